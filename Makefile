@@ -1,0 +1,49 @@
+# Every target sets up what it needs: a virtual environment from plain venv and pip, nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= auto
+
+.PHONY: demo test lint format bench audit clean
+
+demo: $(VENV)/.ready ## the main job on real data: a picture and a table
+	$(BIN)/sourdine demo --out demo
+
+test: $(VENV)/.ready ## the whole test suite, doctests included
+	$(BIN)/python -m pytest -q -n $(WORKERS)
+
+lint: $(VENV)/.ready ## style, types and the floors of the house
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.ready
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+audit: $(VENV)/.ready ## exact worst case and sampling of every mechanism
+	$(BIN)/sourdine audit
+
+bench: .venv-bench/.ready ## speed beside NumPy, OpenDP and diffprivlib, in one process
+	.venv-bench/bin/python benchmarks/noise.py
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	$(call make_venv,$(VENV),dev$(comma)plot,constraints.txt)
+
+.venv-bench/.ready: pyproject.toml constraints-bench.txt
+	$(call make_venv,.venv-bench,bench,constraints-bench.txt)
+
+comma := ,
+# $(1) folder, $(2) extras, $(3) constraints
+define make_venv
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Sourdine needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@echo "Setting up $(1) (a minute, once)"
+	@$(PYTHON) -m venv $(1)
+	@$(1)/bin/python -m pip --disable-pip-version-check --quiet install -c $(3) -e '.[$(2)]'
+	@touch $(1)/.ready
+endef
+
+clean:
+	rm -rf .venv .venv-bench demo build dist

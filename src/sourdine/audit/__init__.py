@@ -1,0 +1,32 @@
+"""Audits: claims of privacy and accuracy, checked by machine.
+
+`worst_case` compares the exact laws of all neighbours, `replay` runs a whole call on two data sets,
+`p_value` holds draws against their law, the attacks look for what is not in the mathematics, and
+`checks` is the suite that every registered mechanism passes.
+"""
+
+from sourdine.audit.attacks import (
+    precision_attack,
+    rank_correlation,
+    repeats_after_fork,
+    timing_leak,
+)
+from sourdine.audit.exhaustive import Worst, worst_case
+from sourdine.audit.replay import Replay, replay
+from sourdine.audit.report import Row, audit_row
+from sourdine.audit.sampling import ALPHA, p_value
+
+__all__ = [
+    "ALPHA",
+    "Replay",
+    "Row",
+    "Worst",
+    "audit_row",
+    "p_value",
+    "precision_attack",
+    "rank_correlation",
+    "repeats_after_fork",
+    "replay",
+    "timing_leak",
+    "worst_case",
+]

@@ -1,0 +1,103 @@
+"""The exact worst case: every neighbour of every input, by the laws themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sourdine.laws import Law
+    from sourdine.mechanisms import Mechanism
+    from sourdine.privacy import Guarantee
+
+__all__ = ["TOLERANCE", "Worst", "worst_case"]
+
+TOLERANCE = 1e-9
+"""A certified worst case may pass the claim by this much: what the floats of a law cannot tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """The pair of neighbours that a mechanism tells apart best.
+
+    ``epsilon`` is the loss between them (at the claim's delta, if it has one), ``upper`` an end that
+    the true loss cannot pass, ``x`` and ``y`` the pair, ``at`` the output that decides.
+    """
+
+    epsilon: float
+    upper: float
+    x: Any
+    y: Any
+    at: int | None
+
+    def within(self, claim: Guarantee) -> bool:
+        """Return whether the certified loss is at most the claimed one."""
+        return self.upper <= float(claim.epsilon) + TOLERANCE
+
+    def pair(self) -> str:
+        """Return the pair, for a table."""
+        return f"{_shown(self.x)} and {_shown(self.y)}"
+
+
+def worst_case(
+    mechanism: Mechanism[Any], inputs: Sequence[Any], claim: Guarantee | None = None
+) -> Worst:
+    """Compare the laws of all neighbours of these inputs, in both directions.
+
+    Parameters
+    ----------
+    mechanism
+        What is audited.
+    inputs
+        Inputs; all their neighbours join in.
+    claim
+        The promise to hold it to; its own guarantee if left out.
+    """
+    claim = mechanism.guarantee if claim is None else claim
+    pure = claim.delta == 0
+    laws: dict[Any, Law] = {}
+
+    def law(x: Any) -> Law:  # noqa: ANN401
+        key = x if isinstance(x, int) else tuple(x)
+        if key not in laws:
+            laws[key] = mechanism.law(x)
+        return laws[key]
+
+    worst, found = None, (-np.inf, -np.inf)
+    for given in inputs:
+        x = mechanism.read(given)
+        for neighbour in mechanism.neighbours(x):
+            for p, q, pair in ((x, neighbour, (x, neighbour)), (neighbour, x, (neighbour, x))):
+                apart = law(p).divergence(law(q)) if pure else _excess(law(p), law(q), claim)
+                if (apart.upper, apart.value) > found:
+                    found, worst = (apart.upper, apart.value), (*pair, apart)
+    if worst is None:
+        return Worst(0.0, 0.0, None, None, None)
+    x, y, apart = worst
+    if pure:
+        return Worst(apart.value, apart.upper, x, y, apart.at)
+    loss = [_loss_at(law(x), law(y), float(claim.delta), end) for end in ("value", "upper")]
+    return Worst(loss[0], loss[1], x, y, apart.at)
+
+
+def _excess(p: Law, q: Law, claim: Guarantee) -> Any:  # noqa: ANN401
+    return p.hockey_stick(q, float(claim.epsilon))
+
+
+def _loss_at(p: Law, q: Law, delta: float, end: str) -> float:
+    """Return the least epsilon at which the hockey stick is at most delta."""
+    low, high = 0.0, 1.0
+    while getattr(p.hockey_stick(q, high), end) > delta:
+        low, high = high, 2 * high
+    while high - low > 1e-13 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if getattr(p.hockey_stick(q, middle), end) > delta else (low, middle)
+    return high
+
+
+def _shown(x: object) -> str:
+    return str(x) if isinstance(x, int) else "[" + " ".join(map(str, np.asarray(x).tolist())) + "]"

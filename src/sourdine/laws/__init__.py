@@ -1,0 +1,7 @@
+"""Laws: whole distributions on the integers, as evidence for every claim of privacy and accuracy."""
+
+from sourdine.laws.compare import Certified
+from sourdine.laws.law import Law
+from sourdine.laws.tail import Pieces, Tail
+
+__all__ = ["Certified", "Law", "Pieces", "Tail"]

@@ -1,0 +1,172 @@
+r"""Two laws side by side: divergence, hockey stick, total variation.
+
+Both laws are cut at each other's ends, so on every common segment both are geometric and the log
+ratio is a straight line: its supremum is at an end, its crossing with :math:`\varepsilon` is one
+division. Parallel tails repeat their first common period for ever, so that period decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, inf, lcm
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from sourdine.laws.geometric import log_sum
+from sourdine.laws.tail import Pieces, Tail
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sourdine.laws.law import Law
+
+__all__ = ["Certified", "divergence", "hockey_stick"]
+
+ROUNDING = 2.0**-49
+FOLLOW = 90.0  # tails that are not parallel are followed until they weigh less than e^-90
+
+
+class Certified(NamedTuple):
+    """A computed value, an upper end that the truth cannot pass, and the cell that decides."""
+
+    value: float
+    upper: float
+    at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """Runs of cells on which both laws are geometric; ``repeat`` counts a tail's first period."""
+
+    start: NDArray[np.int64]
+    length: NDArray[np.int64]
+    p: NDArray[np.float64]
+    q: NDArray[np.float64]
+    p_slope: NDArray[np.float64]
+    q_slope: NDArray[np.float64]
+    repeat: NDArray[np.float64]
+    left_over: float
+    unbounded: bool
+
+
+def divergence(p: Law, q: Law) -> Certified:
+    """Return the largest log ratio of two laws."""
+    s = _segments(p, q)
+    here = s.p > -inf
+    with np.errstate(invalid="ignore"):
+        first = np.where(here, s.p - s.q, -inf)
+        slope = np.where(here & (s.q > -inf), s.p_slope - s.q_slope, 0.0)
+    last = first + slope * (s.length - 1)
+    ends = np.maximum(first, last)
+    i = int(np.argmax(ends))
+    value = float(ends[i])
+    at = int(s.start[i] + (s.length[i] - 1 if last[i] > first[i] else 0))
+    if s.unbounded or p.beyond:
+        return Certified(inf if s.unbounded else value, inf, at)
+    logs = np.abs(np.concatenate((s.p[here], s.q[here & (s.q > -inf)])))
+    slopes = np.abs(slope) * s.length
+    rounding = ROUNDING * (1.0 + float(logs.max(initial=0.0)) + float(slopes.max(initial=0.0)))
+    return Certified(value, value + p.slack + q.slack + rounding, at)
+
+
+def hockey_stick(p: Law, q: Law, epsilon: float) -> Certified:
+    """Return the mass by which ``p`` exceeds ``exp(epsilon)`` times ``q``."""
+    s = _segments(p, q)
+    n = s.length.astype(np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        d = np.where(s.q > -inf, s.p - s.q - epsilon, inf)
+        slope = np.where(s.q > -inf, s.p_slope - s.q_slope, 0.0)
+        crossing = np.where(slope == 0.0, inf, -d / slope)
+    rising, falling = slope > 0, slope < 0
+    begin = np.where(rising, np.clip(np.floor(crossing) + 1, 0, n), 0.0)
+    count = np.where(falling, np.clip(np.ceil(crossing), 0, n), n - begin)
+    count = np.where((slope == 0) & (d <= 0), 0.0, count)
+    with np.errstate(invalid="ignore"):
+        p_mass = np.exp(log_sum(s.p + begin * s.p_slope, s.p_slope, count))
+        q_mass = np.exp(epsilon + log_sum(s.q + begin * s.q_slope, s.q_slope, count))
+        single = p_mass * -np.expm1(-np.maximum(d + begin * slope, 0.0))
+    gain = np.where(n == 1, single, p_mass - np.nan_to_num(q_mass, nan=0.0))
+    gain = np.where(count > 0, np.maximum(gain, 0.0), 0.0) * s.repeat
+    region = float((p_mass * s.repeat)[count > 0].sum())
+    value = float(gain.sum())
+    doubt = region * (p.slack + q.slack + ROUNDING * (1.0 + float(np.abs(s.p[s.p > -inf]).max())))
+    upper = value + 2 * doubt + s.left_over + p.beyond
+    at = int(s.start[int(np.argmax(gain))]) if value > 0 else None
+    return Certified(value, min(upper, 1.0), at)
+
+
+def _segments(p: Law, q: Law) -> Segments:
+    first, end = min(p.first, q.first), max(p.end, q.end)
+    left = _sides(p.left, q.left, p.first - first, q.first - first)
+    right = _sides(p.right, q.right, end - p.end, end - q.end)
+    p_all = _laid_out(p, left.p, right.p)
+    q_all = _laid_out(q, left.q, right.q)
+    cuts = np.unique(np.concatenate([v for x in (p_all, q_all) for v in (x.start, x.start + x.length)]))
+    start, length = cuts[:-1], np.diff(cuts)
+    p_at, p_slope = _read(p_all, start)
+    q_at, q_slope = _read(q_all, start)
+    repeat = np.ones(len(start))
+    repeat[start < first] = left.repeat
+    repeat[start >= end] = right.repeat
+    return Segments(
+        start, length, p_at, q_at, p_slope, q_slope, repeat,
+        left.left_over + right.left_over, left.unbounded or right.unbounded,
+    )  # fmt: skip
+
+
+class _Sides(NamedTuple):
+    """Both tails on one side, laid out up to a common cell, and what holds further out."""
+
+    p: Pieces
+    q: Pieces
+    repeat: float
+    left_over: float
+    unbounded: bool
+
+
+def _sides(p: Tail | None, q: Tail | None, p_gap: int, q_gap: int) -> _Sides:
+    """Follow two tails through their gaps to the common edge, and one common period further."""
+    none = Pieces.none()
+    if p is None or q is None:
+        run, rest = (none, 0.0) if p is None else _followed(p, p_gap)
+        far = none if q is None else _cells(q, q_gap + (int(run.length.sum()) - p_gap if p else 0))
+        return _Sides(run, far, 1.0, rest, unbounded=p is not None)
+    common = lcm(p.period, q.period)
+    if p.rate == q.rate:
+        repeat = 1.0 / -np.expm1(-float(p.rate * common))
+        near, far = _cells(p, p_gap + common), _cells(q, q_gap + common)
+        return _Sides(near, far, repeat, 0.0, unbounded=False)
+    run, rest = _followed(p, p_gap + common)
+    reach = int(run.length.sum()) - p_gap
+    return _Sides(run, _cells(q, q_gap + reach), 1.0, rest, unbounded=p.rate < q.rate)
+
+
+def _followed(tail: Tail, least: int) -> tuple[Pieces, float]:
+    """Lay a tail out for ``least`` cells and until the rest is negligible; return that rest too."""
+    enough = int((FOLLOW + tail.log_mass()) / float(tail.decay)) + 1
+    periods = max(-(-least // tail.period), enough, 1)
+    run, rest = tail.unrolled(periods)
+    return run, exp(rest.log_mass())
+
+
+def _cells(tail: Tail, cells: int) -> Pieces:
+    """Lay out exactly the first ``cells`` cells of a tail."""
+    run, _ = tail.unrolled(-(-cells // tail.period))
+    length = np.clip(cells - run.start, 0, run.length)
+    keep = length > 0
+    return Pieces(run.start[keep], length[keep], run.log_weight[keep], run.log_ratio[keep])
+
+
+def _laid_out(law: Law, left: Pieces, right: Pieces) -> Pieces:
+    outer = right._replace(start=right.start + law.end)
+    return Pieces.joined(left.mirrored(law.first), law.pieces, outer)
+
+
+def _read(p: Pieces, cells: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return log weight and slope at each cell, minus infinity outside all pieces."""
+    j = np.clip(np.searchsorted(p.start, cells, side="right") - 1, 0, None)
+    offset = cells - p.start[j]
+    inside = (offset >= 0) & (offset < p.length[j])
+    weight = np.where(inside, p.log_weight[j] + offset * p.log_ratio[j], -inf)
+    return weight, np.where(inside, p.log_ratio[j], 0.0)

@@ -1,0 +1,279 @@
+r"""`Law`: a distribution on the integers, whole, in closed form.
+
+A law is a list of pieces (start, length, log weight, log ratio) and up to two tails, so a million
+equal cells or an endless geometric tail cost one entry each. It is the oracle of a mechanism's
+draws and the evidence for its guarantee; it depends on private data, so it serves tests, audits and
+public data, never a release.
+
+Two numbers say how far the floats can be from the truth. ``slack`` bounds the error of every log
+probability. ``beyond`` bounds the mass of cells that are not described (the far tail of a
+Gaussian); it is always counted against whoever makes the claim.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sourdine.errors import ParameterError
+from sourdine.laws import compare
+from sourdine.laws.geometric import log_sum, mean_offset, offset_of_mass, variance_offset
+from sourdine.laws.tail import Pieces, Tail
+from sourdine.noise import SYSTEM
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from sourdine.exact.parameters import Number
+    from sourdine.laws.compare import Certified
+    from sourdine.noise import Source
+
+__all__ = ["Law"]
+
+ULP = 2.0**-52
+NEGLIGIBLE = 60.0  # tails are followed until they weigh less than e^-60
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Law:
+    r"""A distribution on the integers; build it with `of`, `finite` or `mixture`.
+
+    Examples
+    --------
+    A discrete Laplace law of scale 2, at 0 and at 1:
+
+    >>> from fractions import Fraction
+    >>> def laplace(x):
+    ...     tail = Tail.geometric(-0.5, Fraction(1, 2))
+    ...     return Law.of([x], [1], [0.0], [0.0], left=tail, right=tail)
+    >>> laplace(0).pmf([0, 1, -1]).round(4).tolist()
+    [0.2449, 0.1485, 0.1485]
+    >>> laplace(0).divergence(laplace(1)).value
+    0.5
+    """
+
+    pieces: Pieces
+    left: Tail | None
+    right: Tail | None
+    beyond: float
+    slack: float
+
+    @staticmethod
+    def of(  # noqa: PLR0913 - a law has these parts
+        start: ArrayLike,
+        length: ArrayLike,
+        log_weight: ArrayLike,
+        log_ratio: ArrayLike,
+        *,
+        left: Tail | None = None,
+        right: Tail | None = None,
+        log_beyond: float = -np.inf,
+        error: float = 0.0,
+    ) -> Law:
+        """Normalise pieces (in increasing order) and tails (from their edges outwards).
+
+        Parameters
+        ----------
+        log_beyond
+            Bounds the logarithm of the mass left out, in the units of the log weights.
+        error
+            Bounds the error of the log weights given, beyond rounding.
+        """
+        p = Pieces(
+            np.asarray(start, np.int64),
+            np.asarray(length, np.int64),
+            np.asarray(log_weight, np.float64),
+            np.asarray(log_ratio, np.float64),
+        )
+        if not len(p.start):
+            raise ParameterError("a law must have at least one piece, got none. Give it a cell.")
+        masses = [p.log_mass(), *([t.log_mass()] for t in (left, right) if t)]
+        log_z = float(np.logaddexp.reduce(np.concatenate(masses)))
+        omitted = exp(min(log_beyond - log_z, 0.0))
+        size = 1 + np.abs(p.log_weight).max() + np.abs(p.length * p.log_ratio).max() + abs(log_z)
+        return Law(
+            p._replace(log_weight=p.log_weight - log_z),
+            left and left.scaled(-log_z),
+            right and right.scaled(-log_z),
+            beyond=omitted,
+            slack=error + omitted + ULP * (8 * float(size) + 2 * len(p.start) + 64),
+        )
+
+    @staticmethod
+    def finite(log_weights: ArrayLike, start: int = 0, error: float = 0.0) -> Law:
+        """Return the law on cells ``start, start + 1, ...`` with these log weights.
+
+        Cells of weight zero (log weight minus infinity) are left out.
+        """
+        w = np.asarray(log_weights, np.float64)
+        cells = start + np.flatnonzero(w > -np.inf)
+        w = w[w > -np.inf]
+        return Law.of(cells, np.ones_like(cells), w, np.zeros_like(w), error=error)
+
+    @staticmethod
+    def mixture(weights: Sequence[float], laws: Sequence[Law]) -> Law:
+        """Return the law of drawing from ``laws[i]`` with probability ``weights[i]``.
+
+        Laws with tails must have geometric tails of one decay.
+        """
+        first = min(int(law.pieces.start[0]) for law in laws)
+        end = max(int(law.pieces.start[-1] + law.pieces.length[-1]) for law in laws)
+        cells = np.arange(first - 1, end + 1)  # one cell of each tail
+        logs = np.array([law.log_pmf(cells) for law in laws])
+        with np.errstate(divide="ignore"):
+            w = np.logaddexp.reduce(logs + np.log(np.asarray(weights))[:, None], axis=0)
+        keep = np.isfinite(w[1:-1])
+        inner, w_in = cells[1:-1][keep], w[1:-1][keep]
+        return Law.of(
+            inner,
+            np.ones_like(inner),
+            w_in,
+            np.zeros_like(w_in),
+            left=_common_tail([law.left for law in laws], float(w[0])),
+            right=_common_tail([law.right for law in laws], float(w[-1])),
+            log_beyond=log(b) if (b := max(law.beyond for law in laws)) else -np.inf,
+            error=max(law.slack for law in laws),
+        )
+
+    @property
+    def first(self) -> int:
+        """The first cell of the pieces; a left tail ends just before it."""
+        return int(self.pieces.start[0])
+
+    @property
+    def end(self) -> int:
+        """The cell after the last piece; a right tail begins there."""
+        return int(self.pieces.start[-1] + self.pieces.length[-1])
+
+    def log_pmf(self, cells: ArrayLike) -> NDArray[np.float64]:
+        """Return the log probability of each cell, minus infinity where there is none."""
+        x = np.asarray(cells, np.int64)
+        p = self.pieces
+        j = np.clip(np.searchsorted(p.start, x, side="right") - 1, 0, None)
+        offset = x - p.start[j]
+        inside = (offset >= 0) & (offset < p.length[j])
+        out = np.where(inside, p.log_weight[j] + offset * p.log_ratio[j], -np.inf)
+        for tail, away in ((self.left, self.first - 1 - x), (self.right, x - self.end)):
+            if tail:
+                out = np.where(away >= 0, tail.log_pmf(np.maximum(away, 0)), out)
+        return np.asarray(out)
+
+    def pmf(self, cells: ArrayLike) -> NDArray[np.float64]:
+        """Return the probability of each cell."""
+        return np.exp(self.log_pmf(cells))
+
+    def cdf(self, cells: ArrayLike) -> NDArray[np.float64]:
+        """Return the probability of each cell and all below it."""
+        p = self.followed()
+        x = np.asarray(cells, np.int64)
+        mass = np.exp(p.log_mass())
+        before = np.concatenate(([0.0], np.cumsum(mass)))
+        j = np.searchsorted(p.start, x, side="right") - 1
+        i = np.maximum(j, 0)
+        count = np.minimum(x - p.start[i] + 1, p.length[i]).astype(np.float64)
+        part = np.exp(log_sum(p.log_weight[i], p.log_ratio[i], np.maximum(count, 0.0)))
+        return np.asarray(np.where(j < 0, 0.0, np.minimum(before[i] + part, 1.0)))
+
+    def quantile(self, q: ArrayLike) -> NDArray[np.int64]:
+        """Return the least cell whose cdf reaches each q."""
+        p = self.followed()
+        before = np.concatenate(([0.0], np.cumsum(np.exp(p.log_mass()))))
+        target = np.asarray(q, np.float64) * before[-1]
+        j = np.clip(np.searchsorted(before, target, side="left") - 1, 0, len(p.start) - 1)
+        length = p.length[j].astype(np.float64)
+        rest = np.maximum(target - before[j], 0.0)
+        return np.asarray(
+            p.start[j] + offset_of_mass(rest, p.log_weight[j], p.log_ratio[j], length)
+        )
+
+    def mean(self) -> float:
+        """Return the mean."""
+        mass, centre, _ = self._moments()
+        return float(mass @ centre)
+
+    def variance(self) -> float:
+        """Return the variance."""
+        mass, centre, spread = self._moments()
+        return float(mass @ (spread + (centre - mass @ centre) ** 2))
+
+    def expectation_abs(self, centre: int = 0) -> float:
+        """Return the mean distance to ``centre``."""
+        p = self.followed()
+        cut = _split(p, centre)
+        mass, mean, _ = _piece_moments(cut)
+        return float(mass @ np.abs(mean - centre))
+
+    def sample(self, size: int, *, source: Source = SYSTEM) -> NDArray[np.int64]:
+        """Draw by inverse cdf in floats: for pictures and experiments, never for a release."""
+        u = np.frombuffer(source.bytes(8 * size), np.uint64) >> np.uint64(11)
+        return self.quantile((u.astype(np.float64) + 0.5) * 2.0**-53)
+
+    def divergence(self, other: Law) -> Certified:
+        r"""Return :math:`\sup_y \ln (P(y)/Q(y))`, with an upper end that is certain."""
+        return compare.divergence(self, other)
+
+    def hockey_stick(self, other: Law, epsilon: Number) -> Certified:
+        r"""Return :math:`\sum_y (P(y) - e^\varepsilon Q(y))_+`, with an upper end that is certain."""
+        return compare.hockey_stick(self, other, float(epsilon))
+
+    def total_variation(self, other: Law) -> Certified:
+        """Return half the sum of the absolute differences."""
+        return compare.hockey_stick(self, other, 0.0)
+
+    def followed(self) -> Pieces:
+        """Return the pieces with the tails followed until what is left is negligible."""
+        parts = [self.pieces]
+        if self.left:
+            parts.insert(0, self.left.unrolled(_periods(self.left))[0].mirrored(self.first))
+        if self.right:
+            run = self.right.unrolled(_periods(self.right))[0]
+            parts.append(run._replace(start=run.start + self.end))
+        return Pieces.joined(*parts)
+
+    def _moments(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        return _piece_moments(self.followed())
+
+
+def _piece_moments(
+    p: Pieces,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return each piece's mass, mean and variance."""
+    n = p.length.astype(np.float64)
+    mass = np.exp(p.log_mass())
+    return mass / mass.sum(), p.start + mean_offset(p.log_ratio, n), variance_offset(p.log_ratio, n)
+
+
+def _split(p: Pieces, cell: int) -> Pieces:
+    """Cut the piece that holds ``cell`` in two, so that no piece lies on both sides of it."""
+    inside = np.flatnonzero((p.start < cell) & (cell < p.start + p.length))
+    if not len(inside):
+        return p
+    i, near = int(inside[0]), cell - int(p.start[inside[0]])
+    return Pieces(
+        np.insert(p.start, i + 1, cell),
+        np.insert(np.where(np.arange(len(p.start)) == i, near, p.length), i + 1, p.length[i] - near),
+        np.insert(p.log_weight, i + 1, p.log_weight[i] + near * p.log_ratio[i]),
+        np.insert(p.log_ratio, i + 1, p.log_ratio[i]),
+    )
+
+
+def _periods(tail: Tail) -> int:
+    """How many periods until the rest weighs less than ``exp(-NEGLIGIBLE)``."""
+    return max(1, int((NEGLIGIBLE + tail.log_mass()) / float(tail.decay)) + 1)
+
+
+def _common_tail(tails: Sequence[Tail | None], log_weight: float) -> Tail | None:
+    """Return the geometric tail of a mixture, given the weight of its first cell."""
+    present = [t for t in tails if t]
+    if not present:
+        return None
+    if any(t.period != 1 or t.decay != present[0].decay for t in present):
+        raise ParameterError(
+            "tails in a mixture must be geometric with one decay, got others. Mix laws of one scale."
+        )
+    return Tail.geometric(log_weight, present[0].decay)

@@ -1,0 +1,208 @@
+"""Bounded staircase: two levels inside an interval, in two forms that keep their promise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import exp, log, sqrt
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from sourdine import noise
+from sourdine.errors import ParameterError
+from sourdine.exact import Real, exp_neg, integer, number, positive
+from sourdine.laws import Law
+from sourdine.mechanisms.mechanism import Mechanism, read_code, settle
+from sourdine.mechanisms.registry import Specimen, register
+from sourdine.mechanisms.staircase import gamma_l1, gamma_l2, read_loss
+from sourdine.privacy import LOCAL, Guarantee
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from sourdine.exact.parameters import Number
+    from sourdine.mechanisms.mechanism import Value
+    from sourdine.noise import Source
+
+__all__ = ["BoundedStaircase", "rejection_level", "two_level_law"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundedStaircase(Mechanism[int]):
+    r"""Report a tick near the truth with weight 1, any other with weight :math:`e^{-\eta}`.
+
+    ==============  ============================================================================
+    ``window``      *near* is a window of fixed width that holds the truth and slides inside the
+                    interval: the normaliser is constant, and :math:`\eta = \varepsilon`
+    ``truncated``   *near* is within :math:`r` of the truth, cut off by the ends: the normaliser
+                    depends on the input, and :math:`\eta < \varepsilon` makes up for it
+    ==============  ============================================================================
+
+    The slides redraw staircase noise until the result is inside, which is ``truncated`` with
+    :math:`\eta = \varepsilon`. That is not :math:`\varepsilon`-LDP: its true level is
+    :math:`\varepsilon + \ln(2 - e^{-\varepsilon/2})` on the continuum, 1.3318 at 1 (row L5).
+
+    Parameters
+    ----------
+    epsilon
+        The privacy loss of one report, above 0.
+    last
+        The highest tick :math:`m`, at least 2; inputs outside 0 to m count as the nearest end.
+    form
+        ``"window"`` or ``"truncated"``.
+    minimise
+        ``"l1"`` or ``"l2"``: which optimal :math:`\gamma` sets the width.
+
+    Notes
+    -----
+    *Claim*: :math:`\varepsilon`-LDP, exactly so for the window. *Checked by*
+    ``test_exact_worst_case[bounded-staircase-window]`` and ``[bounded-staircase-truncated]``.
+    *Claim*: redrawing breaks the promise. *Checked by* ``test_rejection_staircase_is_rejected``.
+
+    References
+    ----------
+    .. [1] Q. Geng, P. Kairouz, S. Oh, P. Viswanath, "The staircase mechanism in differential
+       privacy", IEEE J. Sel. Topics Signal Processing 9(7), 2015.
+    .. [2] J.-F. Couchot, slides on local privacy of tables, 2023.
+
+    Examples
+    --------
+    >>> BoundedStaircase(epsilon=1, last=999).level
+    Fraction(1, 1)
+    >>> recalibrated = BoundedStaircase(epsilon=1, last=999, form="truncated")
+    >>> round(float(recalibrated.level), 3)
+    0.733
+    """
+
+    epsilon: Number
+    last: int
+    form: Literal["window", "truncated"] = "window"
+    minimise: Literal["l1", "l2"] = "l1"
+    level: Fraction = field(init=False, repr=False)
+    reach: int = field(init=False, repr=False)
+    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        epsilon = positive(self.epsilon, "epsilon")
+        last = integer(self.last, "last", least=2)
+        if self.form not in ("window", "truncated"):
+            raise ParameterError(
+                f"form must be 'window' or 'truncated', got {self.form!r}. Type form='window'."
+            )
+        gamma = gamma_l1 if read_loss(self.minimise) == "l1" else gamma_l2
+        truncated = self.form == "truncated"
+        spent = _continuous_level(float(epsilon)) if truncated else float(epsilon)
+        reach = min(max(1, round(gamma(spent) * (last + 1))), (last + 1) // 2)
+        level = _level(epsilon, last + 1, reach) if truncated else epsilon
+        guarantee = Guarantee(epsilon, 0, LOCAL)
+        settle(self, epsilon=epsilon, reach=reach, level=level, guarantee=guarantee)
+
+    def near(self, x: int) -> tuple[int, int]:
+        """Return the first tick of weight 1 and how many there are."""
+        if self.form == "window":
+            width = 2 * self.reach - 1
+            return min(max(x - self.reach + 1, 0), self.last + 1 - width), width
+        first = max(x - self.reach + 1, 0)
+        return first, min(x + self.reach, self.last + 1) - first
+
+    def read(self, x: object) -> int:
+        """Return a tick from 0 to m."""
+        return read_code(x, self.last)
+
+    def draw(self, x: int, size: int | None, source: Source) -> Value:
+        """Decide near or far, then take any of those ticks."""
+        shape = 1 if size is None else size
+        first, width = self.near(x)
+        others = self.last + 1 - width
+        far_mass = others * exp_neg(self.level)
+        far = noise.bernoulli(far_mass / (width + far_mass), shape, source=source)
+        inside = first + noise.uniform_below(width, shape, source=source)
+        outside = noise.uniform_below(max(others, 1), shape, source=source)
+        outside = outside + np.where(outside >= first, width, 0)
+        report = np.where(far, outside, inside)
+        return int(report[0]) if size is None else report
+
+    def law(self, x: int) -> Law:
+        """Return the two levels."""
+        return two_level_law(*self.near(x), self.last + 1, float(self.level))
+
+    def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the distance from the truth."""
+        return np.abs(y - x).astype(np.float64)
+
+    def error(self, beta: Number = 0.05) -> float:
+        """Return the width of *near* if far reports have probability ``beta`` at most, else m.
+
+        Between the two, far reports are spread evenly over the rest: the bound follows them.
+        """
+        level = float(number(beta, "beta", above=0, most=1)) * (1 - 1e-9)
+        widest = 2 * self.reach - 1
+        narrowest = widest if self.form == "window" else self.reach
+        others = self.last + 1 - narrowest
+        each = exp(-float(self.level)) / (narrowest + others * exp(-float(self.level)))
+        beyond = int(min(level / each, float(self.last)))  # this many far ticks may be passed
+        return float(max(self.last - beyond, min(widest, self.last)))
+
+    def neighbours(self, x: int) -> Iterator[int]:
+        """Yield every tick."""
+        del x
+        yield from range(self.last + 1)
+
+    def adjacent(self, x: int, y: int) -> bool:
+        """Return True: any two inputs of one person are compared."""
+        return 0 <= min(x, y) and max(x, y) <= self.last
+
+
+def two_level_law(first: int, width: int, cells: int, level: float) -> Law:
+    """Return the law on 0 to ``cells - 1`` with a run of weight 1 in a plain of ``exp(-level)``."""
+    parts = [(0, first, -level), (first, width, 0.0), (first + width, cells - first - width, -level)]
+    start, length, weight = zip(*[p for p in parts if p[1] > 0], strict=True)
+    return Law.of(start, length, weight, np.zeros(len(start)))
+
+
+def rejection_level(level: Fraction, cells: int, reach: int) -> Real:
+    r"""Return the true epsilon of redrawing until inside, at nominal level :math:`\eta`.
+
+    .. math:: \eta + \ln\frac{n + (e^\eta - 1)(2r - 1)}{n + (e^\eta - 1)\,r}
+
+    on :math:`n` ticks with weight 1 within :math:`r` ticks: the inputs in the middle keep
+    :math:`2r - 1` of them, those at the ends :math:`r`.
+    """
+    growth = 1 / exp_neg(level) - 1
+    return level + ((cells + growth * (2 * reach - 1)) / (cells + growth * reach)).log()
+
+
+def _continuous_level(epsilon: float) -> float:
+    r"""Return :math:`2\ln\frac{1 + \sqrt{1 + 8e^\varepsilon}}{4}`, the level on the continuum."""
+    return 2 * log((1 + sqrt(1 + 8 * exp(epsilon))) / 4)
+
+
+def _level(epsilon: Fraction, cells: int, reach: int) -> Fraction:
+    """Return the largest level, to 2**-50, whose true epsilon is certainly at most ``epsilon``."""
+    low, high = Fraction(0), epsilon
+    while high - low > epsilon / (1 << 50):
+        middle = (low + high) / 2
+        fits = rejection_level(middle, cells, reach).above() <= epsilon
+        low, high = (middle, high) if fits else (low, middle)
+    return low
+
+
+register(
+    Specimen(
+        name="bounded-staircase-window",
+        make=lambda epsilon: BoundedStaircase(epsilon=epsilon, last=19),
+        inputs=tuple(range(20)),
+        tight=True,
+    )
+)
+register(
+    Specimen(
+        name="bounded-staircase-truncated",
+        make=lambda epsilon: BoundedStaircase(epsilon=epsilon, last=19, form="truncated"),
+        inputs=tuple(range(20)),
+        tight=True,
+    )
+)

@@ -1,0 +1,177 @@
+"""Warner's randomised response with two coins, and the best coins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from sourdine import noise
+from sourdine.errors import ParameterError
+from sourdine.exact import Real, exp_neg, integer, number, positive, probability
+from sourdine.laws import Law
+from sourdine.mechanisms.mechanism import Mechanism, read_code, settle
+from sourdine.mechanisms.registry import Specimen, register
+from sourdine.privacy import LOCAL, Guarantee
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from sourdine.exact.parameters import Number
+    from sourdine.mechanisms.mechanism import Value
+    from sourdine.noise import Source
+
+__all__ = ["Warner"]
+
+HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warner(Mechanism[int]):
+    r"""Answer a yes-no question with two coins: the truth, or the second coin's answer.
+
+    With probability :math:`\tau` the person says the truth, else "yes" with probability :math:`\pi`:
+
+    .. math:: a = P(\text{yes} \mid \text{yes}) = \tau + (1-\tau)\pi, \qquad
+              b = P(\text{yes} \mid \text{no}) = (1-\tau)\pi
+
+    The input and the output are 1 for yes and 0 for no.
+
+    Parameters
+    ----------
+    truth
+        :math:`\tau`, above 0 and below 1.
+    yes
+        :math:`\pi`, above 0 and below 1: with a sure second coin one of the answers betrays all.
+
+    Notes
+    -----
+    *Claim*: :math:`\varepsilon = \ln\max(a/b, (1-b)/(1-a))`, no less; two fair coins are
+    :math:`\ln 3`-LDP. *Checked by* ``test_exact_worst_case[warner]``, ``test_two_fair_coins``.
+    *Claims* on `estimate`, `bias` and `variance` (the slides leave them open, row L2): *checked by*
+    ``test_warner_estimator``; on `optimum`: *checked by* ``test_warner_optimum_beats_other_coins``.
+
+    References
+    ----------
+    .. [1] S. L. Warner, "Randomized response: a survey technique for eliminating evasive answer
+       bias", JASA 60(309), 1965.
+    .. [2] P. Kairouz, S. Oh, P. Viswanath, "Extremal mechanisms for local differential privacy",
+       JMLR 17, 2016 (the binary optimum).
+
+    Examples
+    --------
+    >>> coins = Warner(truth=0.5, yes=0.5)
+    >>> round(float(coins.guarantee.epsilon), 6)  # ln 3
+    1.098612
+    >>> coins.estimate(yes=600, reports=1000)
+    Fraction(7, 10)
+    >>> coins.variance(frequency=0.7, reports=1000)
+    Fraction(3, 4000)
+    """
+
+    truth: Number
+    yes: Number = HALF
+    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        settle(self, truth=_coin(self.truth, "truth"), yes=_coin(self.yes, "yes"))
+        a, b = self.channel
+        worst = Real.of(max(a / b, (1 - b) / (1 - a)))
+        settle(self, guarantee=Guarantee(worst.log().above(), 0, LOCAL))
+
+    @staticmethod
+    def optimum(epsilon: Number) -> Warner:
+        r"""Return the coins of least variance at this epsilon, the first rounded down.
+
+        They are :math:`\pi = 1/2` and :math:`\tau = (e^\varepsilon - 1)/(e^\varepsilon + 1)`: every
+        other pair at the same epsilon estimates worse. Two fair coins are best at ln 3 exactly.
+        """
+        q = exp_neg(positive(epsilon, "epsilon"))
+        return Warner(truth=((1 - q) / (1 + q)).below(), yes=HALF)
+
+    @property
+    def channel(self) -> tuple[Fraction, Fraction]:
+        """The chances of answering yes for those who should, and for those who should not."""
+        b = (1 - Fraction(self.truth)) * Fraction(self.yes)
+        return Fraction(self.truth) + b, b
+
+    def read(self, x: object) -> int:
+        """Return 0 or 1."""
+        return read_code(int(x) if isinstance(x, (bool, np.bool_)) else x, 1)
+
+    def draw(self, x: int, size: int | None, source: Source) -> Value:
+        """Throw the coins."""
+        answer = noise.bernoulli(self.channel[1 - x], size, source=source)
+        return int(answer) if isinstance(answer, bool) else answer.astype(np.int64)
+
+    def law(self, x: int) -> Law:
+        """Return the chances of no and yes."""
+        p = float(self.channel[1 - x])
+        return Law.finite(np.log([float(1 - self.channel[1 - x]), p]))
+
+    def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return 1 for a wrong answer, 0 for a right one."""
+        return (y != x).astype(np.float64)
+
+    def error(self, beta: Number = 0.05) -> float:
+        """Return 0 if a single answer is right but for probability ``beta``, else 1."""
+        a, b = self.channel
+        return float(max(1 - a, b) > number(beta, "beta", above=0, most=1))
+
+    def neighbours(self, x: int) -> Iterator[int]:
+        """Yield both answers."""
+        del x
+        yield from (0, 1)
+
+    def estimate(self, *, yes: int, reports: int) -> Fraction:
+        r"""Return :math:`\hat f = (r - b)/(a - b)`, unbiased, from the share :math:`r` of yes."""
+        a, b = self.channel
+        n = integer(reports, "reports", least=1)
+        return (Fraction(integer(yes, "yes", least=0), n) - b) / (a - b)
+
+    def bias(self, frequency: Number, *, corrected: bool = True) -> Fraction:
+        r"""Return the bias at a true share :math:`f`: of `estimate`, or of the raw share of yes."""
+        a, b = self.channel
+        f = probability(frequency, "frequency")
+        share = f * a + (1 - f) * b
+        return ((share - b) / (a - b) if corrected else share) - f
+
+    def variance(
+        self, frequency: Number, reports: int, population: Literal["fixed", "sampled"] = "fixed"
+    ) -> Fraction:
+        r"""Return the variance of `estimate` at a true share :math:`f`.
+
+        .. math:: \frac{f a(1-a) + (1-f) b(1-b)}{n (a-b)^2} \quad\text{or}\quad
+                  \frac{r(1-r)}{n(a-b)^2}, \quad r = fa + (1-f)b
+
+        the first for the people who answered, the second if they were drawn at random.
+        """
+        if population not in ("fixed", "sampled"):
+            raise ParameterError(
+                f"population must be 'fixed' or 'sampled', got {population!r}. "
+                f"Type population='sampled' if the people are a random sample."
+            )
+        a, b = self.channel
+        f = probability(frequency, "frequency")
+        r = f * a + (1 - f) * b
+        spread = r * (1 - r) if population == "sampled" else f * a * (1 - a) + (1 - f) * b * (1 - b)
+        return spread / (integer(reports, "reports", least=1) * (a - b) ** 2)
+
+
+def _coin(p: object, name: str) -> Fraction:
+    value = probability(p, name)
+    if value in (0, 1):
+        raise ParameterError(
+            f"{name} must be above 0 and below 1, got {p!s}. "
+            f"A sure coin leaves no doubt: type {name}=0.5."
+        )
+    return value
+
+
+register(
+    Specimen(name="warner", make=Warner.optimum, inputs=(0, 1), tight=True),
+)

@@ -1,0 +1,47 @@
+"""Reading arrays of whole numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sourdine.errors import ParameterError, ParameterTypeError
+
+__all__ = ["HIGHEST", "LOWEST", "int64_array", "saturated"]
+
+LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1
+
+
+def int64_array(
+    x: object, name: str, *, least: int | None = None, most: int | None = None
+) -> NDArray[np.int64]:
+    """Return ``x`` as an array of 64-bit integers from ``least`` to ``most``.
+
+    The values may be private, so no text holds one of them.
+    """
+    array = np.asarray(x)
+    if array.size == 0:
+        return array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise ParameterTypeError(
+            f"{name} must be whole numbers of at most 64 bits, got {array.dtype}. "
+            f"Round them first, as {name}.astype(int)."
+        )
+    if (least is not None and array.min() < least) or (most is not None and array.max() > most):
+        raise ParameterError(
+            f"{name} must be {_range(least, most)}, got a value outside. Clip {name} first."
+        )
+    if array.dtype.kind == "u" and array.max() > HIGHEST:
+        raise ParameterError(f"{name} must be below 2**63, got a value above. Clip {name} first.")
+    return array.astype(np.int64, copy=False)
+
+
+def _range(least: int | None, most: int | None) -> str:
+    if least is None:
+        return f"at most {most}"
+    return f"at least {least}" if most is None else f"from {least} to {most}"
+
+
+def saturated(value: int) -> int:
+    """Return the 64-bit integer nearest to ``value``."""
+    return min(max(value, LOWEST), HIGHEST)

@@ -1,0 +1,206 @@
+r"""Laplace noise that stays inside bounds, by its inverse law.
+
+For :math:`a = e^{-\lambda}` and :math:`x` in :math:`\{0, \ldots, m\}`, draw
+:math:`P(y) \propto a^{|y - x|}` on :math:`\{0, \ldots, m\}`. Noise drawn again until it falls inside
+would take a time that depends on :math:`x`; here every lane takes one uniform :math:`W`, and the
+value is the least :math:`y` with :math:`W < F(y)`,
+
+.. math::
+
+    F(y) = \frac{a^{x-y} - a^{x+1}}{N} \ (y \le x), \qquad
+    1 - F(y) = \frac{a^{y-x+1} - a^{m-x+1}}{N} \ (y \ge x), \qquad
+    N = 1 + a - a^{x+1} - a^{m-x+1}.
+
+*Filter.* Seen from :math:`x`, each side is the same problem: with :math:`D(k) = 1 - a^k`, find the
+distance :math:`j \le n` with :math:`G(j + 1) < s < G(j)`, where :math:`G(j) = a^j D(n - j + 1)`. To the
+left :math:`n = x` and :math:`s = NW`; to the right :math:`n = m - x - 1` and
+:math:`s = N(1 - W)/a`. All terms are products of positive numbers, so the floats are known to a
+*relative* error below :math:`(j\lambda + \lambda + 2) 2^{-51}`; the filter trusts them to
+:math:`(j\lambda + \lambda + 8) 2^{-49}`, plus :math:`2^{-60}` for the bits of :math:`W` not yet drawn,
+and accepts a :math:`j` only if both inequalities hold beyond that. The other lanes compare the same
+:math:`W` with :math:`F` exactly.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sourdine.errors import ParameterError
+from sourdine.exact import Real, exp_neg, integer, positive
+from sourdine.exact.parameters import Number
+from sourdine.noise.arrays import int64_array
+from sourdine.noise.filters import unit_floats
+from sourdine.noise.lazy import LazyUniform
+from sourdine.noise.sizes import CHUNK, Shape, Size, lanes
+from sourdine.noise.source import SYSTEM, Source, draw_words
+
+__all__ = ["bounded_laplace", "truncated_geometric"]
+
+Floats = NDArray[np.float64]
+_HIGHEST_TOP = 1 << 62
+_STEEPEST = 1 << 20
+
+
+@overload
+def bounded_laplace(
+    x: int, top: int, decay: Number, size: None = None, *, source: Source = ...
+) -> int: ...
+@overload
+def bounded_laplace(
+    x: int, top: int, decay: Number, size: Shape, *, source: Source = ...
+) -> NDArray[np.int64]: ...
+@overload
+def bounded_laplace(
+    x: NDArray[np.int64], top: int, decay: Number, size: Size = None, *, source: Source = ...
+) -> NDArray[np.int64]: ...
+def bounded_laplace(
+    x: int | NDArray[np.int64],
+    top: int,
+    decay: Number,
+    size: Size = None,
+    *,
+    source: Source = SYSTEM,
+) -> int | NDArray[np.int64]:
+    r"""Draw :math:`y` in ``0 .. top`` with probability exactly proportional to :math:`e^{-\lambda|y-x|}`.
+
+    Parameters
+    ----------
+    x
+        The centre, from 0 to ``top``: an int, or an array with one centre for each lane.
+    top
+        The greatest value, at most ``2**62``.
+    decay
+        The positive :math:`\lambda`; a float means the decimal it prints.
+    size
+        For an int ``x``: ``None`` for one Python int, a length or a shape for an array. For an array
+        ``x`` leave it out.
+    source
+        Where the bits come from.
+
+    Notes
+    -----
+    Exact: ``tests/noise/test_bounded.py`` decides the same bits with rationals.
+
+    Examples
+    --------
+    >>> bounded_laplace(3, 5, 1000, 4).tolist()
+    [3, 3, 3, 3]
+    """
+    most = integer(top, "top", least=0)
+    if most > _HIGHEST_TOP:
+        raise ParameterError(f"top must be at most 2**62, got {most}. Coarsen the grid.")
+    centres = int64_array(x, "x", least=0, most=most)
+    law = _BoundedLaw(most, positive(decay, "decay"))
+    if centres.ndim == 0:
+        count, shape = lanes(1 if size is None else size)
+        flat = np.full(count, centres)
+    elif size is None or lanes(size)[1] == centres.shape:
+        flat, shape = centres.ravel(), centres.shape
+    else:
+        raise ParameterError(f"size must be the shape of x, got {size}. Leave size out.")
+    out = np.empty(flat.size, np.int64)
+    for start in range(0, flat.size, CHUNK):
+        out[start : start + CHUNK] = law.draw(flat[start : start + CHUNK], source)
+    return int(out[0]) if centres.ndim == 0 and size is None else out.reshape(shape)
+
+
+@overload
+def truncated_geometric(r: Number, top: int, size: None = None, *, source: Source = ...) -> int: ...
+@overload
+def truncated_geometric(
+    r: Number, top: int, size: Shape, *, source: Source = ...
+) -> NDArray[np.int64]: ...
+def truncated_geometric(
+    r: Number, top: int, size: Size = None, *, source: Source = SYSTEM
+) -> int | NDArray[np.int64]:
+    r"""Draw :math:`k` in ``0 .. top`` with probability exactly proportional to :math:`e^{-rk}`.
+
+    Parameters
+    ----------
+    r, top, size, source
+        As ``decay`` and the others of `bounded_laplace`, whose law this is for the centre 0.
+
+    Examples
+    --------
+    >>> truncated_geometric(1, 0, 3).tolist()
+    [0, 0, 0]
+    """
+    return bounded_laplace(0, top, positive(r, "r"), size, source=source)
+
+
+class _BoundedLaw:
+    """The law for one top and one decay, and any centre."""
+
+    __slots__ = ("_decay", "_float_decay", "_top")
+
+    def __init__(self, top: int, decay: Fraction) -> None:
+        self._top, self._decay = top, decay
+        self._float_decay = float(min(decay, Fraction(_STEEPEST)))
+
+    def draw(self, x: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        words = draw_words(source, x.size)
+        with np.errstate(all="ignore"):
+            y, decided = self._guess(x, words)
+        for lane in np.flatnonzero(~decided).tolist():
+            uniform = LazyUniform(source, int(words[lane]), 64)
+            y[lane] = self._exact(int(x[lane]), int(y[lane]), uniform)
+        return y
+
+    def _guess(
+        self, x: NDArray[np.int64], words: NDArray[np.uint64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return each lane's value in floating point, and whether it is beyond doubt."""
+        decay = self._float_decay
+        ratio = np.exp(-decay)
+        left_mass = -np.expm1(-decay * (x + 1))
+        total = left_mass + ratio * -np.expm1(-decay * (self._top - x))
+        target = total * unit_floats(words)
+        left = target < left_mass
+        target = np.where(left, target, total * unit_floats(~words) / ratio)
+        room = np.where(left, x, self._top - x - 1)
+        distance = self._distance(target, room)
+        near = np.exp(-decay * distance)
+        upper = near * -np.expm1(-decay * (room - distance + 1))
+        lower = near * ratio * -np.expm1(-decay * (room - distance))
+        doubt = upper * ((decay * distance + (decay + 8)) * 2.0**-49) + 2.0**-60 * total / ratio
+        decided = (target + doubt < upper) & (target - doubt > lower)
+        decided |= (distance == room) & (target + doubt < upper)
+        return np.where(left, x - distance, x + 1 + distance), decided
+
+    def _distance(self, target: Floats, room: NDArray[np.int64]) -> NDArray[np.int64]:
+        r"""Solve :math:`a^j - a^{n+1} = s` for j, by whichever logarithm loses no digits."""
+        decay = self._float_decay
+        last = -decay * (room + 1)
+        power = target + np.exp(last)
+        exponent = np.where(power < 0.5, np.log(power), np.log1p(target + np.expm1(last)))
+        distance = np.nan_to_num(np.floor(-exponent / decay), nan=0.0)
+        return np.clip(distance, 0, np.maximum(room, 0)).astype(np.int64)
+
+    def _exact(self, x: int, guess: int, uniform: LazyUniform) -> int:
+        """Return the least y with the uniform below its F, looking near the guess first."""
+
+        def reached(y: int) -> bool:
+            return y >= self._top or (y >= 0 and uniform.below(self._cumulative(x, y)))
+
+        low, high, step = guess - 1, guess, 1
+        while not reached(high):
+            low, high, step = high, min(high + step, self._top), 2 * step
+        while low >= 0 and reached(low):
+            low, high, step = max(low - step, -1), low, 2 * step
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if reached(middle) else (middle, high)
+        return high
+
+    def _cumulative(self, x: int, y: int) -> Real:
+        def power(k: int) -> Real:
+            return exp_neg(k * self._decay)
+
+        total = (1 - power(x + 1)) + (power(1) - power(self._top - x + 1))
+        if y <= x:
+            return (power(x - y) - power(x + 1)) / total
+        return 1 - (power(y - x + 1) - power(self._top - x + 1)) / total

@@ -1,0 +1,169 @@
+r"""Coins of any probability, rational or not, exactly.
+
+A lane's uniform :math:`W` starts with one random byte. With :math:`l \le 256 p \le h` (integers),
+a byte below :math:`l` means :math:`W < p`, a byte of :math:`h` or more means :math:`W \ge p`, and
+one byte in 256 is open: that lane gets the next 56 bits of its own :math:`W`, and in one case of
+about :math:`2^{64}` as many more as it takes (`sourdine.noise.lazy`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sourdine.errors import ParameterError
+from sourdine.exact import Real, probability
+from sourdine.exact.parameters import Number
+from sourdine.noise.arrays import int64_array
+from sourdine.noise.lazy import LazyUniform, remembered
+from sourdine.noise.sizes import Shape, Size, lanes
+from sourdine.noise.source import SYSTEM, Source, draw, draw_words
+
+__all__ = ["bernoulli", "bernoulli_table"]
+
+_BYTE = np.dtype("u1")
+_COIN_CHUNK = 1 << 17
+_LAST_WORD = (1 << 64) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Coin:
+    """A probability with its integer bounds at 8 and at 64 bits."""
+
+    chance: Real
+    low8: int
+    high8: int
+    low64: int
+    high64: int
+
+    @staticmethod
+    def of(p: Real | Number) -> _Coin:
+        chance = p if isinstance(p, Real) else Real.of(probability(p, "p"))
+        low, high = chance.bounds(64)
+        if low > 1 << 64:
+            raise ParameterError("p must be from 0 to 1, got a real above 1. Divide by its total.")
+        return _Coin(chance, low >> 56, -(-high >> 56), low, high)
+
+    def decide(self, word: int, source: Source) -> bool:
+        """Decide from the first 64 bits, and more if they leave it open."""
+        if word < self.low64:
+            return True
+        return word < self.high64 and LazyUniform(source, word, 64).below(self.chance)
+
+
+_coin = remembered(256)(_Coin.of)
+
+
+@overload
+def bernoulli(p: Real | Number, size: None = None, *, source: Source = ...) -> bool: ...
+@overload
+def bernoulli(p: Real | Number, size: Shape, *, source: Source = ...) -> NDArray[np.bool_]: ...
+def bernoulli(
+    p: Real | Number, size: Size = None, *, source: Source = SYSTEM
+) -> bool | NDArray[np.bool_]:
+    r"""Draw True with probability exactly ``p``.
+
+    Parameters
+    ----------
+    p
+        A number from 0 to 1 (a float means the decimal it prints), or a `Real` such as
+        :math:`e^{-r}` or :math:`1/(1+e^\varepsilon)`.
+    size
+        ``None`` for one Python bool, a length or a shape for an array.
+    source
+        Where the bits come from.
+
+    Notes
+    -----
+    Exact: ``tests/noise/test_coins.py`` feeds chosen bits and compares with rationals.
+
+    Examples
+    --------
+    >>> bernoulli(1, 3).tolist()
+    [True, True, True]
+    """
+    coin = _coin(p)
+    if size is None:
+        return coin.decide(int.from_bytes(source.bytes(8), "little"), source)
+    count, shape = lanes(size)
+    out = np.empty(count, np.bool_)
+    _toss(coin, out, source)
+    return out.reshape(shape)
+
+
+def _toss(coin: _Coin, out: NDArray[np.bool_], source: Source) -> None:
+    chunk = min(_COIN_CHUNK, out.size + -out.size % 8)
+    is_open = np.zeros(chunk, np.bool_)
+    found = [(np.empty(0, np.intp), np.empty(0, np.uint8))]
+    for start in range(0, out.size, _COIN_CHUNK):
+        part = out[start : start + _COIN_CHUNK]
+        heads = draw(source, part.size, _BYTE)
+        np.less(heads, coin.low8, out=part)
+        if coin.high8 > coin.low8:
+            is_open[part.size :] = False
+            np.equal(heads, coin.low8, out=is_open[: part.size])
+            if coin.high8 > coin.low8 + 1:
+                is_open[: part.size] |= heads == coin.low8 + 1
+            lane = _sparse_nonzero(is_open)
+            found.append((lane + start, heads[lane]))
+    lane, heads = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+    words = _lengthened(heads, source)
+    out[lane] = words < coin.low64
+    for i in np.flatnonzero((words >= coin.low64) & (words < coin.high64)):
+        out[lane[i]] = coin.decide(int(words[i]), source)
+
+
+def _sparse_nonzero(flags: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return where few of many flags are set, looking at eight of them at once."""
+    words = flags.view(np.uint64)
+    (hit,) = (words != 0).nonzero()
+    (byte,) = words[hit].view(np.bool_).nonzero()
+    return hit[byte >> 3] * 8 + (byte & 7)
+
+
+def bernoulli_table(
+    probabilities: Sequence[Real | Number], codes: object, *, source: Source = SYSTEM
+) -> NDArray[np.bool_]:
+    r"""Draw for each lane :math:`i` True with probability ``probabilities[codes[i]]``, exactly.
+
+    For mechanisms whose coin depends on the record. The work does not depend on the codes, except
+    for one lane in 256 on average whose byte leaves its coin open.
+
+    Parameters
+    ----------
+    probabilities
+        The coins, as in `bernoulli`.
+    codes
+        Whole numbers, each an index of ``probabilities``; any shape.
+    source
+        Where the bits come from.
+
+    Examples
+    --------
+    >>> bernoulli_table([0, 1], [1, 0, 1]).tolist()
+    [True, False, True]
+    """
+    coins = [_coin(p) for p in probabilities]
+    lane_codes = int64_array(codes, "codes", least=0, most=len(coins) - 1)
+    flat = lane_codes.ravel()
+    heads = draw(source, flat.size, _BYTE)
+    out = heads < np.array([coin.low8 for coin in coins], np.uint16)[flat]
+    still_open = ~out & (heads < np.array([coin.high8 for coin in coins], np.uint16)[flat])
+    (lane,) = still_open.nonzero()
+    words = _lengthened(heads[lane], source)
+    open_codes = flat[lane]
+    low = np.array([min(coin.low64, _LAST_WORD) for coin in coins], np.uint64)[open_codes]
+    last = np.array([min(max(coin.high64 - 1, 0), _LAST_WORD) for coin in coins], np.uint64)
+    out[lane] = words < low
+    for i in np.flatnonzero((words >= low) & (words <= last[open_codes])):
+        out[lane[i]] = coins[open_codes[i]].decide(int(words[i]), source)
+    return out.reshape(lane_codes.shape)
+
+
+def _lengthened(heads: NDArray[np.uint8], source: Source) -> NDArray[np.uint64]:
+    """Return 64-bit words that start with the bytes already drawn."""
+    return heads.astype(np.uint64) << np.uint64(56) | draw_words(source, heads.size) >> np.uint64(8)

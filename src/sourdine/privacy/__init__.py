@@ -1,0 +1,35 @@
+"""What is promised, between which inputs, and how promises add up.
+
+Numbers are exact rationals; what is irrational is rounded against the user.
+"""
+
+from sourdine.privacy.advanced import compose_advanced
+from sourdine.privacy.amplification import (
+    poisson,
+    poisson_allowance,
+    without_replacement,
+    without_replacement_allowance,
+)
+from sourdine.privacy.budget import Budget
+from sourdine.privacy.composition import compose, group, parallel
+from sourdine.privacy.concentrated import Concentrated
+from sourdine.privacy.guarantee import Guarantee
+from sourdine.privacy.relation import ADD_REMOVE, LOCAL, SUBSTITUTE, Relation
+
+__all__ = [
+    "ADD_REMOVE",
+    "LOCAL",
+    "SUBSTITUTE",
+    "Budget",
+    "Concentrated",
+    "Guarantee",
+    "Relation",
+    "compose",
+    "compose_advanced",
+    "group",
+    "parallel",
+    "poisson",
+    "poisson_allowance",
+    "without_replacement",
+    "without_replacement_allowance",
+]

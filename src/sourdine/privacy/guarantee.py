@@ -1,0 +1,215 @@
+"""What a computation promises: epsilon, delta, and between which inputs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import at_least, exp_neg, integer, probability
+from sourdine.privacy.printing import shown
+from sourdine.privacy.relation import ADD_REMOVE, SUBSTITUTE, Relation
+
+if TYPE_CHECKING:
+    from sourdine.exact.parameters import Number
+
+__all__ = ["Guarantee"]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Guarantee:
+    r"""A computation :math:`M` is :math:`(\varepsilon, \delta)`-differentially private.
+
+    .. math:: \Pr[M(x) \in S] \le e^\varepsilon \Pr[M(x') \in S] + \delta
+
+    for every set :math:`S` of outputs and all neighbours :math:`x, x'` of the relation [1]_.
+
+    Parameters
+    ----------
+    epsilon
+        The privacy loss, 0 or more. A float means the decimal it prints, and is kept exactly.
+    delta
+        From 0 to 1; 0 is pure differential privacy.
+    relation
+        Which inputs are neighbours.
+
+    Notes
+    -----
+    *Claim*: nothing is rounded on the way in. *Checked by* ``test_ten_tenths_are_one``.
+    *Claim*: printing never shows less than is spent. *Checked by* ``test_shown_rounds_up``.
+
+    References
+    ----------
+    .. [1] C. Dwork, F. McSherry, K. Nissim, A. Smith, "Calibrating noise to sensitivity in private
+       data analysis", TCC 2006.
+
+    Examples
+    --------
+    >>> print(Guarantee(1, 1e-6))
+    epsilon 1, delta 1e-06, one record replaced
+    >>> Guarantee(0.1).epsilon
+    Fraction(1, 10)
+    >>> print(Guarantee.none(SUBSTITUTE))
+    NOT PRIVATE (epsilon infinite)
+    """
+
+    epsilon: Fraction | float
+    delta: Fraction
+    relation: Relation
+
+    def __init__(self, epsilon: Number, delta: Number = 0, relation: Relation = SUBSTITUTE) -> None:
+        object.__setattr__(self, "epsilon", at_least(epsilon, "epsilon", 0))
+        object.__setattr__(self, "delta", probability(delta, "delta"))
+        object.__setattr__(self, "relation", Relation.read(relation))
+
+    @classmethod
+    def none(cls, relation: Relation = SUBSTITUTE) -> Guarantee:
+        """Return the empty promise, that of a draw from a seeded source: epsilon is infinite."""
+        empty = cls(0, 1, relation)
+        object.__setattr__(empty, "epsilon", math.inf)
+        return empty
+
+    @staticmethod
+    def read(x: object, name: str = "guarantee") -> Guarantee:
+        """Return ``x`` if it is a guarantee."""
+        if not isinstance(x, Guarantee):
+            raise ParameterTypeError(
+                f"{name} must be a Guarantee, got {x!r}. Type {name}=Guarantee(epsilon)."
+            )
+        return x
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether epsilon is a number at all."""
+        return isinstance(self.epsilon, Fraction)
+
+    @property
+    def is_private(self) -> bool:
+        """Whether anything is promised: epsilon is finite and delta below 1."""
+        return self.is_finite and self.delta < 1
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether epsilon is finite and delta is 0."""
+        return self.is_finite and self.delta == 0
+
+    def exact_epsilon(self) -> Fraction:
+        """Return epsilon where only a finite one makes sense.
+
+        Examples
+        --------
+        >>> Guarantee.none().exact_epsilon()
+        Traceback (most recent call last):
+        sourdine.errors.ParameterError: epsilon must be finite, got NOT PRIVATE (epsilon infinite). Draw from the system's source, not from a seeded one.
+        """  # noqa: E501
+        if isinstance(self.epsilon, Fraction):
+            return self.epsilon
+        raise ParameterError(
+            f"epsilon must be finite, got {self}. "
+            "Draw from the system's source, not from a seeded one."
+        )
+
+    def covers(self, other: Guarantee) -> bool:
+        """Whether this promise implies the other: same relation, no more epsilon, no more delta.
+
+        Examples
+        --------
+        >>> Guarantee(1).covers(Guarantee(2, 1e-6)), Guarantee(2).covers(Guarantee(1, 1e-6))
+        (True, False)
+        """
+        return (
+            self.relation is other.relation
+            and self.epsilon <= other.epsilon
+            and self.delta <= other.delta
+        )
+
+    def group(self, size: int) -> Guarantee:
+        r"""Return what holds between inputs ``size`` steps of the relation apart.
+
+        .. math:: \left(k\varepsilon,\ \delta\,\frac{e^{k\varepsilon}-1}{e^\varepsilon-1}\right)
+
+        with delta rounded up and at most 1 (C. Dwork, A. Roth, "The algorithmic foundations of
+        differential privacy", 2014, theorem 2.2; the sum :math:`\sum_{i<k} e^{i\varepsilon}` in
+        place of their :math:`k e^{(k-1)\varepsilon}`). *Checked by* ``test_group_rounds_up``.
+
+        Examples
+        --------
+        >>> print(Guarantee(0.5).group(3))
+        epsilon 1.5, one record replaced
+        """
+        k = integer(size, "size", least=1)
+        if not isinstance(self.epsilon, Fraction):
+            return self
+        return Guarantee(k * self.epsilon, _grown(self.delta, self.epsilon, k), self.relation)
+
+    def under(self, relation: Relation) -> Guarantee:
+        r"""Return what this promise is worth under another relation.
+
+        To replace a record is to remove it and add another, so :math:`(\varepsilon, \delta)` under
+        ADD_REMOVE is :math:`(2\varepsilon, (1 + e^\varepsilon)\delta)` under SUBSTITUTE. No other
+        change of relation follows from the promise alone. *Checked by* ``test_under``.
+
+        Examples
+        --------
+        >>> print(Guarantee(1, relation=ADD_REMOVE).under(SUBSTITUTE))
+        epsilon 2, one record replaced
+        """
+        if Relation.read(relation) is self.relation:
+            return self
+        if (self.relation, relation) == (ADD_REMOVE, SUBSTITUTE):
+            twice = self.group(2)
+            if not isinstance(twice.epsilon, Fraction):
+                return Guarantee.none(relation)
+            return Guarantee(twice.epsilon, twice.delta, relation)
+        raise ParameterError(
+            f"relation must be {_reachable(self.relation)}, got {relation.name}. "
+            f"A promise for {self.relation.description} says nothing of "
+            f"{relation.description}. Ask the mechanism for its guarantee under {relation.name}."
+        )
+
+    def to_dict(self) -> dict[str, str]:
+        """Return strings for JSON; the numbers are exact, as ``"1/3"``, or ``"inf"``.
+
+        Examples
+        --------
+        >>> Guarantee(0.1).to_dict()
+        {'epsilon': '1/10', 'delta': '0', 'relation': 'substitute'}
+        """
+        return {
+            "epsilon": str(self.epsilon),
+            "delta": str(self.delta),
+            "relation": self.relation.value,
+        }
+
+    @classmethod
+    def from_dict(cls, record: dict[str, str]) -> Guarantee:
+        """Return the guarantee that `to_dict` wrote."""
+        relation = Relation(record["relation"])
+        if record["epsilon"] == "inf":
+            return cls.none(relation)
+        return cls(Fraction(record["epsilon"]), Fraction(record["delta"]), relation)
+
+    def __str__(self) -> str:
+        if not isinstance(self.epsilon, Fraction):
+            return "NOT PRIVATE (epsilon infinite)"
+        delta = f", delta {shown(self.delta)}" if self.delta else ""
+        text = f"epsilon {shown(self.epsilon)}{delta}, {self.relation.description}"
+        return text if self.is_private else f"NOT PRIVATE ({text})"
+
+
+def _reachable(relation: Relation) -> str:
+    return "ADD_REMOVE or SUBSTITUTE" if relation is ADD_REMOVE else relation.name
+
+
+def _grown(delta: Fraction, epsilon: Fraction, k: int) -> Fraction:
+    r"""Return :math:`\delta \sum_{i<k} e^{i\varepsilon}`, rounded up, at most 1."""
+    if k == 1 or delta == 0:
+        return delta
+    if epsilon == 0:
+        return min(k * delta, Fraction(1))
+    if (k - 1) * epsilon >= math.ceil(1 / delta).bit_length():  # the last term alone passes 1
+        return Fraction(1)
+    growth = (1 - exp_neg(k * epsilon)) / (1 - exp_neg(epsilon)) / exp_neg((k - 1) * epsilon)
+    return min((delta * growth).above(), Fraction(1))

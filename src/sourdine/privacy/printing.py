@@ -1,0 +1,26 @@
+"""Numbers for people: few digits, and never on the flattering side."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+__all__ = ["shown"]
+
+
+def shown(x: Fraction, *, up: bool = True) -> str:
+    """Return ``x`` to six digits, rounded up (or down).
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> shown(Fraction(2, 3)), shown(Fraction(2, 3), up=False), shown(Fraction(1, 10**6))
+    ('0.666667', '0.666666', '1e-06')
+    """
+    rounding = ROUND_CEILING if up else ROUND_FLOOR
+    digits = Context(prec=6, rounding=rounding).divide(Decimal(x.numerator), Decimal(x.denominator))
+    within_floats = digits == 0 or -300 < digits.adjusted() < 300
+    return f"{float(digits):g}" if within_floats else str(digits.normalize())

@@ -1,0 +1,62 @@
+"""Which two data sets a guarantee calls neighbours."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from sourdine.errors import ParameterTypeError
+
+__all__ = ["ADD_REMOVE", "LOCAL", "SUBSTITUTE", "Relation"]
+
+
+class Relation(Enum):
+    """What may differ between two inputs that a guarantee keeps indistinguishable.
+
+    An epsilon says nothing until it is known between which inputs it holds: the cells of a
+    histogram move by 1 in all when a record is added or removed, and by 2 when one is replaced.
+
+    Examples
+    --------
+    >>> Relation.SUBSTITUTE.description
+    'one record replaced'
+    """
+
+    SUBSTITUTE = "substitute"
+    """One record takes another value; the number of records is fixed and public."""
+    ADD_REMOVE = "add_remove"
+    """One record is there or is not; the number of records is private."""
+    LOCAL = "local"
+    """One person's whole input takes any other value."""
+
+    @property
+    def description(self) -> str:
+        """The relation in plain words, to be printed after an epsilon."""
+        return _DESCRIPTIONS[self]
+
+    @staticmethod
+    def read(x: object, name: str = "relation") -> Relation:
+        """Return ``x`` if it is a relation.
+
+        Examples
+        --------
+        >>> Relation.read("local")
+        Traceback (most recent call last):
+        sourdine.errors.ParameterTypeError: relation must be a Relation, got 'local'. Type relation=SUBSTITUTE, ADD_REMOVE or LOCAL.
+        """  # noqa: E501
+        if not isinstance(x, Relation):
+            raise ParameterTypeError(
+                f"{name} must be a Relation, got {x!r}. "
+                f"Type {name}=SUBSTITUTE, ADD_REMOVE or LOCAL."
+            )
+        return x
+
+
+SUBSTITUTE = Relation.SUBSTITUTE
+ADD_REMOVE = Relation.ADD_REMOVE
+LOCAL = Relation.LOCAL
+
+_DESCRIPTIONS = {
+    SUBSTITUTE: "one record replaced",
+    ADD_REMOVE: "one record added or removed",
+    LOCAL: "any two inputs of one person",
+}

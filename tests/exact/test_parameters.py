@@ -1,0 +1,149 @@
+"""Parameters: every kind of number that is read, and the text for every one refused."""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
+from sourdine.exact import at_least, integer, number, positive, probability, rational
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_float_is_the_decimal_it_prints(x):
+    assert rational(x, "x") == Fraction(repr(x))
+    assert float(rational(x, "x")) == x
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        0.1,
+        Decimal("0.1"),
+        Fraction(1, 10),
+        np.float64(0.1),
+        np.float32(0.1),
+        np.float16(0.1),
+        np.longdouble("0.1"),
+    ],
+)
+def test_a_tenth_however_typed(x):
+    assert rational(x, "x") == Fraction(1, 10)
+
+
+@pytest.mark.parametrize("x", [3, 3.0, np.int64(3), np.uint8(3), Fraction(3), Decimal(3)])
+def test_three_however_typed(x):
+    value = rational(x, "x")
+    assert value == 3
+    assert type(value) is Fraction
+    assert type(value.numerator) is int
+
+
+@pytest.mark.parametrize(
+    ("x", "got"),
+    [
+        (math.nan, "nan"),
+        (math.inf, "inf"),
+        (-math.inf, "-inf"),
+        (np.float64("nan"), "nan"),
+        (np.float32("inf"), "inf"),
+        (Decimal("NaN"), "NaN"),
+        (Decimal("sNaN"), "sNaN"),
+        (Decimal("-Infinity"), "-Infinity"),
+    ],
+)
+@pytest.mark.parametrize("read", [rational, positive, probability])
+def test_not_finite(read, x, got):
+    text = f"epsilon must be finite, got {got}. Type a number, as epsilon=1."
+    with pytest.raises(ParameterError, match=f"^{re.escape(text)}$"):
+        read(x, "epsilon")
+
+
+@pytest.mark.parametrize(
+    ("x", "got"),
+    [
+        ("1", "'1'"),
+        (None, "None"),
+        (True, "True"),
+        (np.bool_(0), "np.False_"),
+        (1j, "1j"),
+        ([1], "[1]"),
+    ],
+)
+@pytest.mark.parametrize("read", [rational, positive, probability])
+def test_not_a_number(read, x, got):
+    text = f"epsilon must be a number, got {got}. Type a number, as epsilon=1."
+    with pytest.raises(ParameterTypeError, match=f"^{re.escape(text)}$"):
+        read(x, "epsilon")
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            lambda: positive(0, "epsilon"),
+            "epsilon must be above 0, got 0. Type a positive number, as epsilon=1.",
+        ),
+        (
+            lambda: positive(-0.0, "epsilon"),
+            "epsilon must be above 0, got -0.0. Type a positive number, as epsilon=1.",
+        ),
+        (
+            lambda: positive(Fraction(-1, 3), "epsilon"),
+            "epsilon must be above 0, got -1/3. Type a positive number, as epsilon=1.",
+        ),
+        (lambda: at_least(1.5, "k", 2), "k must be at least 2, got 1.5. Type k=2 or more."),
+        (
+            lambda: probability(1.5, "delta"),
+            "delta must be from 0 to 1, got 1.5. Type a probability, as delta=0.5.",
+        ),
+        (
+            lambda: probability(-1e-9, "delta"),
+            "delta must be from 0 to 1, got -1e-09. Type a probability, as delta=0.5.",
+        ),
+        (
+            lambda: number(0, "rate", above=0, most=1),
+            "rate must be above 0 and at most 1, got 0. Type a number in between, as rate=0.5.",
+        ),
+        (
+            lambda: integer(0, "size", least=1),
+            "size must be at least 1, got 0. Type a whole number, as size=1.",
+        ),
+        (
+            lambda: integer(-3, "size", least=0),
+            "size must be at least 0, got -3. Type a whole number, as size=1.",
+        ),
+    ],
+)
+def test_values_refused(call, text):
+    with pytest.raises(ParameterError, match=f"^{re.escape(text)}$"):
+        call()
+
+
+@pytest.mark.parametrize("x", [3.0, "3", None, True, np.bool_(1), Fraction(3), Decimal(3)])
+def test_not_a_whole_number(x):
+    text = f"size must be a whole number, got {x!r}. Type a whole number, as size=2."
+    with pytest.raises(ParameterTypeError, match=f"^{re.escape(text)}$"):
+        integer(x, "size", least=2)
+
+
+def test_ends_of_the_ranges_are_read():
+    assert (probability(0, "p"), probability(1, "p")) == (0, 1)
+    assert number(1, "rate", above=0, most=1) == 1
+    assert at_least(2, "k", 2) == 2
+    assert integer(np.int8(3), "size", least=3) == 3
+    assert type(integer(np.int8(3), "size")) is int
+    assert integer(-5, "shift") == -5
+
+
+def test_the_tree_of_errors():
+    assert issubclass(ParameterError, (SourdineError, ValueError))
+    assert issubclass(ParameterTypeError, TypeError)
+    assert issubclass(ParameterTypeError, SourdineError)

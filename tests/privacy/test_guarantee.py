@@ -1,0 +1,189 @@
+"""Relations and guarantees: what is kept, printed, implied and refused."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import pickle
+import re
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Guarantee, Relation
+from sourdine.privacy.printing import shown
+
+EPSILONS = st.fractions(0, 20, max_denominator=10**6)
+DELTAS = st.fractions(0, 1, max_denominator=10**6)
+GUARANTEES = st.one_of(
+    st.builds(Guarantee, EPSILONS, DELTAS, st.sampled_from(Relation)),
+    st.builds(Guarantee.none, st.sampled_from(Relation)),
+)
+
+
+def decimal(x: Fraction) -> Decimal:
+    return Decimal(x.numerator) / Decimal(x.denominator)
+
+
+def test_relations_are_described():
+    assert [r.description for r in (SUBSTITUTE, ADD_REMOVE, LOCAL)] == [
+        "one record replaced",
+        "one record added or removed",
+        "any two inputs of one person",
+    ]
+
+
+def test_ten_tenths_are_one():
+    assert 10 * Guarantee(0.1).epsilon == 1
+    assert Guarantee(np.float32(0.1), np.float64(1e-6)) == Guarantee(
+        Fraction(1, 10), Decimal("1e-6")
+    )
+
+
+def test_printing():
+    assert str(Guarantee(1, 1e-6)) == "epsilon 1, delta 1e-06, one record replaced"
+    assert str(Guarantee(0.1, relation=LOCAL)) == "epsilon 0.1, any two inputs of one person"
+    assert str(Guarantee.none(ADD_REMOVE)) == "NOT PRIVATE (epsilon infinite)"
+    assert str(Guarantee(1, 1)) == "NOT PRIVATE (epsilon 1, delta 1, one record replaced)"
+
+
+@given(st.fractions(0, 10**7))
+def test_shown_rounds_up(x):
+    low, high = Fraction(shown(x, up=False)), Fraction(shown(x))
+    assert low <= x <= high
+    assert high - low <= x / 10**5
+
+
+def test_shown_outside_floats():
+    assert shown(Fraction(1, 3 * 10**400)) == "3.33334E-401"
+    assert shown(Fraction(10**400)) == "1E+400"
+
+
+def test_kinds():
+    assert Guarantee(1).is_pure
+    assert Guarantee(1).is_private
+    assert not Guarantee(1, 0.1).is_pure
+    assert not Guarantee(1, 1).is_private
+    none = Guarantee.none()
+    assert none.epsilon == math.inf
+    assert not (none.is_pure or none.is_private or none.is_finite)
+
+
+@given(GUARANTEES)
+def test_round_trips(g):
+    assert Guarantee.from_dict(json.loads(json.dumps(g.to_dict()))) == g
+    assert pickle.loads(pickle.dumps(g)) == copy.deepcopy(g) == g  # noqa: S301
+    assert len({g, copy.copy(g)}) == 1
+
+
+@given(GUARANTEES, GUARANTEES, GUARANTEES)
+def test_covers_is_a_partial_order(a, b, c):
+    assert a.covers(a)
+    assert not (a.covers(b) and b.covers(a)) or a == b
+    assert not (a.covers(b) and b.covers(c)) or a.covers(c)
+    assert a.covers(Guarantee.none(a.relation))
+
+
+@given(EPSILONS, EPSILONS, DELTAS, DELTAS)
+def test_covers_compares_both_numbers(e, f, d, g):
+    assert Guarantee(e, d).covers(Guarantee(f, g)) == (e <= f and d <= g)
+    assert not Guarantee(e, d).covers(Guarantee(e, d, ADD_REMOVE))
+
+
+@given(EPSILONS, st.fractions(0, Fraction(1, 1000)), st.integers(1, 40))
+def test_group_rounds_up(epsilon, delta, k):
+    g = Guarantee(epsilon, delta, LOCAL).group(k)
+    with localcontext(prec=60):
+        true = decimal(delta) * sum((i * decimal(epsilon)).exp() for i in range(k))
+        assert (g.epsilon, g.relation) == (k * epsilon, LOCAL)
+        assert decimal(g.delta) >= min(true, 1) * (1 - Decimal(10) ** -50)
+        assert decimal(g.delta) <= true * (1 + Decimal(10) ** -18)
+
+
+def test_group_of_huge_epsilon_is_quick():
+    assert Guarantee(10**9, 1e-300).group(10**9).delta == 1
+    assert Guarantee(10**9).group(10**9).delta == 0
+
+
+def test_under():
+    g = Guarantee(1, 1e-6, ADD_REMOVE).under(SUBSTITUTE)
+    assert (g.epsilon, g.relation) == (2, SUBSTITUTE)
+    assert 1e-6 * (1 + math.e) == pytest.approx(float(g.delta), rel=1e-14)
+    assert Guarantee(1).under(SUBSTITUTE) == Guarantee(1)
+    assert Guarantee.none(ADD_REMOVE).under(SUBSTITUTE) == Guarantee.none(SUBSTITUTE)
+
+
+def test_under_is_tight():
+    """Geometric noise of scale 1 on a count: one record swapped between two cells costs 2."""
+    e = math.exp(-1)
+    ratio = (1 / e) * (1 / e)
+    assert math.log(ratio) == pytest.approx(
+        float(Guarantee(1, 0, ADD_REMOVE).under(SUBSTITUTE).epsilon)
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (
+            lambda: Guarantee(-1),
+            ParameterError,
+            "epsilon must be at least 0, got -1. Type epsilon=0 or more.",
+        ),
+        (
+            lambda: Guarantee(math.inf),
+            ParameterError,
+            "epsilon must be finite, got inf. Type a number, as epsilon=1.",
+        ),
+        (
+            lambda: Guarantee(1, 2),
+            ParameterError,
+            "delta must be from 0 to 1, got 2. Type a probability, as delta=0.5.",
+        ),
+        (
+            lambda: Guarantee(1, 0, "local"),
+            ParameterTypeError,
+            "relation must be a Relation, got 'local'. "
+            "Type relation=SUBSTITUTE, ADD_REMOVE or LOCAL.",
+        ),
+        (
+            lambda: Guarantee.read(1.0),
+            ParameterTypeError,
+            "guarantee must be a Guarantee, got 1.0. Type guarantee=Guarantee(epsilon).",
+        ),
+        (
+            lambda: Guarantee(1).group(0),
+            ParameterError,
+            "size must be at least 1, got 0. Type a whole number, as size=1.",
+        ),
+        (
+            lambda: Guarantee(1).under(ADD_REMOVE),
+            ParameterError,
+            "relation must be SUBSTITUTE, got ADD_REMOVE. A promise for one record replaced says "
+            "nothing of one record added or removed. "
+            "Ask the mechanism for its guarantee under ADD_REMOVE.",
+        ),
+        (
+            lambda: Guarantee(1, 0, ADD_REMOVE).under(LOCAL),
+            ParameterError,
+            "relation must be ADD_REMOVE or SUBSTITUTE, got LOCAL. A promise for one record added "
+            "or removed says nothing of any two inputs of one person. "
+            "Ask the mechanism for its guarantee under LOCAL.",
+        ),
+        (
+            Guarantee.none().exact_epsilon,
+            ParameterError,
+            "epsilon must be finite, got NOT PRIVATE (epsilon infinite). "
+            "Draw from the system's source, not from a seeded one.",
+        ),
+    ],
+)
+def test_texts(call, error, text):
+    with pytest.raises(error, match=f"^{re.escape(text)}$"):
+        call()
