@@ -74,8 +74,8 @@ class Grid:
         if self.step is not None and (upper - lower) % step:
             raise ParameterError(
                 f"step must divide upper - lower, got step={self.step} for the range "
-                f"{self.lower} to {self.upper}. Type a step that fits, as step={_fitting(upper, lower, step)}, "
-                f"or move a bound."
+                f"{self.lower} to {self.upper}. "
+                f"Type a step that fits, as step={_fitting(upper, lower, step)}, or move a bound."
             )
         if (upper - lower) / step >= 1 << 62:
             raise ParameterError(
@@ -108,7 +108,7 @@ class Grid:
 
     @property
     def integral(self) -> bool:
-        """Are all its points whole numbers?"""
+        """Whether all its points are whole numbers."""
         return self.origin.denominator == 1 and self.spacing.denominator == 1
 
     def ticks(self, values: ArrayLike) -> NDArray[np.int64]:
@@ -132,7 +132,7 @@ class Grid:
         lower, step, info = int(self.origin), int(self.spacing), np.iinfo(x.dtype)
         top = lower + self.last * step
         x = np.clip(x, max(lower, info.min), max(min(top, info.max), info.min))
-        if -(1 << 62) < lower and top < 1 << 62:
+        if lower > -(1 << 62) and top < 1 << 62:
             x = np.maximum(x.astype(np.int64), lower)
             return np.asarray((x - lower + step // 2) // step, dtype=np.int64)
         exact = [(max(int(v), lower) - lower + step // 2) // step for v in x.ravel()]

@@ -32,9 +32,9 @@ class Precision(NamedTuple):
 def precision_attack(release: Callable[[float, int], ArrayLike], draws: int = 100_000) -> Precision:
     r"""Tell the inputs 0.0 and 1.0 apart by the last bits of the outputs.
 
-    Of the outputs in (1/4, 1/2), :math:`0 + z` with float noise may be any float, while :math:`1 + z`
-    is always a multiple of :math:`2^{-53}`: one output off that lattice betrays the input. Noise on a
-    public grid gives the same lattice for both.
+    Of the outputs in (1/4, 1/2), :math:`0 + z` with float noise may be any float, while :math:`1 +
+    z` is always a multiple of :math:`2^{-53}`: one output off that lattice betrays the input.
+    Noise on a public grid gives the same lattice for both.
 
     References
     ----------

@@ -46,7 +46,7 @@ def all_checks() -> tuple[Callable[[Specimen], None], ...]:
 
 
 def check_worst_case(specimen: Specimen) -> None:
-    """The certified worst case is within the claim, and reaches it where it is called tight."""
+    """Demand a certified worst case within the claim, and at it where it is called tight."""
     mechanism = specimen.make(EPSILON)
     worst = worst_case(mechanism, specimen.inputs)
     claim = float(mechanism.guarantee.epsilon)
@@ -56,14 +56,14 @@ def check_worst_case(specimen: Specimen) -> None:
 
 
 def check_weaker_copy_is_rejected(specimen: Specimen) -> None:
-    """The same mechanism at 1.05 epsilon breaks the claim on the same inputs."""
+    """Demand that the same mechanism at 1.05 epsilon breaks the claim on the same inputs."""
     claim = specimen.make(EPSILON).guarantee
     worst = worst_case(specimen.make(WEAKER * EPSILON), specimen.inputs, claim)
     _demand(not worst.within(claim), f"a copy 5 % too weak passes with {worst.upper}")
 
 
 def check_law_has_mass_one(specimen: Specimen) -> None:
-    """The law's pieces and tails add up to one."""
+    """Demand that the law's pieces and tails add up to one."""
     mechanism = specimen.make(EPSILON)
     for given in specimen.inputs:
         law = mechanism.law(mechanism.read(given))
@@ -72,7 +72,7 @@ def check_law_has_mass_one(specimen: Specimen) -> None:
 
 
 def check_error_bound(specimen: Specimen) -> None:
-    """The loss passes ``error(beta)`` with probability beta at most, by the law."""
+    """Demand that the loss passes ``error(beta)`` with probability beta at most."""
     mechanism = specimen.make(EPSILON)
     for beta in (0.5, 0.05, 1e-3):
         bound = mechanism.error(beta)
@@ -82,14 +82,14 @@ def check_error_bound(specimen: Specimen) -> None:
 
 
 def check_draws_follow_the_law(specimen: Specimen) -> None:
-    """A hundred thousand draws fit the law."""
+    """Demand that a hundred thousand draws fit the law."""
     for given in specimen.inputs:
         p = sampled(specimen.make(EPSILON), given)
         _demand(p >= ALPHA, f"draws do not follow the law: p = {p:.1e}")
 
 
 def check_draws_have_power(specimen: Specimen) -> None:
-    """The same draws do not fit the law of 30 % less or 30 % more noise."""
+    """Demand that the draws do not fit the law of 30 % less or 30 % more noise."""
     mechanism, given = specimen.make(EPSILON), specimen.inputs[-1]
     draws = mechanism.simulate(given, DRAWS)
     for factor in (POWER, 1 / POWER):
@@ -99,7 +99,7 @@ def check_draws_have_power(specimen: Specimen) -> None:
 
 
 def check_release_says_what_it_cost(specimen: Specimen) -> None:
-    """A release carries the guarantee, fixed before the data, and one of the law's outputs."""
+    """Demand that a release carries the guarantee and one of the law's outputs."""
     mechanism = specimen.make(EPSILON)
     for given in specimen.inputs:
         release = mechanism.release(given)
@@ -109,7 +109,7 @@ def check_release_says_what_it_cost(specimen: Specimen) -> None:
 
 
 def check_seeded_release_is_not_private(specimen: Specimen) -> None:
-    """A release from a seeded source costs infinity and says so."""
+    """Demand that a release from a seeded source costs infinity and says so."""
     mechanism = specimen.make(EPSILON)
     one, two = (mechanism.release(specimen.inputs[0], source=SeededSource(7)) for _ in range(2))
     _demand(not one.cost.is_private and "NOT PRIVATE" in str(one), f"it says {one.cost}")
@@ -117,7 +117,7 @@ def check_seeded_release_is_not_private(specimen: Specimen) -> None:
 
 
 def check_bad_epsilon_is_refused(specimen: Specimen) -> None:
-    """An epsilon that is none is refused with what must hold, what was given and a hint."""
+    """Demand that a bad epsilon is refused with what must hold, what was given and a hint."""
     for bad in (0, -1, float("nan"), float("inf"), "1", None, True):
         try:
             specimen.make(bad)  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +25,8 @@ TOLERANCE = 1e-9
 class Worst:
     """The pair of neighbours that a mechanism tells apart best.
 
-    ``epsilon`` is the loss between them (at the claim's delta, if it has one), ``upper`` an end that
-    the true loss cannot pass, ``x`` and ``y`` the pair, ``at`` the output that decides.
+    ``epsilon`` is the loss between them (at the claim's delta, if it has one), ``upper`` an end
+    that the true loss cannot pass, ``x`` and ``y`` the pair, ``at`` the output that decides.
     """
 
     epsilon: float
@@ -40,7 +41,7 @@ class Worst:
 
     def pair(self) -> str:
         """Return the pair, for a table."""
-        return f"{_shown(self.x)} and {_shown(self.y)}"
+        return f"{_shown(self.x)} | {_shown(self.y)}"
 
 
 def worst_case(
@@ -95,9 +96,15 @@ def _loss_at(p: Law, q: Law, delta: float, end: str) -> float:
         low, high = high, 2 * high
     while high - low > 1e-13 * high:
         middle = (low + high) / 2
-        low, high = (middle, high) if getattr(p.hockey_stick(q, middle), end) > delta else (low, middle)
+        low, high = (
+            (middle, high) if getattr(p.hockey_stick(q, middle), end) > delta else (low, middle)
+        )
     return high
 
 
 def _shown(x: object) -> str:
-    return str(x) if isinstance(x, int) else "[" + " ".join(map(str, np.asarray(x).tolist())) + "]"
+    """Return a number, or a vector with its runs counted: ``5x40 0``."""
+    if isinstance(x, int):
+        return str(x)
+    runs = [(value, len(list(run))) for value, run in groupby(np.asarray(x).tolist())]
+    return " ".join(f"{n}x{v}" if n > 2 else " ".join([str(v)] * n) for v, n in runs) or "none"

@@ -1,9 +1,10 @@
 """Replay: a whole public call on two neighbours, step by step.
 
-The call runs on one data set, and every mechanism it uses writes down its input and its answer. Then
-it runs on the neighbour, where every mechanism gives the answer of the first run. All that is public
-must now be the same, each private input must have moved no further than its mechanism covers, and
-the guarantees of the inputs that moved must add up to no more than the call said it cost.
+The call runs on one data set, and every mechanism it uses writes down its input and its answer.
+Then it runs on the neighbour, where every mechanism gives the answer of the first run. All that is
+public must now be the same, each private input must have moved no further than its mechanism
+covers, and the guarantees of the inputs that moved must add up to no more than the call said it
+cost.
 """
 
 from __future__ import annotations
@@ -80,7 +81,9 @@ def _steps(first: list[Step], second: list[Step]) -> list[str]:
         faults.append(f"the number of steps depends on the data: {len(first)} and {len(second)}")
     for i, (a, b) in enumerate(zip(first, second, strict=False), 1):
         if a.mechanism != b.mechanism:
-            faults.append(f"step {i}: the mechanism depends on the data: {a.mechanism} and {b.mechanism}")
+            faults.append(
+                f"step {i}: the mechanism depends on the data: {a.mechanism} and {b.mechanism}"
+            )
         elif not np.array_equal(a.x, b.x) and not a.mechanism.adjacent(a.x, b.x):
             faults.append(f"step {i}: the input moves further than {a.mechanism} covers")
     return faults

@@ -40,8 +40,9 @@ def p_value(draws: ArrayLike, law: Law) -> float:
         return 0.0
     edges = np.unique(law.quantile(np.arange(1, BINS) / BINS))
     expected = np.diff(law.cdf(edges), prepend=0.0, append=1.0) * len(x)
-    observed = np.bincount(np.searchsorted(edges, x, side="left"), minlength=len(edges) + 1)
-    observed, expected = _merged(observed.astype(np.float64), expected)
+    bins = np.searchsorted(edges, x, side="left")
+    counts = np.bincount(bins, minlength=len(edges) + 1).astype(np.float64)
+    observed, expected = _merged(counts, expected)
     statistic = float(((observed - expected) ** 2 / expected).sum())
     return float(chdtrc(len(expected) - 1, statistic)) if len(expected) > 1 else 1.0
 
@@ -57,4 +58,5 @@ def _merged(
         filled += e
         if filled >= FEWEST and expected[i + 1 :].sum() >= FEWEST:
             filled, current = 0.0, current + 1
-    return np.bincount(group, observed), np.bincount(group, expected)
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    return np.add.reduceat(observed, starts), np.add.reduceat(expected, starts)

@@ -46,7 +46,7 @@ def rational(x: object, name: str) -> Fraction:
     if isinstance(x, Integral):
         return Fraction(int(x))
     if isinstance(x, Rational):
-        return Fraction(x.numerator, x.denominator)
+        return Fraction(int(x.numerator), int(x.denominator))
     raise ParameterTypeError(f"{name} must be a number, got {x!r}. {hint}")
 
 

@@ -9,10 +9,13 @@ every rule to one line.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from math import isqrt
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["Real", "exp_neg"]
 
@@ -94,7 +97,7 @@ class Real:
         return Fraction(self.bounds(max(scale, 0))[0], 1 << max(scale, 0))
 
     def _exponent(self) -> int:
-        """Find e with x below ``2**e`` and, unless x is below 2**-8192, above about ``2**(e-2)``."""
+        """Find e with x below ``2**e`` and above about ``2**(e-2)``, if x is above 2**-8192."""
         precision = 64
         while True:
             lo, hi = self.enclosure(precision)
@@ -187,7 +190,7 @@ def exp_neg(r: Fraction | int) -> Real:
 
 
 def _exp_neg(n: int, d: int, p: int) -> Interval:
-    r"""Enclose :math:`e^{-n/d} 2^p`: :math:`e^{-r} = (e^{-r/2^k})^{2^k}`, the inner by its series."""
+    r"""Enclose :math:`e^{-n/d} 2^p` as :math:`(e^{-r/2^k})^{2^k}`, the inner by its series."""
     if n == 0:
         return 1 << p, 1 << p
     k = max(0, n.bit_length() - d.bit_length() + 7)  # r / 2**k < 2**-6

@@ -1,4 +1,4 @@
-"""Laws: whole distributions on the integers, as evidence for every claim of privacy and accuracy."""
+"""Laws: whole distributions on the integers, as evidence for every claim."""
 
 from sourdine.laws.compare import Certified
 from sourdine.laws.law import Law

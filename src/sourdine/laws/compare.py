@@ -102,7 +102,9 @@ def _segments(p: Law, q: Law) -> Segments:
     right = _sides(p.right, q.right, end - p.end, end - q.end)
     p_all = _laid_out(p, left.p, right.p)
     q_all = _laid_out(q, left.q, right.q)
-    cuts = np.unique(np.concatenate([v for x in (p_all, q_all) for v in (x.start, x.start + x.length)]))
+    cuts = np.unique(
+        np.concatenate([v for x in (p_all, q_all) for v in (x.start, x.start + x.length)])
+    )
     start, length = cuts[:-1], np.diff(cuts)
     p_at, p_slope = _read(p_all, start)
     q_at, q_slope = _read(q_all, start)
@@ -154,8 +156,7 @@ def _cells(tail: Tail, cells: int) -> Pieces:
     """Lay out exactly the first ``cells`` cells of a tail."""
     run, _ = tail.unrolled(-(-cells // tail.period))
     length = np.clip(cells - run.start, 0, run.length)
-    keep = length > 0
-    return Pieces(run.start[keep], length[keep], run.log_weight[keep], run.log_ratio[keep])
+    return run._replace(length=length).where(length > 0)
 
 
 def _laid_out(law: Law, left: Pieces, right: Pieces) -> Pieces:

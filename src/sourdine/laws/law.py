@@ -92,8 +92,8 @@ class Law:
         )
         if not len(p.start):
             raise ParameterError("a law must have at least one piece, got none. Give it a cell.")
-        masses = [p.log_mass(), *([t.log_mass()] for t in (left, right) if t)]
-        log_z = float(np.logaddexp.reduce(np.concatenate(masses)))
+        tails = [t.log_mass() for t in (left, right) if t]
+        log_z = float(np.logaddexp.reduce(np.append(p.log_mass(), tails)))
         omitted = exp(min(log_beyond - log_z, 0.0))
         size = 1 + np.abs(p.log_weight).max() + np.abs(p.length * p.log_ratio).max() + abs(log_z)
         return Law(
@@ -218,7 +218,7 @@ class Law:
         return compare.divergence(self, other)
 
     def hockey_stick(self, other: Law, epsilon: Number) -> Certified:
-        r"""Return :math:`\sum_y (P(y) - e^\varepsilon Q(y))_+`, with an upper end that is certain."""
+        r"""Return :math:`\sum_y (P(y) - e^\varepsilon Q(y))_+`, with a certain upper end."""
         return compare.hockey_stick(self, other, float(epsilon))
 
     def total_variation(self, other: Law) -> Certified:
@@ -256,7 +256,9 @@ def _split(p: Pieces, cell: int) -> Pieces:
     i, near = int(inside[0]), cell - int(p.start[inside[0]])
     return Pieces(
         np.insert(p.start, i + 1, cell),
-        np.insert(np.where(np.arange(len(p.start)) == i, near, p.length), i + 1, p.length[i] - near),
+        np.insert(
+            np.where(np.arange(len(p.start)) == i, near, p.length), i + 1, p.length[i] - near
+        ),
         np.insert(p.log_weight, i + 1, p.log_weight[i] + near * p.log_ratio[i]),
         np.insert(p.log_ratio, i + 1, p.log_ratio[i]),
     )
@@ -274,6 +276,7 @@ def _common_tail(tails: Sequence[Tail | None], log_weight: float) -> Tail | None
         return None
     if any(t.period != 1 or t.decay != present[0].decay for t in present):
         raise ParameterError(
-            "tails in a mixture must be geometric with one decay, got others. Mix laws of one scale."
+            "tails in a mixture must be geometric with one decay, got others. "
+            "Mix laws of one scale."
         )
     return Tail.geometric(log_weight, present[0].decay)

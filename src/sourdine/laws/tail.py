@@ -39,7 +39,18 @@ class Pieces(NamedTuple):
     @staticmethod
     def joined(*parts: Pieces) -> Pieces:
         """Return all pieces of all parts, in the order given."""
-        return Pieces(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        return Pieces(
+            np.concatenate([p.start for p in parts]),
+            np.concatenate([p.length for p in parts]),
+            np.concatenate([p.log_weight for p in parts]),
+            np.concatenate([p.log_ratio for p in parts]),
+        )
+
+    def where(self, keep: NDArray[np.bool_]) -> Pieces:
+        """Return some of the pieces."""
+        return Pieces(
+            self.start[keep], self.length[keep], self.log_weight[keep], self.log_ratio[keep]
+        )
 
     def log_mass(self) -> NDArray[np.float64]:
         """Return the logarithm of each piece's mass."""
@@ -49,7 +60,7 @@ class Pieces(NamedTuple):
         """Return the pieces read leftwards: offset j becomes cell ``edge - 1 - j``."""
         at_end = self.log_weight + (self.length - 1) * self.log_ratio
         start = edge - self.start - self.length
-        return Pieces(*(v[::-1] for v in (start, self.length, at_end, -self.log_ratio)))
+        return Pieces(start[::-1], self.length[::-1], at_end[::-1], -self.log_ratio[::-1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +94,9 @@ class Tail:
 
     def scaled(self, log_factor: float) -> Tail:
         """Return the tail with every weight times ``exp(log_factor)``."""
-        return Tail(self.pieces._replace(log_weight=self.pieces.log_weight + log_factor), self.decay)
+        return Tail(
+            self.pieces._replace(log_weight=self.pieces.log_weight + log_factor), self.decay
+        )
 
     def unrolled(self, periods: int) -> tuple[Pieces, Tail]:
         """Return the first periods as pieces by offset, and the tail that is left."""

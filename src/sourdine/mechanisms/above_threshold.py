@@ -38,11 +38,11 @@ FAR = 80  # the law sums the threshold's noise this many scales beyond the answe
 class AboveThreshold(Mechanism["Answers"]):
     r"""Name the first question whose noisy answer reaches a noisy threshold, or none.
 
-    One draw :math:`\rho \sim \text{Lap}(2\Delta/\varepsilon)` disturbs the threshold :math:`T`, one
-    draw :math:`\nu_i \sim \text{Lap}(4\Delta/\varepsilon)` each answer :math:`f_i`; the output is the
-    least :math:`i` with :math:`f_i + \nu_i \ge T + \rho`, or the number of questions if there is none.
-    For monotone answers :math:`\nu_i \sim \text{Lap}(2\Delta/\varepsilon)` suffices. The cost does not
-    depend on the number of questions.
+    One draw :math:`\rho \sim \text{Lap}(2\Delta/\varepsilon)` disturbs the threshold :math:`T`,
+    one draw :math:`\nu_i \sim \text{Lap}(4\Delta/\varepsilon)` each answer :math:`f_i`; the output
+    is the least :math:`i` with :math:`f_i + \nu_i \ge T + \rho`, or the number of questions if
+    there is none. For monotone answers :math:`\nu_i \sim \text{Lap}(2\Delta/\varepsilon)`
+    suffices. The cost does not depend on the number of questions.
 
     Parameters
     ----------
@@ -66,9 +66,8 @@ class AboveThreshold(Mechanism["Answers"]):
     a wrong constant would hide, so the audit asks six. *Claim*: `error` and `lemma` hold.
     *Checked by* ``test_error_bound_holds[above-threshold]`` and ``test_above_threshold_lemma``.
 
-    References
-    ----------
-    .. [1] C. Dwork, A. Roth, "The algorithmic foundations of differential privacy", 2014, section 3.6.
+    References ---------- .. [1] C. Dwork, A. Roth, "The algorithmic foundations of differential
+    privacy", 2014, section 3.6.
     .. [2] M. Lyu, D. Su, N. Li, "Understanding the sparse vector technique for differential
        privacy", VLDB 2017 (which of the published variants are wrong).
 
@@ -124,7 +123,7 @@ class AboveThreshold(Mechanism["Answers"]):
         height = (x - self.threshold).astype(np.float64)
         passed_over = np.concatenate(([0.0], np.maximum.accumulate(np.maximum(height, 0.0))))
         too_low = np.append(np.maximum(-height, 0.0), 0.0)
-        return np.maximum(passed_over[y], too_low[y])
+        return np.asarray(np.maximum(passed_over[y], too_low[y]))
 
     def error(self, beta: Number = 0.05) -> float:
         r"""Return :math:`a + b`, where :math:`P(|\rho| > a) \le \beta/2` and
@@ -171,14 +170,15 @@ def first_above_law(
     passed = np.vstack((np.zeros(len(rho)), np.cumsum(log_below, axis=0)))
     named = np.vstack((log_at_least, np.zeros(len(rho))))
     terms = log_rho + passed + named
-    total = np.logaddexp.reduce(terms, axis=1)
+    peak = terms.max(axis=1)
+    total = peak + np.log(np.exp(terms - peak[:, None]).sum(axis=1))
     outer = np.maximum(terms[:, 0], terms[:, -1]) - total
     rest = exp(float(outer.max())) * 2.0 ** (len(height) + 1) * float(threshold_scale + 1)
     return Law.finite(total, error=rest + 2.0**-50 * (len(rho) + float(np.abs(total).max())))
 
 
 def _log_tails(m: NDArray[np.int64], r: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    r"""Return :math:`\ln P(\nu < m)` and :math:`\ln P(\nu \ge m)`, :math:`P(k) \propto e^{-r|k|}`."""
+    r"""Return :math:`\ln P(\nu < m), \ln P(\nu \ge m)` where :math:`P(k) \propto e^{-r|k|}`."""
     norm = log(1 + exp(-r))
     far = -r * np.where(m > 0, m, 1 - m) - norm  # the smaller of the two, in closed form
     near = np.log1p(-np.exp(far))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +17,7 @@ from sourdine.privacy import LOCAL, Guarantee
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from fractions import Fraction
 
     from numpy.typing import NDArray
 
@@ -30,7 +30,7 @@ __all__ = ["BoundedLaplace"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundedLaplace(Mechanism[int]):
-    r"""Report :math:`y \in \{0, \dots, m\}` with :math:`P(y \mid x) \propto e^{-\varepsilon|y-x|/m}`.
+    r"""Report a tick :math:`y` of 0 to :math:`m`, :math:`P(y) \propto e^{-\varepsilon|y-x|/m}`.
 
     It is drawn by its inverse law, with the same work for every input: to redraw until the result
     is inside, as is often done, takes a time that depends on the input.
@@ -42,11 +42,9 @@ class BoundedLaplace(Mechanism[int]):
     last
         :math:`m`, the highest tick; inputs outside 0 to m count as the nearest end.
 
-    Notes
-    -----
-    *Claim*: :math:`\varepsilon`-LDP, no less. The normaliser :math:`Z(x)` is not constant, but
-    :math:`-\varepsilon|y-x|/m - \ln Z(x)` rises in :math:`x` up to :math:`y` and falls after, so the
-    worst pair is the two ends, where :math:`Z(0) = Z(m)`. *Checked by*
+    Notes ----- *Claim*: :math:`\varepsilon`-LDP, no less. The normaliser :math:`Z(x)` is not
+    constant, but :math:`-\varepsilon|y-x|/m - \ln Z(x)` rises in :math:`x` up to :math:`y` and
+    falls after, so the worst pair is the two ends, where :math:`Z(0) = Z(m)`. *Checked by*
     ``test_exact_worst_case[bounded-laplace]``.
 
     The output is drawn to the middle: it is not an unbiased report (`bias`).
@@ -113,7 +111,7 @@ class BoundedLaplace(Mechanism[int]):
 
     def adjacent(self, x: int, y: int) -> bool:
         """Return True: any two inputs of one person are compared."""
-        return 0 <= min(x, y) and max(x, y) <= self.last
+        return min(x, y) >= 0 and max(x, y) <= self.last
 
 
 register(

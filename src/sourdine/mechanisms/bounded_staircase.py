@@ -153,12 +153,16 @@ class BoundedStaircase(Mechanism[int]):
 
     def adjacent(self, x: int, y: int) -> bool:
         """Return True: any two inputs of one person are compared."""
-        return 0 <= min(x, y) and max(x, y) <= self.last
+        return min(x, y) >= 0 and max(x, y) <= self.last
 
 
 def two_level_law(first: int, width: int, cells: int, level: float) -> Law:
     """Return the law on 0 to ``cells - 1`` with a run of weight 1 in a plain of ``exp(-level)``."""
-    parts = [(0, first, -level), (first, width, 0.0), (first + width, cells - first - width, -level)]
+    parts = [
+        (0, first, -level),
+        (first, width, 0.0),
+        (first + width, cells - first - width, -level),
+    ]
     start, length, weight = zip(*[p for p in parts if p[1] > 0], strict=True)
     return Law.of(start, length, weight, np.zeros(len(start)))
 

@@ -80,7 +80,7 @@ class Selection(Mechanism["Scores"]):
 
     def loss(self, x: Scores, y: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return by how much the chosen score falls short of the best."""
-        return (x.max() - x[y]).astype(np.float64)
+        return np.asarray(x.max() - x[y], np.float64)
 
     def neighbours(self, x: Scores) -> Iterator[Scores]:
         """Yield all score vectors within the sensitivity, in one direction if monotone."""

@@ -58,14 +58,13 @@ class Gaussian(Additive["Value"]):
     relation
         Which data sets are neighbours.
 
-    Notes
-    -----
-    *Claim*: (epsilon, delta)-differential privacy. For the discrete law :math:`p`, log-concave and
-    so of monotone likelihood ratio, the worst set is a half-line, and the hockey stick of a shift by
-    :math:`s` is :math:`H(s) = \max_c T(c - s) - e^\varepsilon T(c)` with the tail
-    :math:`T(c) = \sum_{k \ge c} p(k)`. :math:`T` falls, so :math:`H` rises with :math:`s`: the shift by
-    :math:`\Delta` is the worst. *Checked by* ``test_exact_worst_case[gaussian-tight]`` on every shift.
-    *Claim*: the formula for the continuous Gaussian breaks delta on a coarse grid. *Checked by*
+    Notes ----- *Claim*: (epsilon, delta)-differential privacy. For the discrete law :math:`p`,
+    log-concave and so of monotone likelihood ratio, the worst set is a half-line, and the hockey
+    stick of a shift by :math:`s` is :math:`H(s) = \max_c T(c - s) - e^\varepsilon T(c)` with the
+    tail :math:`T(c) = \sum_{k \ge c} p(k)`. :math:`T` falls, so :math:`H` rises with :math:`s`:
+    the shift by :math:`\Delta` is the worst. *Checked by*
+    ``test_exact_worst_case[gaussian-tight]`` on every shift. *Claim*: the formula for the
+    continuous Gaussian breaks delta on a coarse grid. *Checked by*
     ``test_continuous_sigma_on_a_grid_is_rejected``.
 
     References
@@ -107,8 +106,8 @@ class Gaussian(Additive["Value"]):
         ticks = read_ticks(x)
         if not isinstance(ticks, int) and self.calibration != "zcdp":
             raise ParameterTypeError(
-                f"the input must be one number under calibration {self.calibration!r}, got an array. "
-                f"Type calibration='zcdp', with the L2 sensitivity."
+                f"the input must be one number under calibration {self.calibration!r}, "
+                f"got an array. Type calibration='zcdp', with the L2 sensitivity."
             )
         return ticks
 

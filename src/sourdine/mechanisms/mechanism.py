@@ -8,8 +8,9 @@
 =============  ===================================================================
 
 Two definitions say what the claims mean: ``neighbours(x)`` are the inputs that the guarantee
-compares with ``x``, and ``loss(x, y)`` is how wrong the output ``y`` is for ``x``. So every claim can
-be checked by machine: `sourdine.audit` does, for each mechanism in `sourdine.mechanisms.registry`.
+compares with ``x``, and ``loss(x, y)`` is how wrong the output ``y`` is for ``x``. So every claim
+can be checked by machine: `sourdine.audit` does, for each mechanism in
+`sourdine.mechanisms.registry`.
 
 Inputs are whole numbers on public grids, or vectors of them. A wrong *kind* of input is refused;
 a value never is: what lies outside a public domain is moved to its nearest end.
@@ -80,7 +81,7 @@ class Mechanism(ABC, Generic[X]):
 
     def adjacent(self, x: X, y: X) -> bool:
         """Return whether the guarantee compares ``x`` with ``y``."""
-        return any(np.array_equal(y, z) for z in self.neighbours(x))
+        return any(np.array_equal(np.asarray(y), np.asarray(z)) for z in self.neighbours(x))
 
     def release(self, x: object, *, source: Source = SYSTEM) -> Release:
         """Draw one output and spend the guarantee."""
@@ -98,7 +99,9 @@ class Mechanism(ABC, Generic[X]):
 
     def __str__(self) -> str:
         public = {f.name: getattr(self, f.name) for f in fields(self) if f.init}  # type: ignore[arg-type]
-        shown = ", ".join(f"{k}={_plain(v)}" for k, v in public.items() if not isinstance(v, Relation))
+        shown = ", ".join(
+            f"{k}={_plain(v)}" for k, v in public.items() if not isinstance(v, Relation)
+        )
         return f"{type(self).__name__}({shown})"
 
     def interval(self, value: Value, level: Number) -> tuple[Value, Value]:  # noqa: ARG002
@@ -116,7 +119,7 @@ class Additive(Mechanism[X]):
 
     def loss(self, x: X, y: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the distance from the truth."""
-        return np.abs(y - np.asarray(x)).astype(np.float64)
+        return np.asarray(np.abs(y - np.asarray(x)), np.float64)
 
     def interval(self, value: Value, level: Number) -> tuple[Value, Value]:
         """Return value plus and minus the error at ``1 - level``."""

@@ -23,16 +23,15 @@ __all__ = ["PermuteAndFlip"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermuteAndFlip(Selection):
-    r"""Flip a coin of :math:`a_i = e^{c(u_i - \max u)}` for every candidate; choose among the heads.
+    r"""Flip a coin of :math:`a_i = e^{c(u_i - \max u)}` each; choose among the heads.
 
     The best candidate's coin always falls heads. Going through the candidates in random order until
     the first heads, as the paper has it, is the same as a uniform choice among all heads.
 
-    Notes
-    -----
-    *Claim*: :math:`\varepsilon`-differential privacy with the constants of the exponential mechanism.
-    *Checked by* ``test_exact_worst_case[permute-and-flip]``. *Claim*: its expected loss is never
-    above that of the exponential mechanism. *Checked by* ``test_permute_and_flip_beats_exponential``.
+    Notes ----- *Claim*: :math:`\varepsilon`-differential privacy with the constants of the
+    exponential mechanism. *Checked by* ``test_exact_worst_case[permute-and-flip]``. *Claim*: its
+    expected loss is never above that of the exponential mechanism. *Checked by*
+    ``test_permute_and_flip_beats_exponential``.
 
     References
     ----------

@@ -74,7 +74,7 @@ class RandomizedResponse(Mechanism[int]):
 
     @property
     def lie(self) -> Real:
-        r"""The chance of a wrong report, :math:`(k-1)q`, as a real number known to any precision."""
+        r"""The chance of a wrong report, :math:`(k-1)q`, to any precision."""
         b = exp_neg(Fraction(self.epsilon))
         return (self.categories - 1) * b / (1 + (self.categories - 1) * b)
 
@@ -98,7 +98,7 @@ class RandomizedResponse(Mechanism[int]):
 
     def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return 1 for a wrong report, 0 for a right one."""
-        return (y != x).astype(np.float64)
+        return np.not_equal(y, x).astype(np.float64)
 
     def error(self, beta: Number = 0.05) -> float:
         """Return 0 if one report is right but for probability ``beta``, else 1."""

@@ -38,7 +38,8 @@ def gamma_l2(epsilon: float) -> float:
     .. math:: \gamma = -\frac{b}{1-b} + \frac{(b - 2b^2 + 2b^4 - b^5)^{1/3}}{2^{1/3}(1-b)^2}
     """
     b = exp(-epsilon)
-    return -b / (1 - b) + ((b - 2 * b**2 + 2 * b**4 - b**5) / 2) ** (1 / 3) / (1 - b) ** 2
+    root = float(((b - 2 * b**2 + 2 * b**4 - b**5) / 2) ** (1 / 3))
+    return -b / (1 - b) + root / (1 - b) ** 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +119,9 @@ class Staircase(Additive["Value"]):
     def draw(self, x: Value, size: int | None, source: Source) -> Value:
         """Add the noise."""
         shape = size if isinstance(x, int) else x.shape if size is None else (size, *x.shape)
-        k = noise.staircase(Fraction(self.epsilon), self.sensitivity, self.inner, shape, source=source)
+        k = noise.staircase(
+            Fraction(self.epsilon), self.sensitivity, self.inner, shape, source=source
+        )
         return add(x, k)
 
     def law(self, x: Value) -> Law:
@@ -146,8 +149,7 @@ def staircase_law(x: int, epsilon: Fraction, span: int, inner: int) -> Law:
     # Leftwards the first period lacks cell 0, which belongs to the right: begin with the rest of
     # that period, then whole ones.
     rest = _steps(inner - 1, span - 1, float(epsilon)).mirrored(x)
-    keep = rest.length > 0
-    begin = Pieces(*(v[keep] for v in rest))
+    begin = rest.where(rest.length > 0)
     if not len(begin.start):
         return Law.of([x], [1], [0.0], [0.0], left=right.scaled(-float(epsilon)),
                       right=right.scaled(-float(epsilon)))  # fmt: skip
@@ -162,7 +164,10 @@ def _steps(inner: int, span: int, epsilon: float) -> Pieces:
     levels = [0.0, -epsilon][: len(lengths)]
     starts = [0, inner][: len(lengths)]
     return Pieces(
-        np.array(starts, np.int64), np.array(lengths, np.int64), np.array(levels), np.zeros(len(levels))
+        np.array(starts, np.int64),
+        np.array(lengths, np.int64),
+        np.array(levels),
+        np.zeros(len(levels)),
     )
 
 
@@ -180,8 +185,10 @@ def _best_width(epsilon: Fraction, span: int, kind: Literal["l1", "l2"]) -> int:
 
 def read_loss(kind: object) -> Literal["l1", "l2"]:
     """Return ``kind`` if it is ``"l1"`` or ``"l2"``."""
-    if kind == "l1" or kind == "l2":  # noqa: PLR1714 - narrows the type
-        return kind  # type: ignore[return-value]
+    if kind == "l1":
+        return "l1"
+    if kind == "l2":
+        return "l2"
     raise ParameterError(f"minimise must be 'l1' or 'l2', got {kind!r}. Type minimise='l1'.")
 
 
@@ -189,8 +196,7 @@ def _read_width(width: object, span: int) -> int:
     w = integer(width, "width", least=1)
     if w > span:
         raise ParameterError(
-            f"width must be at most the sensitivity {span}, got {w}. "
-            f"Leave it out for the best one."
+            f"width must be at most the sensitivity {span}, got {w}. Leave it out for the best one."
         )
     return w
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
@@ -48,8 +48,9 @@ class Subsample(Mechanism["Records"]):
 
     .. math:: \varepsilon' = \ln(1 + q(e^\varepsilon - 1)), \qquad \delta' = q\,\delta
 
-    where :math:`q` is ``rate`` (each record is kept with that probability; the mechanism's relation is
-    ADD_REMOVE) or ``sample/population`` (so many of a public number of records are kept; SUBSTITUTE).
+    where :math:`q` is ``rate`` (each record is kept with that probability; the mechanism's
+    relation is ADD_REMOVE) or ``sample/population`` (so many of a public number of records are
+    kept; SUBSTITUTE).
 
     Parameters
     ----------
@@ -65,11 +66,10 @@ class Subsample(Mechanism["Records"]):
     sample, population
         In place of a rate: how many records are kept, of how many.
 
-    Notes
-    -----
-    *Claim*: the formula above, and it is tight. *Checked by* ``test_exact_worst_case[poisson-sample]``
-    and ``[fixed-sample]``. The lecture's :math:`(q, q\delta)` for a mechanism of epsilon 1 is false at
-    every rate: .620 at .5 (row S2). *Checked by* ``test_lecture_amplification_is_rejected``.
+    Notes ----- *Claim*: the formula above, and it is tight. *Checked by*
+    ``test_exact_worst_case[poisson-sample]`` and ``[fixed-sample]``. The lecture's :math:`(q,
+    q\delta)` for a mechanism of epsilon 1 is false at every rate: .620 at .5 (row S2). *Checked
+    by* ``test_lecture_amplification_is_rejected``.
 
     References
     ----------
@@ -115,7 +115,8 @@ class Subsample(Mechanism["Records"]):
 
     def read(self, x: object) -> Records:
         """Return the records, each moved to the nearest public value."""
-        records = np.atleast_1d(np.asarray(read_ticks(x if np.size(x) else np.empty(0, np.int64))))
+        nothing = isinstance(x, Sized) and len(x) == 0
+        records = np.atleast_1d(np.asarray([] if nothing else read_ticks(x), np.int64))
         if self.population is not None and len(records) != self.population:
             raise ParameterTypeError(
                 f"the input must have the public number of {self.population} records, "
@@ -224,6 +225,6 @@ register(
             population=3,
         ),
         inputs=([0, 0, 0], [0, 1, 2], [2, 2, 2]),
-        tight=False,
+        tight=True,
     )
 )

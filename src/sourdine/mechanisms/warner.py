@@ -34,7 +34,8 @@ HALF = Fraction(1, 2)
 class Warner(Mechanism[int]):
     r"""Answer a yes-no question with two coins: the truth, or the second coin's answer.
 
-    With probability :math:`\tau` the person says the truth, else "yes" with probability :math:`\pi`:
+    With probability :math:`\tau` the person says the truth, else "yes" with probability
+    :math:`\pi`:
 
     .. math:: a = P(\text{yes} \mid \text{yes}) = \tau + (1-\tau)\pi, \qquad
               b = P(\text{yes} \mid \text{no}) = (1-\tau)\pi
@@ -115,7 +116,7 @@ class Warner(Mechanism[int]):
 
     def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return 1 for a wrong answer, 0 for a right one."""
-        return (y != x).astype(np.float64)
+        return np.not_equal(y, x).astype(np.float64)
 
     def error(self, beta: Number = 0.05) -> float:
         """Return 0 if a single answer is right but for probability ``beta``, else 1."""

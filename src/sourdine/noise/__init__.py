@@ -5,17 +5,17 @@ holds the idea and its proof, `sourdine.noise.steps` and `sourdine.noise.blocks`
 `sourdine.noise.bits` makes its time independent of the noise.
 """
 
+from sourdine.noise.bounded import bounded_laplace, truncated_geometric
 from sourdine.noise.coins import bernoulli, bernoulli_table
 from sourdine.noise.exp_coins import bernoulli_exp
-from sourdine.noise.bounded import bounded_laplace, truncated_geometric
-from sourdine.noise.weighted import categorical
-from sourdine.noise.gaussian import discrete_gaussian
 from sourdine.noise.folded import geometric
+from sourdine.noise.gaussian import discrete_gaussian
 from sourdine.noise.laplace import discrete_laplace
 from sourdine.noise.selection import choose, choose_run, permute_and_flip
 from sourdine.noise.source import SYSTEM, SeededSource, Source, SystemSource
 from sourdine.noise.stairs import staircase
 from sourdine.noise.uniform import uniform_below
+from sourdine.noise.weighted import categorical
 
 __all__ = [
     "SYSTEM",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
-from numpy.typing import NDArray
 
 from sourdine.errors import ParameterError, ParameterTypeError
 
-__all__ = ["HIGHEST", "LOWEST", "int64_array", "saturated"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["HIGHEST", "LOWEST", "int64_array", "saturated", "saturated_array"]
 
 LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1
 
@@ -45,3 +49,9 @@ def _range(least: int | None, most: int | None) -> str:
 def saturated(value: int) -> int:
     """Return the 64-bit integer nearest to ``value``."""
     return min(max(value, LOWEST), HIGHEST)
+
+
+def saturated_array(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the 64-bit integers nearest to values that may be Python integers of any size."""
+    clipped: NDArray[Any] = np.clip(values, LOWEST, HIGHEST)
+    return clipped.astype(np.int64, copy=False)

@@ -6,8 +6,8 @@ With :math:`q = e^{-1/t}` and :math:`G = \sum_j b_j 2^j`,
 
 so :math:`G` is geometric exactly when its binary digits are independent coins of probability
 :math:`q^{2^j} / (1 + q^{2^j})`. The digits from :math:`J` on are one coin: they are not all 0 with
-probability :math:`q^{2^J}`, and then their number is geometric again, of ratio :math:`q^{2^J}`, plus
-one. With :math:`z = (1 - q)/(1 + q)`, the value 0 with probability :math:`z` and otherwise
+probability :math:`q^{2^J}`, and then their number is geometric again, of that ratio, plus one.
+With :math:`z = (1 - q)/(1 + q)`, the value 0 with probability :math:`z` and otherwise
 :math:`\pm(1 + G)` with a fair sign has
 
 .. math:: P(k) = \tfrac{1 - z}{2} (1 - q) q^{|k| - 1} = z\, q^{|k|}, \qquad k \ne 0.
@@ -26,14 +26,17 @@ References
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sourdine.exact import Real, exp_neg
 from sourdine.noise.lazy import LazyUniform
-from sourdine.noise.source import Source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sourdine.noise.source import Source
 
 __all__ = ["LaplaceBits"]
 

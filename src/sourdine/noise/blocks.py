@@ -10,24 +10,27 @@ The integers are cut into blocks of :math:`M = 2^m`: :math:`x = vM + u`, :math:`
    :math:`|x| = b_v + d`; else start again with fresh bits.
 
 A kept :math:`x` has probability proportional to
-:math:`e^{-\phi(b_v)} M^{-1} e^{-\phi(|x|) + \phi(b_v)} \propto e^{-\phi(|x|)}`: the law is exact. With
-64 to 128 blocks to the scale more than 98 % are kept, and the leading 16 bits of the coin
+:math:`e^{-\phi(b_v)} M^{-1} e^{-\phi(|x|) + \phi(b_v)} \propto e^{-\phi(|x|)}`: the law is exact.
+With 64 to 128 blocks to the scale more than 98 % are kept, and the leading 16 bits of the coin
 say so for nearly all of them.
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sourdine.noise.arrays import HIGHEST, LOWEST
 from sourdine.noise.filters import below_exp
 from sourdine.noise.sizes import CHUNK
 from sourdine.noise.source import Source, draw, draw_words
 from sourdine.noise.steps import HEAD, Ladder, Steps, alternating
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
 
 __all__ = ["DIRECT_BELOW", "LARGEST", "BlockLaw", "Blocks", "block_shift"]
 
@@ -83,7 +86,7 @@ class Blocks:
         self._sure = self._surely_kept() if law.shift else np.zeros((), self._word)
 
     def _surely_kept(self) -> NDArray[Any]:
-        """Return for each cell a bound: a coin whose word lies below keeps every place of its block.
+        """Return for each cell a bound: a word below it keeps every place of the cell's block.
 
         The 16 leading bits :math:`c` of the coin keep the whole block if
         :math:`(c + 1) / 2^{16}` is at most the chance of its last place; one more is
@@ -96,7 +99,8 @@ class Blocks:
         heads = np.maximum(np.floor(chance * 65536) - 1, 0).astype(self._word)
         if heads.min() == heads.max():
             heads = heads[:1].reshape(())
-        return heads << self._word.type(8 * self._word.itemsize - 16)
+        bounds: NDArray[Any] = heads << self._word.type(8 * self._word.itemsize - 16)
+        return bounds
 
     def _nearest(self, blocks: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the least absolute value in each block."""

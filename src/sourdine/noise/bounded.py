@@ -1,9 +1,9 @@
 r"""Laplace noise that stays inside bounds, by its inverse law.
 
 For :math:`a = e^{-\lambda}` and :math:`x` in :math:`\{0, \ldots, m\}`, draw
-:math:`P(y) \propto a^{|y - x|}` on :math:`\{0, \ldots, m\}`. Noise drawn again until it falls inside
-would take a time that depends on :math:`x`; here every lane takes one uniform :math:`W`, and the
-value is the least :math:`y` with :math:`W < F(y)`,
+:math:`P(y) \propto a^{|y - x|}` on :math:`\{0, \ldots, m\}`. Noise drawn again until it falls
+inside would take a time that depends on :math:`x`; here every lane takes one uniform :math:`W`,
+and the value is the least :math:`y` with :math:`W < F(y)`,
 
 .. math::
 
@@ -12,31 +12,34 @@ value is the least :math:`y` with :math:`W < F(y)`,
     N = 1 + a - a^{x+1} - a^{m-x+1}.
 
 *Filter.* Seen from :math:`x`, each side is the same problem: with :math:`D(k) = 1 - a^k`, find the
-distance :math:`j \le n` with :math:`G(j + 1) < s < G(j)`, where :math:`G(j) = a^j D(n - j + 1)`. To the
-left :math:`n = x` and :math:`s = NW`; to the right :math:`n = m - x - 1` and
-:math:`s = N(1 - W)/a`. All terms are products of positive numbers, so the floats are known to a
-*relative* error below :math:`(j\lambda + \lambda + 2) 2^{-51}`; the filter trusts them to
-:math:`(j\lambda + \lambda + 8) 2^{-49}`, plus :math:`2^{-60}` for the bits of :math:`W` not yet drawn,
-and accepts a :math:`j` only if both inequalities hold beyond that. The other lanes compare the same
-:math:`W` with :math:`F` exactly.
+distance :math:`j \le n` with :math:`G(j + 1) < s < G(j)`, where :math:`G(j) = a^j D(n - j + 1)`.
+To the left :math:`n = x` and :math:`s = NW`; to the right :math:`n = m - x - 1` and
+:math:`s = N(1 - W)/a`. All terms are sums and products of positive numbers, so the floats are
+known to a *relative* error below :math:`(j\lambda + \lambda + 2) 2^{-51}`
+(``tests/noise/test_filters.py``); the filter trusts them to
+:math:`(j\lambda + \lambda + 8) 2^{-49}`, plus :math:`2^{-60}` for the bits of :math:`W` not yet
+drawn, and accepts a :math:`j` only if both inequalities hold beyond that. The other lanes compare
+the same :math:`W` with :math:`F` exactly.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sourdine.errors import ParameterError
 from sourdine.exact import Real, exp_neg, integer, positive
-from sourdine.exact.parameters import Number
 from sourdine.noise.arrays import int64_array
 from sourdine.noise.filters import unit_floats
 from sourdine.noise.lazy import LazyUniform
 from sourdine.noise.sizes import CHUNK, Shape, Size, lanes
 from sourdine.noise.source import SYSTEM, Source, draw_words
+
+if TYPE_CHECKING:
+    from sourdine.exact.parameters import Number
 
 __all__ = ["bounded_laplace", "truncated_geometric"]
 
@@ -65,7 +68,7 @@ def bounded_laplace(
     *,
     source: Source = SYSTEM,
 ) -> int | NDArray[np.int64]:
-    r"""Draw :math:`y` in ``0 .. top`` with probability exactly proportional to :math:`e^{-\lambda|y-x|}`.
+    r"""Draw :math:`y` in ``0 .. top`` with :math:`P(y) \propto e^{-\lambda|y-x|}`, exactly.
 
     Parameters
     ----------
@@ -76,8 +79,8 @@ def bounded_laplace(
     decay
         The positive :math:`\lambda`; a float means the decimal it prints.
     size
-        For an int ``x``: ``None`` for one Python int, a length or a shape for an array. For an array
-        ``x`` leave it out.
+        For an int ``x``: ``None`` for one Python int, a length or a shape for an array. For an
+        array ``x`` leave it out.
     source
         Where the bits come from.
 
@@ -178,7 +181,8 @@ class _BoundedLaw:
         power = target + np.exp(last)
         exponent = np.where(power < 0.5, np.log(power), np.log1p(target + np.expm1(last)))
         distance = np.nan_to_num(np.floor(-exponent / decay), nan=0.0)
-        return np.clip(distance, 0, np.maximum(room, 0)).astype(np.int64)
+        clipped: NDArray[np.float64] = np.clip(distance, 0, np.maximum(room, 0))
+        return clipped.astype(np.int64)
 
     def _exact(self, x: int, guess: int, uniform: LazyUniform) -> int:
         """Return the least y with the uniform below its F, looking near the guess first."""

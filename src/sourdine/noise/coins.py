@@ -8,25 +8,29 @@ about :math:`2^{64}` as many more as it takes (`sourdine.noise.lazy`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sourdine.errors import ParameterError
 from sourdine.exact import Real, probability
-from sourdine.exact.parameters import Number
 from sourdine.noise.arrays import int64_array
 from sourdine.noise.lazy import LazyUniform, remembered
 from sourdine.noise.sizes import Shape, Size, lanes
 from sourdine.noise.source import SYSTEM, Source, draw, draw_words
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.exact.parameters import Number
+
 __all__ = ["bernoulli", "bernoulli_table"]
 
 _BYTE = np.dtype("u1")
-_COIN_CHUNK = 1 << 17
+_COIN_CHUNK = 1 << 18
 _LAST_WORD = (1 << 64) - 1
 
 
@@ -96,33 +100,23 @@ def bernoulli(
 
 
 def _toss(coin: _Coin, out: NDArray[np.bool_], source: Source) -> None:
-    chunk = min(_COIN_CHUNK, out.size + -out.size % 8)
-    is_open = np.zeros(chunk, np.bool_)
+    is_open = np.empty(min(_COIN_CHUNK, out.size), np.bool_)
     found = [(np.empty(0, np.intp), np.empty(0, np.uint8))]
     for start in range(0, out.size, _COIN_CHUNK):
         part = out[start : start + _COIN_CHUNK]
         heads = draw(source, part.size, _BYTE)
         np.less(heads, coin.low8, out=part)
         if coin.high8 > coin.low8:
-            is_open[part.size :] = False
             np.equal(heads, coin.low8, out=is_open[: part.size])
             if coin.high8 > coin.low8 + 1:
                 is_open[: part.size] |= heads == coin.low8 + 1
-            lane = _sparse_nonzero(is_open)
+            (lane,) = is_open[: part.size].nonzero()
             found.append((lane + start, heads[lane]))
     lane, heads = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
     words = _lengthened(heads, source)
     out[lane] = words < coin.low64
     for i in np.flatnonzero((words >= coin.low64) & (words < coin.high64)):
         out[lane[i]] = coin.decide(int(words[i]), source)
-
-
-def _sparse_nonzero(flags: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return where few of many flags are set, looking at eight of them at once."""
-    words = flags.view(np.uint64)
-    (hit,) = (words != 0).nonzero()
-    (byte,) = words[hit].view(np.bool_).nonzero()
-    return hit[byte >> 3] * 8 + (byte & 7)
 
 
 def bernoulli_table(
@@ -166,4 +160,6 @@ def bernoulli_table(
 
 def _lengthened(heads: NDArray[np.uint8], source: Source) -> NDArray[np.uint64]:
     """Return 64-bit words that start with the bytes already drawn."""
-    return heads.astype(np.uint64) << np.uint64(56) | draw_words(source, heads.size) >> np.uint64(8)
+    words = heads.astype(np.uint64) << np.uint64(56)
+    words |= draw_words(source, heads.size) >> np.uint64(8)
+    return words

@@ -2,28 +2,36 @@ r"""Coins of probability :math:`e^{-r}`, one exponent for each lane."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from sourdine.exact import at_least
-from sourdine.exact.parameters import Number
 from sourdine.noise.arrays import int64_array
 from sourdine.noise.filters import below_exp, float_rate
 from sourdine.noise.sizes import CHUNK
 from sourdine.noise.source import SYSTEM, Source, draw_words
 
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from sourdine.exact.parameters import Number
+
 __all__ = ["bernoulli_exp", "toss_exp"]
+
+Multiples = NDArray[np.int64] | NDArray[np.uint64]
 
 
 def bernoulli_exp(multiples: object, rate: Number, *, source: Source = SYSTEM) -> NDArray[np.bool_]:
-    r"""Draw for each lane True with probability :math:`e^{-\mathtt{multiples}_i \cdot \mathtt{rate}}`.
+    r"""Draw for each lane True with probability :math:`e^{-r n_i}`, exactly.
 
     Parameters
     ----------
     multiples
-        Whole numbers, zero or more; any shape.
+        The whole numbers :math:`n_i`, zero or more; any shape.
     rate
-        A number, zero or more; a float means the decimal it prints.
+        The number :math:`r`, zero or more; a float means the decimal it prints.
     source
         Where the bits come from.
 
@@ -41,19 +49,18 @@ def bernoulli_exp(multiples: object, rate: Number, *, source: Source = SYSTEM) -
     return toss_exp(whole.ravel(), rate, source).reshape(whole.shape)
 
 
-def toss_exp(
-    multiples: NDArray[np.int64] | NDArray[np.uint64], rate: Number, source: Source
-) -> NDArray[np.bool_]:
+def toss_exp(multiples: Multiples, rate: Number, source: Source) -> NDArray[np.bool_]:
     """Draw as `bernoulli_exp` for clean, flat multiples."""
     exact_rate = at_least(rate, "rate", 0)
     slope = float_rate(exact_rate)
     out = np.empty(multiples.size, np.bool_)
     for start in range(0, out.size, CHUNK):
         part = multiples[start : start + CHUNK]
-        out[start : start + CHUNK] = below_exp(
-            draw_words(source, part.size),
-            part * slope,
-            lambda lane, part=part: int(part[lane]) * exact_rate,
-            source,
-        )
+
+        def exact_loss(lane: int, part: Multiples = part) -> Fraction:
+            return int(part[lane]) * exact_rate
+
+        losses = part.astype(np.float64) * slope
+        words = draw_words(source, part.size)
+        out[start : start + CHUNK] = below_exp(words, losses, exact_loss, source)
     return out

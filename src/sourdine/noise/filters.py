@@ -1,24 +1,29 @@
 r"""Deciding :math:`W < e^{-r}` in floating point, where the answer is beyond doubt.
 
-The float :math:`f` of :math:`e^{-r}` differs from it by less than :math:`2^{-50}`: its argument is a
-product of a few factors, each within :math:`2^{-52}` of the exact one relatively, so the error of
-the argument is at most a small multiple of :math:`2^{-52} r`, and :math:`r e^{-r} < 1/2`; the
-exponential itself is within a few units in the last place. The filter trusts it to
-:math:`2^{-30}`, a million times less (``tests/noise/test_filters.py`` measures it on each
-platform). Lanes within that slack are decided exactly.
+The float of :math:`e^{-r}` differs from it by less than :math:`2^{-48}`: its argument is a product
+of a few factors, each within :math:`2^{-52}` of the exact one relatively, so the error of the
+argument is at most a small multiple of :math:`2^{-52} r`, and :math:`r e^{-r} < 1/2`; the
+exponential itself is within a few units in the last place. The filter trusts it only to
+:math:`2^{-30}` (``tests/noise/test_filters.py`` measures it on each platform). Lanes within that
+slack are decided exactly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sourdine.exact import exp_neg
 from sourdine.noise.lazy import LazyUniform
-from sourdine.noise.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from sourdine.noise.source import Source
 
 __all__ = ["SLACK", "below_exp", "float_rate", "unit_floats"]
 

@@ -2,17 +2,20 @@ r"""Geometric draws, from discrete Laplace noise folded in half."""
 
 from __future__ import annotations
 
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sourdine.exact import positive
-from sourdine.exact.parameters import Number
 from sourdine.noise.laplace import discrete_laplace
 from sourdine.noise.lazy import remembered
-from sourdine.noise.sizes import Shape, Size
 from sourdine.noise.source import SYSTEM, Source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sourdine.exact.parameters import Number
+    from sourdine.noise.sizes import Shape, Size
 
 __all__ = ["geometric"]
 

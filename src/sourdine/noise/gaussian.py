@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, isqrt
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sourdine.errors import ParameterError
 from sourdine.exact import exp_neg, positive
-from sourdine.exact.parameters import Number
-from sourdine.noise.arrays import HIGHEST, LOWEST, saturated
+from sourdine.noise.arrays import saturated, saturated_array
 from sourdine.noise.bits import LaplaceBits
 from sourdine.noise.blocks import LARGEST, Blocks, block_shift
 from sourdine.noise.filters import SLACK, below_exp
@@ -21,6 +19,11 @@ from sourdine.noise.laplace import FEW
 from sourdine.noise.lazy import LazyUniform, remembered
 from sourdine.noise.sizes import Shape, Size, lanes
 from sourdine.noise.source import SYSTEM, Source, draw_words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sourdine.exact.parameters import Number
 
 __all__ = ["discrete_gaussian"]
 
@@ -98,8 +101,8 @@ class _GaussianBits:
 
     Canonne, Kamath and Steinke's proposal [1]_: with :math:`t = \lfloor\sigma\rfloor + 1`, a value
     :math:`y` of weight :math:`e^{-|y|/t}` is kept with probability
-    :math:`e^{-(|y| - \sigma^2/t)^2 / (2\sigma^2)}`; the product is :math:`e^{-y^2/(2\sigma^2)}` up to
-    a constant. How often one proposes says nothing about the value kept.
+    :math:`e^{-(|y| - \sigma^2/t)^2 / (2\sigma^2)}`; the product is :math:`e^{-y^2/(2\sigma^2)}`
+    up to a constant. How often one proposes says nothing about the value kept.
 
     References
     ----------
@@ -194,11 +197,9 @@ def discrete_gaussian(
     source
         Where the bits come from.
 
-    Notes
-    -----
-    The law is exact (``tests/noise/test_gaussian.py``) up to one step taken after it: a value beyond
-    the 64-bit integers becomes the nearest of them. Fewer than 20 000 draws take a time that does
-    not depend on their values; more are drawn by table.
+    Notes ----- The law is exact (``tests/noise/test_gaussian.py``) up to one step taken after it:
+    a value beyond the 64-bit integers becomes the nearest of them. Fewer than 20 000 draws take a
+    time that does not depend on their values; more are drawn by table.
 
     Examples
     --------
@@ -214,5 +215,4 @@ def discrete_gaussian(
         out = np.empty(count, np.int64)
         _blocks(exact).fill(out, source)
         return out.reshape(shape)
-    values = bits.many(count, source)
-    return np.clip(values, LOWEST, HIGHEST).astype(np.int64, copy=False).reshape(shape)
+    return saturated_array(bits.many(count, source)).reshape(shape)

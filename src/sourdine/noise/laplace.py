@@ -3,20 +3,24 @@ r"""Discrete Laplace noise: :math:`P(x) \propto e^{-|x|/t}` on the integers."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sourdine.exact import exp_neg, positive
-from sourdine.exact.parameters import Number
-from sourdine.noise.arrays import HIGHEST, LOWEST, saturated
+from sourdine.noise.arrays import saturated, saturated_array
 from sourdine.noise.bits import LaplaceBits
 from sourdine.noise.blocks import LARGEST, Blocks, block_shift
 from sourdine.noise.lazy import remembered
 from sourdine.noise.sizes import Shape, Size, lanes
 from sourdine.noise.source import SYSTEM, Source
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from sourdine.exact.parameters import Number
 
 __all__ = ["FEW", "discrete_laplace", "laplace_bits"]
 
@@ -117,5 +121,4 @@ def discrete_laplace(
         out = np.empty(count, np.int64)
         _blocks(exact).fill(out, source)
         return out.reshape(shape)
-    values = coins.many(count, source)
-    return np.clip(values, LOWEST, HIGHEST).astype(np.int64, copy=False).reshape(shape)
+    return saturated_array(coins.many(count, source)).reshape(shape)

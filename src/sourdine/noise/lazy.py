@@ -18,11 +18,12 @@ hand the open lanes, with the bits they used, to `LazyUniform`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sourdine.exact import Real
     from sourdine.noise.source import Source
 

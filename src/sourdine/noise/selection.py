@@ -12,33 +12,31 @@ empty. It never sums the weights, which would be exact only at great cost, but i
 2. Keep it with probability :math:`2^s w_i / U_i`, decided exactly; else go to 1.
 
 Each trial ends at :math:`i` with probability proportional to
-:math:`U_i \cdot 2^s w_i / U_i \propto w_i`. So the law is exact whatever the :math:`U_i` are, provided
-only that :math:`2^s w_i \le U_i`, and this holds: if :math:`\lambda(d_i - d) < 700`, the relative error
-of :math:`f_i` is below :math:`2^{-40}` (``tests/noise/test_filters.py``), a thousandth of what
-:math:`1 + 2^{-30}` leaves; otherwise
-:math:`2^s w_i \le 2^{62} e^{-\lambda(d_i - d)} c_i < 1 \le U_i`, since :math:`s \le 62` and
+:math:`U_i \cdot 2^s w_i / U_i \propto w_i`. So the law is exact whatever the :math:`U_i` are,
+provided only that :math:`2^s w_i \le U_i`, and this holds: if :math:`\lambda(d_i - d) < 700`, the
+relative error of :math:`f_i` is below :math:`2^{-40}` (``tests/noise/test_filters.py``), a
+thousandth of what :math:`1 + 2^{-30}` leaves; otherwise
+:math:`2^s w_i \le 2^{61} e^{-\lambda(d_i - d)} c_i < 1 \le U_i`, since :math:`s \le 61` and
 :math:`c_i < 2^{63}`.
 
-The scale :math:`s` puts :math:`\sum_i f_i` between :math:`2^{60}` and :math:`2^{62}`, so the sums
-stay below :math:`2^{63}` and a trial fails with probability below :math:`2^{-29} + n 2^{-60}`: the mean
-number of trials is 1.000000002 for a million runs. A run of tiny :math:`U_i` may well be refused, but
-is drawn as rarely as its :math:`U_i` is small. Where :math:`U_i > 2^{32}` the chance to be kept exceeds
-:math:`1 - 2^{-28}`, so one look at the leading bits of the coin keeps it; only the rest is
-computed with integers, for the one lane concerned.
+The scale :math:`s` puts :math:`\sum_i f_i` between :math:`2^{61}` and :math:`2^{62}`, so the sums
+stay below :math:`2^{63}` and a trial fails with probability below :math:`2^{-29} + n 2^{-61}`. A
+run of tiny :math:`U_i` may well be refused, but is drawn as rarely as its :math:`U_i` is small.
+Where :math:`U_i > 2^{32}` the chance to be kept exceeds :math:`1 - 2^{-28}`, so the leading bits
+of the coin nearly always keep it; the rest is computed with integers, for the one lane concerned.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 from math import frexp
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sourdine.errors import ParameterError
 from sourdine.exact import Real, at_least, exp_neg
-from sourdine.exact.parameters import Number
 from sourdine.noise.arrays import int64_array
 from sourdine.noise.exp_coins import toss_exp
 from sourdine.noise.filters import float_rate
@@ -46,6 +44,9 @@ from sourdine.noise.lazy import LazyUniform
 from sourdine.noise.sizes import Shape, Size, lanes
 from sourdine.noise.source import SYSTEM, Source, draw_words
 from sourdine.noise.uniform import uniform_below
+
+if TYPE_CHECKING:
+    from sourdine.exact.parameters import Number
 
 __all__ = ["choose", "choose_run", "permute_and_flip"]
 
@@ -198,7 +199,8 @@ def _flip_rows(offsets: Offsets, rate: Fraction, rows: int, source: Source) -> N
     flat = np.flatnonzero(heads)
     how_many = np.count_nonzero(heads, axis=1)
     first = np.cumsum(how_many) - how_many
-    return flat[first + uniform_below(how_many, source=source)] % offsets.size
+    chosen: NDArray[np.int64] = flat[first + uniform_below(how_many, source=source)]
+    return chosen % offsets.size
 
 
 def _below_best(scores: object) -> Offsets:
@@ -242,7 +244,7 @@ class _Runs:
 
     def _kept(self, index: NDArray[np.intp], source: Source) -> NDArray[np.bool_]:
         words = draw_words(source, index.size)
-        kept = (self._bounds[index] > _SURE_BOUND) & (words < _SURE_COIN)
+        kept: NDArray[np.bool_] = (self._bounds[index] > _SURE_BOUND) & (words < _SURE_COIN)
         for lane in np.flatnonzero(~kept).tolist():
             uniform = LazyUniform(source, int(words[lane]), 64)
             kept[lane] = uniform.below(self._chance(int(index[lane])))

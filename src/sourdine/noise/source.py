@@ -8,12 +8,14 @@ Python. `SeededSource` repeats itself and protects nobody: it serves experiments
 from __future__ import annotations
 
 import os
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sourdine.exact import integer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 try:
     from ssl import RAND_bytes as _system_bytes

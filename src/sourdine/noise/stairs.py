@@ -2,20 +2,23 @@ r"""Staircase noise on the integers (Geng and Viswanath)."""
 
 from __future__ import annotations
 
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sourdine.errors import ParameterError
 from sourdine.exact import exp_neg, integer, positive
-from sourdine.exact.parameters import Number
 from sourdine.noise.arrays import HIGHEST
 from sourdine.noise.coins import bernoulli
 from sourdine.noise.folded import geometric
 from sourdine.noise.sizes import Shape, Size, lanes
 from sourdine.noise.source import SYSTEM, Source
 from sourdine.noise.uniform import uniform_below
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sourdine.exact.parameters import Number
 
 __all__ = ["staircase"]
 
@@ -35,7 +38,8 @@ def staircase(
 ) -> int | NDArray[np.int64]:
     r"""Draw whole numbers from the staircase law, exactly.
 
-    .. math:: P(x) \propto \exp\bigl(-\varepsilon\,(\lfloor |x|/D \rfloor + [\,|x| \bmod D \ge r\,])\bigr)
+    .. math:: P(x) \propto
+              \exp\bigl(-\varepsilon\,(\lfloor |x|/D \rfloor + [\,|x| \bmod D \ge r\,])\bigr)
 
     Parameters
     ----------
@@ -54,9 +58,9 @@ def staircase(
     -----
     :math:`|x| = gD + u`: :math:`g` is geometric of ratio :math:`e^{-\varepsilon}`; independently
     :math:`u` lies in the upper part, uniform below :math:`r`, with probability
-    :math:`r / (r + (D - r)e^{-\varepsilon})`, else in the rest, uniform too; then a fair sign. The value 0
-    with the sign - is drawn again, since it would count 0 twice. A value beyond the 64-bit integers
-    becomes the nearest of them. Exact: ``tests/noise/test_stairs.py``.
+    :math:`r / (r + (D - r)e^{-\varepsilon})`, else in the rest, uniform too; then a fair sign. The
+    value 0 with the sign - is drawn again, since it would count 0 twice. A value beyond the 64-bit
+    integers becomes the nearest of them. Exact: ``tests/noise/test_stairs.py``.
 
     References
     ----------

@@ -22,14 +22,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sourdine.noise.lazy import LazyUniform
 from sourdine.noise.sizes import CHUNK
 from sourdine.noise.source import Source, draw, draw_words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["HEAD", "Ladder", "Steps", "alternating", "identity"]
 

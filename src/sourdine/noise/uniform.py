@@ -7,16 +7,18 @@ refusals rare, and a refused lane draws a fresh word.
 
 from __future__ import annotations
 
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sourdine.errors import ParameterError
 from sourdine.exact import integer
 from sourdine.noise.arrays import int64_array
 from sourdine.noise.sizes import Shape, Size, lanes
 from sourdine.noise.source import SYSTEM, Source, draw, draw_words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["uniform_below"]
 
@@ -92,10 +94,11 @@ def _power_of_two(k: int, count: int, source: Source) -> NDArray[np.int64]:
 def _multiplied(
     k: int, count: int, dtype: np.dtype[np.unsignedinteger], source: Source
 ) -> NDArray[np.int64]:
-    r"""Lemire's method: :math:`\lfloor wk/2^b \rfloor`, refused if :math:`wk \bmod 2^b < 2^b \bmod k`.
+    r"""Draw by Lemire's method: :math:`\lfloor wk/2^b \rfloor`.
 
-    For each value there are as many products :math:`wk` in its stretch of length :math:`2^b` above
-    the refused start: exactly :math:`\lfloor 2^b / k \rfloor`.
+    A word is refused if :math:`wk \bmod 2^b < 2^b \bmod k`. For each value there are as many
+    products :math:`wk` in its stretch of length :math:`2^b` above the refused start: exactly
+    :math:`\lfloor 2^b / k \rfloor`.
     """
     bits = 8 * dtype.itemsize
     product = draw(source, count, dtype).astype(np.uint64)

