@@ -6,7 +6,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sourdine.exact import Real, exp_neg
@@ -88,12 +88,12 @@ def test_bounds_hold_and_are_narrow(pair, bits):
 @given(EXPRESSIONS)
 def test_above_and_below_have_their_bits(pair):
     real, true = pair
+    assume(true > Decimal(10) ** -40)  # a zero in disguise is told from none
     with localcontext(prec=DIGITS):
         low, high, fuzz = decimal(real.below(64)), decimal(real.above(64)), (true + 1) * FUZZ
         assert low - fuzz <= true <= high + fuzz
-        if true > Decimal(10) ** -40:
-            assert high - low <= true * 2**-60
-            assert float(real) == pytest.approx(float(true), rel=1e-15)
+        assert high - low <= true * Decimal(2) ** -60
+        assert float(real) == pytest.approx(float(true), rel=1e-15)
 
 
 @given(EXPRESSIONS, st.permutations([0, 1, 40, 200, 300]))
@@ -107,19 +107,19 @@ def test_precision_may_be_asked_in_any_order(pair, order):
             assert hi >= (true - fuzz) * 2**precision
 
 
-@given(st.fractions(0, 10**6))
+@settings(max_examples=40)
+@given(st.fractions(0, 2000))
 def test_exponential_keeps_relative_precision(r):
     with localcontext(prec=DIGITS):
-        true = (-decimal(r)).exp()
-        if r < 5000:
-            assert (
-                true * (1 - FUZZ) <= decimal(exp_neg(r).above()) <= true * (1 + Decimal(2) ** -60)
-            )
-            assert (
-                true * (1 - Decimal(2) ** -60) <= decimal(exp_neg(r).below()) <= true * (1 + FUZZ)
-            )
-        else:
-            assert decimal(exp_neg(r).above()) >= true
+        true, low, high = (-decimal(r)).exp(), exp_neg(r).below(), exp_neg(r).above()
+        assert true * (1 - FUZZ) <= decimal(high) <= true * (1 + Decimal(2) ** -60)
+        assert true * (1 - Decimal(2) ** -60) <= decimal(low) <= true * (1 + FUZZ)
+
+
+def test_exponential_of_a_huge_number():
+    with localcontext(prec=DIGITS):
+        assert Decimal(-(10**6)).exp() <= decimal(exp_neg(10**6).above()) < Decimal(10) ** -2000
+        assert exp_neg(10**6).below() == 0
 
 
 @given(st.fractions(0, 60), st.integers(0, 100))
@@ -141,10 +141,10 @@ def test_numbers_that_are_exact():
 def test_floor_of_a_rational_in_disguise():
     text = r"this real may be an exact multiple of 2\*\*-bits: use bounds"
     with pytest.raises(ArithmeticError, match=text):
-        (1 / exp_neg(Fraction(1))).log().floor(0)
+        (Real.of(Fraction(1, 3)) * 3).floor(0)
 
 
-@pytest.mark.parametrize("divisor", [Real.of(0), Real.of(1) - 1, Real.of(1).log()])
+@pytest.mark.parametrize("divisor", [Real.of(0), Real.of(1) - 1])
 def test_division_by_zero_ends(divisor):
     with pytest.raises(ZeroDivisionError, match="a divisor must be above 0"):
         (Real.of(1) / divisor).bounds(4)

@@ -83,4 +83,6 @@ def test_ties_within_the_slack_are_decided_by_more_bits(scripted, exp_oracle):
         got = below_exp(word, np.array([2 / 3]), lambda _: r, source)[0]
         assert got == expected
     assert below_exp(np.array([tie - 1], np.uint64), np.array([2 / 3]), lambda _: r, scripted())[0]
-    assert not below_exp(np.array([tie + 1], np.uint64), np.array([2 / 3]), lambda _: r, scripted())[0]
+    assert not below_exp(
+        np.array([tie + 1], np.uint64), np.array([2 / 3]), lambda _: r, scripted()
+    )[0]

@@ -26,7 +26,7 @@ def test_system_source_draws_long_requests_in_parts(monkeypatch):
 
 
 def test_seeded_source_repeats_itself_on_every_platform():
-    assert SeededSource(1).bytes(16).hex() == "f6f68ab7c6ba24e16e24ffe6a4fe11d8" or True
+    assert SeededSource(1).bytes(16).hex() == "3acec06bbdef19117ecf792cdf313a14"
     first, second = SeededSource(5), SeededSource(5)
     assert [first.bytes(n) for n in (3, 8, 100)] == [second.bytes(n) for n in (3, 8, 100)]
     assert SeededSource(5).bytes(64) != SeededSource(6).bytes(64)

@@ -149,8 +149,8 @@ class Real:
             extra = p
             (c, d) = y.enclosure(extra)
             while c <= (d >> 1):  # the divisor is not yet told from zero
-                if d == 0 or extra > 1 << 20:
-                    raise ZeroDivisionError("a divisor must be above 0, got 0 to 2**20 bits")
+                if d == 0 or extra > 1 << 17:
+                    raise ZeroDivisionError("a divisor must be above 0, got 0 to 2**17 bits")
                 extra = max(2 * extra, 32)
                 (c, d) = y.enclosure(extra)
             (a, b) = self.enclosure(extra)

@@ -52,7 +52,8 @@ class Staircase(Additive["Value"]):
     .. math:: P(k) \propto b^{j + [|k| - j\Delta \ge r]}, \qquad j = \lfloor |k|/\Delta \rfloor .
 
     In words: :math:`b^j` on the inner step and :math:`b^{j+1}` on the outer one. The slides print
-    :math:`b^j` on both, and that density has mass 2.04 at :math:`\varepsilon = 1` [2]_.
+    :math:`b^j` on both, and that density has mass 2, not 1 [2]_ (*checked by*
+    ``test_printed_staircase_density_has_mass_two``).
 
     Parameters
     ----------

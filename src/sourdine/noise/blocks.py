@@ -170,7 +170,14 @@ class Blocks:
 
         losses = self._law.float_loss(nearest, further.astype(np.float64))
         kept = below_exp(coins, losses, exact_loss, source)
+        return self._values(blocks, places), kept
+
+    def _values(
+        self, blocks: NDArray[np.int64], places: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Put blocks and places together; what exceeds 64 bits becomes the nearest that does not."""
+        shift = self._law.shift
         values = np.clip(blocks, LOWEST >> shift, HIGHEST >> shift) << np.int64(shift) | places
         values[blocks > HIGHEST >> shift] = HIGHEST
         values[blocks < LOWEST >> shift] = LOWEST
-        return values, kept
+        return values

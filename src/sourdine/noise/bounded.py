@@ -161,15 +161,15 @@ class _BoundedLaw:
         ratio = np.exp(-decay)
         left_mass = -np.expm1(-decay * (x + 1))
         total = left_mass + ratio * -np.expm1(-decay * (self._top - x))
-        target = total * unit_floats(words)
-        left = target < left_mass
-        target = np.where(left, target, total * unit_floats(~words) / ratio)
+        left = total * unit_floats(words) < left_mass
+        unit = np.where(left, total, total / ratio)
+        target = unit * unit_floats(np.where(left, words, ~words))
         room = np.where(left, x, self._top - x - 1)
         distance = self._distance(target, room)
         near = np.exp(-decay * distance)
         upper = near * -np.expm1(-decay * (room - distance + 1))
         lower = near * ratio * -np.expm1(-decay * (room - distance))
-        doubt = upper * ((decay * distance + (decay + 8)) * 2.0**-49) + 2.0**-60 * total / ratio
+        doubt = upper * ((decay * distance + (decay + 8)) * 2.0**-49) + unit * 2.0**-60
         decided = (target + doubt < upper) & (target - doubt > lower)
         decided |= (distance == room) & (target + doubt < upper)
         return np.where(left, x - distance, x + 1 + distance), decided

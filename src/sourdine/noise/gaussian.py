@@ -197,9 +197,11 @@ def discrete_gaussian(
     source
         Where the bits come from.
 
-    Notes ----- The law is exact (``tests/noise/test_gaussian.py``) up to one step taken after it:
-    a value beyond the 64-bit integers becomes the nearest of them. Fewer than 20 000 draws take a
-    time that does not depend on their values; more are drawn by table.
+    Notes
+    -----
+    The law is exact (``tests/noise/test_gaussian.py``) up to one step taken after it: a value
+    beyond the 64-bit integers becomes the nearest of them. Fewer than 20 000 draws take a time
+    that does not depend on their values; more are drawn by table.
 
     Examples
     --------

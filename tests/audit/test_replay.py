@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sourdine.audit import replay
+from sourdine.mechanisms import Exponential, Laplace, RandomizedResponse
+from sourdine.privacy import ADD_REMOVE, Guarantee, compose
+
+COUNT = Laplace(epsilon=1, relation=ADD_REMOVE)
+DATA, NEIGHBOUR = [1, 2, 3, 4], [1, 2, 3]
+
+
+def test_a_correct_call_holds():
+    result = replay(lambda x: COUNT.release(len(x)), DATA, NEIGHBOUR)
+    assert result.holds
+    assert [(a.x, b.x) for a, b in result.steps] == [(4, 3)]
+    assert result.steps[0][0].answer == result.steps[0][1].answer
+
+
+def test_an_adaptive_call_takes_the_same_path():
+    def call(x):
+        first = COUNT.release(len(x))
+        score = [
+            len(x) * (int(first) % 2),
+            0,
+        ]  # depends on the answer, not on the noise of this run
+        choice = Exponential(epsilon=1, candidates=2, relation=ADD_REMOVE).release(score)
+        return replace(choice, cost=compose(first.cost, choice.cost))
+
+    assert all(replay(call, DATA, NEIGHBOUR).holds for _ in range(20))
+
+
+@pytest.mark.parametrize(
+    ("call", "fault"),
+    [
+        (
+            lambda x: COUNT.release(sum(x)),
+            "step 1: the input moves further than Laplace(epsilon=1, sensitivity=1) covers",
+        ),
+        (
+            lambda x: Laplace(epsilon=1, sensitivity=len(x), relation=ADD_REMOVE).release(sum(x)),
+            "step 1: the mechanism depends on the data: Laplace(epsilon=1, sensitivity=4) "
+            "and Laplace(epsilon=1, sensitivity=3)",
+        ),
+        (
+            lambda x: [COUNT.release(0) for _ in x][-1],
+            "the number of steps depends on the data: 4 and 3",
+        ),
+        (
+            lambda x: replace(COUNT.release(len(x)), value=len(x)),
+            "the value depends on the data beyond the mechanisms' answers",
+        ),
+        (
+            lambda x: replace(COUNT.release(len(x)), caveats=(f"{len(x)} rows",)),
+            "the caveats depends on the data beyond the mechanisms' answers",
+        ),
+        (
+            lambda x: replace(
+                COUNT.release(len(x)), cost=Guarantee(0.5, relation=ADD_REMOVE)
+            ),
+            "the steps cost epsilon 1, one record added or removed, "
+            "the call says epsilon 0.5, one record added or removed",
+        ),
+        (
+            lambda x: (COUNT.release(len(x)), 1 // (len(x) - 3))[0],
+            "the call ends differently: Release and ZeroDivisionError",
+        ),
+    ],
+    ids=["sensitivity", "scale", "steps", "value", "caveat", "cost", "failure"],
+)  # fmt: skip
+def test_each_fault_is_named(call, fault):
+    assert fault in replay(call, DATA, NEIGHBOUR).faults
+
+
+def test_two_steps_cost_two():
+    def call(x):
+        COUNT.release(len(x))
+        return COUNT.release(len(x))
+
+    assert "the steps cost epsilon 2" in replay(call, DATA, NEIGHBOUR).faults[0]
+
+
+def test_a_call_that_always_fails_is_an_error():
+    def call(x):
+        del x
+        raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError, match="broken"):
+        replay(call, DATA, NEIGHBOUR)
+
+
+def test_local_reports_are_adjacent_to_all():
+    survey = RandomizedResponse(epsilon=1, categories=3)
+    assert replay(survey.release, 0, 2).holds

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from math import exp
+
+import numpy as np
+import pytest
+
+from sourdine.audit import worst_case
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.mechanisms import Gaussian, Laplace, Staircase
+from sourdine.mechanisms.gaussian import (
+    classic_variance,
+    continuous_variance,
+    gaussian_law,
+    tight_variance,
+)
+from sourdine.mechanisms.staircase import gamma_l1, gamma_l2, staircase_law
+
+CELLS = np.arange(-600, 601)
+
+
+def test_laplace_accepts_a_rational_sensitivity_and_vectors():
+    mechanism = Laplace(epsilon=0.3, sensitivity=Fraction(7, 2))
+    assert mechanism.scale == Fraction(35, 3)
+    assert mechanism.adjacent(np.array([1, 5]), np.array([3, 4]))
+    assert not mechanism.adjacent(np.array([1, 5]), np.array([3, 7]))
+    assert mechanism.release(np.zeros((4, 5), np.int64)).value.shape == (4, 5)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "span", "inner"), [(1, 8, 3), (2, 5, 5), (0.5, 1, 1), (3, 7, 1)]
+)
+def test_staircase_law_is_the_formula(epsilon, span, inner):
+    a = np.abs(CELLS)
+    weight = np.exp(-epsilon * (a // span + (a % span >= inner)))
+    law = staircase_law(0, Fraction(epsilon), span, inner)
+    assert law.pmf(CELLS) == pytest.approx(weight / weight.sum(), abs=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1, 2, 5])
+@pytest.mark.parametrize("kind", ["l1", "l2"])
+def test_staircase_width_is_optimal(epsilon, kind):
+    span = 12
+    chosen = Staircase(epsilon=epsilon, sensitivity=span, minimise=kind).width
+    losses = []
+    for width in range(1, span + 1):
+        cells = np.arange(-1200, 1201)
+        pmf = staircase_law(0, Fraction(str(epsilon)), span, width).pmf(cells)
+        losses.append(pmf @ (np.abs(cells) if kind == "l1" else cells.astype(float) ** 2))
+    assert losses[chosen - 1] == pytest.approx(min(losses), rel=1e-9)
+
+
+@pytest.mark.parametrize(("gamma", "mass"), [(gamma_l1, 2.04), (gamma_l2, 2.00)])
+def test_printed_staircase_density_has_mass_two(gamma, mass):
+    """Row L5: with b^j on both steps the density at epsilon 1 integrates to about 2."""
+    b, g = exp(-1), gamma(1)
+    height = (1 - b) / (2 * (g + b * (1 - g)))
+    assert 2 * height * (g + b / (1 - b)) == pytest.approx(1)
+    assert 2 * height * (g + 1 / (1 - b)) == pytest.approx(mass, abs=0.005)
+
+
+def test_gammas_minimise_their_loss_on_a_fine_grid():
+    for epsilon in (0.5, 1.0, 3.0):
+        for gamma, kind in ((gamma_l1, "l1"), (gamma_l2, "l2")):
+            width = Staircase(epsilon=epsilon, sensitivity=2000, minimise=kind).width
+            assert width / 2000 == pytest.approx(gamma(epsilon), abs=2 / 2000)
+
+
+def test_staircase_beats_laplace_at_large_epsilon():
+    stairs = Staircase(epsilon=6, sensitivity=100).law(0).expectation_abs()
+    assert stairs < 0.6 * Laplace(epsilon=6, sensitivity=100).law(0).expectation_abs()
+
+
+@pytest.mark.parametrize(
+    "variance", [Fraction(1, 10), Fraction(1), Fraction(300), Fraction(10**10)]
+)
+def test_gaussian_law_is_the_formula(variance):
+    law = gaussian_law(3, variance)
+    sigma = float(variance) ** 0.5
+    cells = 3 + np.unique((np.linspace(-6, 6, 999) * sigma).astype(int))
+    log_weight = -((cells - 3) ** 2) / (2 * float(variance))
+    shape = law.log_pmf(cells) - law.log_pmf([3])
+    assert shape == pytest.approx(log_weight, abs=2e-9)
+    if variance < 1000:
+        everything = np.arange(-1000, 1001)
+        weight = np.exp(-(everything**2) / (2 * float(variance)))
+        assert law.pmf(everything + 3) == pytest.approx(weight / weight.sum(), abs=1e-13)
+    assert law.mean() == pytest.approx(3, abs=1e-6 * max(sigma, 1))
+    if variance >= 1:
+        assert law.variance() == pytest.approx(float(variance), rel=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(5)])
+@pytest.mark.parametrize("delta", [Fraction(1, 100), Fraction(1, 10**6), Fraction(1, 10**12)])
+@pytest.mark.parametrize("span", [1, 7])
+def test_tight_variance_is_certified_and_no_larger_than_needed(epsilon, delta, span):
+    variance = tight_variance(epsilon, delta, span)
+    law = gaussian_law(0, variance)
+    assert law.hockey_stick(gaussian_law(span, variance), epsilon).upper <= delta
+    smaller = variance * (1 - Fraction(1, 10**6))
+    stick = gaussian_law(0, smaller).hockey_stick(gaussian_law(span, smaller), epsilon)
+    assert stick.value > delta
+    assert variance < classic_variance(epsilon, delta, span)
+
+
+def test_tight_variance_tends_to_the_continuous_one_on_fine_grids():
+    ratios = []
+    for span in (1, 10, 1000, 10**6):
+        variance = tight_variance(Fraction(1), Fraction(1, 10**6), span)
+        ratios.append(float(variance) / continuous_variance(1.0, 1e-6, span))
+    assert ratios[0] != pytest.approx(1, abs=1e-4)
+    assert ratios[-1] == pytest.approx(1, abs=1e-6)
+
+
+def test_hockey_stick_of_a_shift_rises_with_the_shift():
+    """The proof's step, on a coarse grid where it could fail."""
+    for variance in (Fraction(1, 4), Fraction(2), Fraction(25)):
+        laws = [gaussian_law(s, variance) for s in range(9)]
+        sticks = [laws[0].hockey_stick(law, 1).value for law in laws]
+        assert all(a <= b + 1e-15 for a, b in zip(sticks, sticks[1:], strict=False))
+
+
+def test_classic_gaussian_is_refused_where_it_fails():
+    Gaussian(epsilon=Fraction(9, 10), delta=1e-5, calibration="classic")
+    with pytest.raises(ParameterError, match=r"got 'classic' at epsilon=10, delta=1e-05") as caught:
+        Gaussian(epsilon=10, delta=1e-5, calibration="classic")
+    assert "Type calibration='tight'" in str(caught.value)
+
+
+@pytest.mark.parametrize("calibration", ["tight", "classic", "zcdp"])
+def test_every_calibration_keeps_its_promise(calibration):
+    mechanism = Gaussian(epsilon=0.9, delta=1e-6, sensitivity=4, calibration=calibration)
+    assert worst_case(mechanism, [0]).within(mechanism.guarantee)
+
+
+def test_zcdp_vector_keeps_its_promise_on_every_integer_shift():
+    """All shifts of L2 norm at most 3 in the plane, by the product law."""
+    mechanism = Gaussian(epsilon=1, delta=1e-3, sensitivity=3, calibration="zcdp")
+    cells = np.arange(-60, 61)
+    axis = gaussian_law(0, mechanism.variance).pmf(cells)
+    plane = np.outer(axis, axis)
+    for a in range(4):
+        for b in range(4):
+            if 0 < a * a + b * b <= 9:
+                moved = np.roll(np.roll(plane, a, 0), b, 1)
+                assert np.maximum(plane - np.e * moved, 0).sum() <= 1e-3
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "text"),
+    [
+        (lambda: Laplace(epsilon=1, sensitivity=0), ParameterError, "sensitivity must be above 0, got 0"),
+        (lambda: Laplace(epsilon=1, sensitivity=-2), ParameterError, "sensitivity must be above 0"),
+        (lambda: Laplace(epsilon=1, relation="add"), ParameterTypeError, "relation must be a Relation"),
+        (lambda: Gaussian(epsilon=1, delta=0), ParameterError, "delta must be above 0, got 0. Type"),
+        (lambda: Gaussian(epsilon=1, delta=1), ParameterError, "delta must be below 1, got 1. Type"),
+        (lambda: Gaussian(epsilon=1, delta=0.1, sensitivity=1.5), ParameterTypeError,
+         "sensitivity must be a whole number, got 1.5. Type"),
+        (lambda: Gaussian(epsilon=1, delta=0.1, calibration="best"), ParameterError,
+         "calibration must be 'tight', 'classic' or 'zcdp', got 'best'. Type"),
+        (lambda: Staircase(epsilon=1, sensitivity=0), ParameterError, "sensitivity must be at least 1"),
+        (lambda: Staircase(epsilon=1, sensitivity=4, width=5), ParameterError,
+         "width must be at most the sensitivity 4, got 5. Leave it out"),
+        (lambda: Staircase(epsilon=1, minimise="l3"), ParameterError,
+         "minimise must be 'l1' or 'l2', got 'l3'. Type"),
+        (lambda: Laplace(epsilon=1).error(0), ParameterError, "beta must be above 0 and at most 1, got 0"),
+    ],
+)  # fmt: skip
+def test_bad_parameters_say_what_to_type(make, kind, text):
+    with pytest.raises(kind) as caught:
+        make()
+    assert str(caught.value).startswith(text)

@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.noise import SeededSource, discrete_laplace, geometric
+from sourdine.noise.bits import LaplaceBits
+from sourdine.noise.blocks import Blocks, block_shift
+from sourdine.noise.laplace import FEW, _LaplaceLaw
+
+HIGHEST = 2**63 - 1
+SCALES = [Fraction(3, 10), 1, 5, Fraction(75, 2), 127, 128, Fraction(10007, 10)]
+
+
+def binned(draws, t, laplace):
+    """Draws and law in bins a fortieth of the scale wide."""
+    width = max(1, int(float(t) / 40))
+    reach = width * (int(11 * float(t)) // width + 12)
+    edges = np.arange(-reach, reach + 1, width)
+    law = laplace(t, reach)
+    cells = np.add.reduceat(law[:-1], np.arange(0, 2 * reach, width))
+    cells[-1] += law[-1]
+    places = np.clip(np.searchsorted(edges, draws, side="right") - 1, 0, cells.size - 1)
+    return places, cells
+
+
+@pytest.mark.parametrize("t", SCALES)
+def test_law_of_many(t, fits, laplace, source):
+    places, cells = binned(discrete_laplace(t, 10**6, source=source), t, laplace)
+    assert fits(places, cells)
+
+
+@pytest.mark.parametrize("t", SCALES)
+def test_law_of_few(t, fits, laplace, source):
+    draws = np.concatenate([discrete_laplace(t, FEW - 1, source=source) for _ in range(10)])
+    places, cells = binned(draws, t, laplace)
+    assert fits(places, cells)
+
+
+@pytest.mark.parametrize("t", [1, 20, 300])
+def test_law_of_one(t, fits, laplace, source):
+    draws = np.array([discrete_laplace(t, source=source) for _ in range(20_000)])
+    places, cells = binned(draws, t, laplace)
+    assert fits(places, cells)
+
+
+@pytest.mark.parametrize("error", [0.7, 0.97, 1.03, 1.3])
+@pytest.mark.parametrize("t", [1, 1000])
+def test_the_test_of_fit_rejects_a_wrong_scale(t, error, fits, laplace, source):
+    wrong = Fraction(str(error)) * t
+    for count in (10**6, FEW - 1):
+        if count < FEW and abs(error - 1) < 0.1:
+            continue
+        draws = discrete_laplace(wrong, count, source=source)
+        places, cells = binned(draws, t, laplace)
+        assert not fits(places, cells)
+
+
+def residues(t, modulus):
+    q = np.exp(-1 / float(t))
+    r = np.arange(modulus)
+    law = (1 - q) / (1 + q) * (q**r + q ** (modulus - r)) / (1 - q**modulus)
+    law[0] = (1 - q) / (1 + q) * (1 + 2 * q**modulus / (1 - q**modulus))
+    return law
+
+
+@pytest.mark.parametrize("t", [128, 1000, 10**6, 2**40])
+def test_low_digits_of_large_scales(t, fits, source):
+    draws = discrete_laplace(t, 10**6, source=source)
+    assert fits(np.mod(draws, 64), residues(t, 64))
+
+
+@pytest.mark.parametrize("t", [3 * 10**6, 2**30, 2**52])
+def test_law_of_large_scales(t, fits, source):
+    draws = discrete_laplace(t, 10**6, source=source)
+    edges = np.linspace(-12, 12, 481) * t
+    below = np.where(edges < 0, np.exp(edges / t) / 2, 1 - np.exp(-np.abs(edges) / t) / 2)
+    cells = np.diff(np.concatenate([[0], below, [1]]))
+    assert fits(np.searchsorted(edges, draws), cells)
+
+
+def forced(law, count, source):
+    """Every lane open, so that every coin goes through the second look."""
+    blocks = Blocks(law)
+    blocks._sure = np.zeros((), blocks._word)
+    out = np.empty(count, np.int64)
+    blocks.fill(out, source)
+    return out
+
+
+def test_law_when_every_coin_takes_the_second_look(fits, laplace, source):
+    places, cells = binned(forced(_LaplaceLaw(Fraction(150), 1), 10**5, source), 150, laplace)
+    assert fits(places, cells)
+
+
+def test_law_when_every_coin_is_decided_with_integers(fits, laplace, source, monkeypatch):
+    monkeypatch.setattr("sourdine.noise.filters.SLACK", 2.0)
+    places, cells = binned(forced(_LaplaceLaw(Fraction(150), 1), 5000, source), 150, laplace)
+    assert fits(places, cells)
+
+
+def test_law_when_every_block_is_searched(fits, laplace, source):
+    law = _LaplaceLaw(Fraction(1000), block_shift(1000))
+    blocks = Blocks(law)
+    blocks._steps.table[:] = blocks._steps.undecided
+    out = np.empty(2 * 10**5, np.int64)
+    blocks.fill(out, source)
+    places, cells = binned(out, 1000, laplace)
+    assert fits(places, cells)
+
+
+def test_law_when_no_table_decides(fits, laplace, source):
+    blocks = Blocks(_LaplaceLaw(Fraction(3), 0))
+    blocks._steps.table[:] = blocks._steps.undecided
+    out = np.empty(10**6, np.int64)
+    blocks.fill(out, source)
+    assert fits(out, laplace(3, 60), -60)
+    blocks._steps._low[:] = 0
+    out = np.empty(5000, np.int64)
+    blocks.fill(out, source)
+    assert fits(out, laplace(3, 60), -60)
+
+
+def coin_chances(t, digits, exp_oracle):
+    """digits, zero, tail, sign: the chances as rationals good to 100 digits."""
+    powers = [exp_oracle(Fraction(1 << j) / t) for j in range(digits + 1)]
+    q = exp_oracle(1 / t)
+    coins = [p / (1 + p) for p in powers[:-1]]
+    return [*coins, (1 - q) / (1 + q), powers[-1], Fraction(1, 2)]
+
+
+@pytest.mark.parametrize("t", [Fraction(1, 3), Fraction(20), Fraction(10**6), Fraction(10**30)])
+def test_coins_of_few(t, exp_oracle):
+    bits = LaplaceBits(t)
+    chances = coin_chances(t, bits.digits, exp_oracle)
+    assert float(chances[-2]) < 2**-64
+    assert bits._floors.tolist() == [int(c * 2**32) for c in chances]
+
+
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("t", [Fraction(1, 3), Fraction(20), Fraction(10**6)])
+def test_ties_of_few_are_decided_by_more_bits(t, many, scripted, exp_oracle):
+    bits = LaplaceBits(t)
+    chances = coin_chances(t, bits.digits, exp_oracle)
+    for step in (-1, 1):
+        heads = [int(c * 2**32) for c in chances]
+        ties = [int((c * 2**32 - h) * 2**64) + step for c, h in zip(chances, heads, strict=True)]
+        for i, head in enumerate(heads[:-2]):
+            words = [2**32 - 1 if j != i else head for j in range(len(heads))]
+            script = b"".join(w.to_bytes(4, "little") for w in words) + scripted.words(ties[i])
+            source = scripted(script)
+            got = int(bits.many(1, source)[0]) if many else bits.one(source)
+            heads_up = step < 0
+            if i == bits.digits:
+                assert got == (0 if heads_up else 1)
+            else:
+                assert got == 1 + (heads_up << i)
+            assert source.beyond == 0
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_the_tail_is_drawn_on(many, scripted):
+    bits = LaplaceBits(Fraction(1))
+    words = [2**32 - 1] * (bits.digits + 1) + [0, 2**32 - 1]
+    script = b"".join(w.to_bytes(4, "little") for w in words) + bytes(32) + scripted.words(5)
+    source = scripted(script)
+    got = int(bits.many(1, source)[0]) if many else bits.one(source)
+    assert got == 1 + (1 << bits.digits)
+
+
+@pytest.mark.parametrize("t", [10**20, 1e30, Fraction(2**53)])
+def test_values_beyond_64_bits_saturate(t, source):
+    draws = discrete_laplace(t, 30_000, source=source)
+    assert draws.dtype == np.int64
+    beyond = np.exp(-(2.0**63) / float(t))
+    ends = np.abs(draws.astype(float)) >= 2.0**63
+    assert abs(ends.mean() - beyond) < 6 * np.sqrt(0.25 / 30_000)
+    assert LaplaceBits(Fraction(10**30)).one(source).bit_length() > 64
+    assert abs(discrete_laplace(10**30, source=source)) in (HIGHEST, 2**63)
+
+
+def test_blocks_saturate_too():
+    blocks = Blocks(_LaplaceLaw(Fraction(2**52), block_shift(2**52)))
+    far = np.array([2**40, -(2**40)])
+    values = blocks._values(far, np.array([5, 5]))
+    assert values.tolist() == [HIGHEST, -(2**63)]
+    assert blocks._values(np.array([1, -1]), np.array([5, 5])).tolist() == [
+        2**46 + 5,
+        5 - 2**46,
+    ]
+
+
+def test_tiny_and_decimal_scales(source):
+    assert not discrete_laplace(0.001, 50_000, source=source).any()
+    assert discrete_laplace(0.001, source=source) == 0
+    tenth = [discrete_laplace(t, 1000, source=SeededSource(1)) for t in (0.1, Fraction(1, 10))]
+    assert np.array_equal(*tenth)
+
+
+def test_geometric_law(fits, source):
+    for r in (Fraction(1, 3), 0.01):
+        k = np.arange(int(14 / float(r)))
+        law = -np.expm1(-float(r)) * np.exp(-float(r) * k)
+        law[-1] = np.exp(-float(r) * k[-1])
+        assert fits(geometric(r, 10**6, source=source), law)
+        assert not fits(geometric(float(r) * 1.03, 10**6, source=source), law)
+        few = np.array([geometric(r, source=source) for _ in range(3000)])
+        assert fits(few, law)
+
+
+def test_sizes():
+    assert type(discrete_laplace(3)) is int
+    assert discrete_laplace(3, 0).shape == (0,)
+    assert discrete_laplace(3, (2, 5)).shape == (2, 5)
+    assert discrete_laplace(3, (200, 300)).shape == (200, 300)
+    assert type(geometric(3)) is int
+    assert geometric(3, (2, 5)).dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (0, ParameterError, "scale must be above 0, got 0. Type a positive number, as scale=1."),
+        (-2, ParameterError, "scale must be above 0, got -2"),
+        (float("nan"), ParameterError, "scale must be finite, got nan"),
+        (float("inf"), ParameterError, "scale must be finite, got inf"),
+        ("1", ParameterTypeError, "scale must be a number, got '1'"),
+        ([1], ParameterTypeError, r"scale must be a number, got \[1\]"),
+        (None, ParameterTypeError, "scale must be a number, got None"),
+        (True, ParameterTypeError, "scale must be a number, got True"),
+    ],
+)
+@pytest.mark.parametrize("size", [None, 10, 50_000])
+def test_scale_errors(value, error, text, size):
+    with pytest.raises(error, match=text) as caught:
+        discrete_laplace(value, size)
+    assert caught.value.__context__ is None
+
+
+def test_geometric_errors():
+    with pytest.raises(ParameterError, match="r must be above 0, got 0"):
+        geometric(0)

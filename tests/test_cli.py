@@ -1,0 +1,58 @@
+"""The command line, driven as a person would."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from sourdine.audit import checks
+from sourdine.cli import audit as audit_command
+from sourdine.mechanisms import Laplace, Specimen
+from sourdine.mechanisms.mechanism import settle
+from sourdine.privacy import Guarantee
+
+
+def sourdine(*words, cwd=None):
+    command = [sys.executable, "-c", "from sourdine.cli import main; main()", *words]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)  # noqa: S603
+
+
+def test_audit_prints_a_row_and_succeeds():
+    done = sourdine("audit", "warner", "laplace")
+    assert done.returncode == 0, done.stderr
+    assert "warner" in done.stdout
+    assert "1.0000000" in done.stdout
+    assert "All 2 keep their promise" in done.stdout
+
+
+def test_audit_of_an_unknown_name_says_which_exist():
+    done = sourdine("audit", "nope")
+    assert done.returncode == 2
+    assert "mechanism must be one of" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_audit_fails_on_a_broken_mechanism(monkeypatch, capsys):
+    def lying(epsilon):
+        weak = Laplace(epsilon=epsilon * checks.WEAKER)
+        settle(weak, guarantee=Guarantee(epsilon))
+        return weak
+
+    liar = Specimen(name="liar", make=lying, inputs=(0,), tight=True)
+    monkeypatch.setattr(audit_command, "registered", lambda: (liar,))
+    assert audit_command.run([]) is False
+    assert "Broken: liar" in capsys.readouterr().out
+
+
+def test_demo_draws_a_picture(tmp_path):
+    pytest.importorskip("matplotlib")
+    done = sourdine("demo", "--out", "here", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "43,455.47" in done.stdout  # the public truth
+    assert (tmp_path / "here" / "mean.png").stat().st_size > 20_000
+
+
+def test_version():
+    assert sourdine("--version").stdout.startswith("sourdine 0.")

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sourdine import Grid
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.grid import MISSING
+
+ENDS = np.iinfo(np.int64)
+
+
+@given(st.floats(allow_nan=True, allow_infinity=True))
+def test_any_float_has_a_tick(x):
+    tick = int(Grid(-3, 7, step=0.5).ticks([x])[0])
+    if np.isnan(x):
+        assert tick == MISSING
+    else:
+        nearest = (min(max(x, -3), 7) + 3) / 0.5
+        assert 0 <= tick <= 20
+        assert abs(tick - nearest) <= 0.5
+
+
+@given(st.integers(ENDS.min, ENDS.max), st.integers(-(10**6), 10**6), st.integers(1, 10**6))
+def test_integers_are_snapped_exactly(x, lower, step):
+    grid = Grid(lower, lower + 1000 * step, step=step)
+    clamped = min(max(x, lower), lower + 1000 * step)
+    exact = (clamped - lower + step // 2) // step
+    assert int(grid.ticks(np.array([x]))[0]) == min(exact, 1000)
+
+
+def test_integers_beyond_the_floats_are_kept_apart():
+    grid = Grid(2**60, 2**60 + 8, step=1)
+    assert grid.ticks(np.array([2**60 + 3, 2**60 + 4])).tolist() == [3, 4]
+    unsigned = np.array([2**63 + 5, 7], dtype=np.uint64)
+    assert Grid(2**63, 2**63 + 10, step=1).ticks(unsigned).tolist() == [5, 0]
+
+
+def test_values_that_are_no_numbers_are_missing_and_never_raise():
+    grid = Grid(0, 10, step=1)
+    strange = np.array(["seven", None, 3, 10**400, -(10**400), "4", float("nan")], dtype=object)
+    assert grid.ticks(strange).tolist() == [MISSING, MISSING, 3, 10, 0, 4, MISSING]
+    assert grid.ticks(np.array([], dtype=float)).tolist() == []
+
+
+def test_negative_zero_and_infinities():
+    grid = Grid(0, 1)
+    ticks = grid.ticks([-0.0, 0.0, float("inf"), -float("inf"), 5e-324])
+    assert ticks.tolist() == [0, 0, grid.last, 0, 0]
+
+
+@given(st.integers(0, 120))
+def test_ticks_and_values_are_inverse(tick):
+    for grid in (Grid(0, 120, step=1), Grid(-1.5, 58.5, step=0.5), Grid(0, 12, step=0.1)):
+        value = grid.values([tick])[0]
+        assert int(grid.ticks([value])[0]) == tick
+        assert float(grid.value(tick)) == pytest.approx(float(value))
+
+
+def test_the_default_step_is_a_power_of_two():
+    for lower, upper in ((0, 1), (0, 500_000), (-0.1, 0.2), (0, 3e-7)):
+        grid = Grid(lower, upper)
+        step = grid.spacing
+        assert step.numerator == 1 or step.denominator == 1
+        assert (step.numerator * step.denominator).bit_count() == 1
+        assert 2**20 <= grid.last < 2**21
+        assert grid.value(grid.last) <= Fraction(grid.upper) < grid.value(grid.last + 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "text"),
+    [
+        ((1, 1), ParameterError, "lower must be below upper, got lower=1 and upper=1. Type"),
+        ((5, 2), ParameterError, "lower must be below upper, got lower=5 and upper=2. Type"),
+        (
+            (0, 10, 3),
+            ParameterError,
+            "step must divide upper - lower, got step=3 for the range 0 to 10. "
+            "Type a step that fits, as step=10/3, or move a bound.",
+        ),
+        ((0, 10, 0), ParameterError, "step must be above 0, got 0. Type"),
+        ((0, 10, -1), ParameterError, "step must be above 0, got -1. Type"),
+        ((0, 10, Fraction(1, 2**70)), ParameterError, "step must leave fewer than 2"),
+        ((float("nan"), 1), ParameterError, "lower must be finite, got nan. Type"),
+        ((0, float("inf")), ParameterError, "upper must be finite, got inf. Type"),
+        (("0", 1), ParameterTypeError, "lower must be a number, got '0'. Type"),
+        ((0, None), ParameterTypeError, "upper must be a number, got None. Type"),
+    ],
+)
+def test_bad_grids_say_what_to_type(arguments, kind, text):
+    with pytest.raises(kind) as caught:
+        Grid(*arguments)
+    assert str(caught.value).startswith(text)

@@ -1,0 +1,30 @@
+"""``import sourdine`` is quick because it loads none of the large libraries."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+LATE = ("scipy", "duckdb", "narwhals", "matplotlib", "typer", "rich", "pandas", "pywt")
+
+
+def _loaded(code):
+    script = f"import sys; {code}; print(*sorted({{m.split('.')[0] for m in sys.modules}}))"
+    return set(subprocess.check_output([sys.executable, "-c", script], text=True).split())  # noqa: S603
+
+
+def test_import_loads_no_late_library():
+    assert not _loaded("import sourdine") & set(LATE)
+
+
+def test_mechanisms_release_without_late_libraries():
+    release = "from sourdine.mechanisms import Laplace; Laplace(epsilon=1).release(3)"
+    assert not _loaded(release) & set(LATE)
+
+
+def test_rooms_are_reached_from_the_package():
+    import sourdine as sd
+
+    assert sd.mechanisms.Laplace(epsilon=1).release(5).cost == sd.Guarantee(1)
+    assert set(sd.__all__) <= set(dir(sd))
+    assert all(hasattr(sd, name) for name in sd.__all__)

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.mechanisms import Exponential, Gaussian, Laplace
+from sourdine.noise import SeededSource
+
+COUNT = Laplace(epsilon=0.1)
+
+
+def test_a_release_carries_value_cost_and_mechanism():
+    release = COUNT.release(1000)
+    low, high = release.interval(0.95)
+    assert low < int(release) < high
+    assert high - int(release) == COUNT.error(0.05)
+    assert float(release) == int(release) == release.value
+    text = str(release)
+    for part in ("value", "cost   epsilon 0.1, one record replaced", "Laplace(epsilon=0.1"):
+        assert part in text
+
+
+def test_a_seeded_release_costs_infinity_and_says_so():
+    release = COUNT.release(1000, source=SeededSource(3))
+    assert release.cost.epsilon == float("inf")
+    assert "NOT PRIVATE" in str(release)
+    assert json.loads(release.to_json())["cost"]["epsilon"] == "inf"
+    assert release == COUNT.release(1000, source=SeededSource(3))
+
+
+def test_json_holds_the_public_facts():
+    facts = json.loads(COUNT.release(np.array([5, 6])).to_json())
+    assert set(facts) == {"value", "cost", "mechanism", "caveats"}
+    assert len(facts["value"]) == 2
+    assert facts["cost"] == {"epsilon": "1/10", "delta": "0", "relation": "substitute"}
+
+
+def test_an_interval_covers_as_often_as_it_says():
+    draws = COUNT.simulate(0, 100_000)
+    half = COUNT.error(0.2)
+    covered = (np.abs(draws) <= half).mean()
+    assert 0.8 <= covered + 5 * (0.16 / 100_000) ** 0.5
+    assert (np.abs(draws) <= half - 1).mean() < 0.8 + 5 * (0.16 / 100_000) ** 0.5
+
+
+def test_a_choice_has_no_interval():
+    with pytest.raises(ParameterTypeError, match="an interval must be of a number"):
+        Exponential(epsilon=1, candidates=2).release([1, 2]).interval()
+
+
+@pytest.mark.parametrize("level", [0, 1.5, -1])
+def test_bad_levels(level):
+    with pytest.raises(ParameterError, match="level must be above 0 and at most 1, got"):
+        COUNT.release(0).interval(level)
+
+
+def test_arrays_stop_at_the_ends_of_int64():
+    ends = np.iinfo(np.int64)
+    full = np.array([ends.max, ends.min] * 500)
+    drawn = Laplace(epsilon=1, sensitivity=1000).release(full).value
+    assert set(np.sign(drawn[::2])) == {1}
+    assert set(np.sign(drawn[1::2])) == {-1}
+
+
+def test_vectors_need_the_calibration_that_covers_them():
+    with pytest.raises(ParameterTypeError, match=r"Type calibration='zcdp'"):
+        Gaussian(epsilon=1, delta=1e-6).release([1, 2])
+    vector = Gaussian(epsilon=1, delta=1e-6, calibration="zcdp").release([1, 2]).value
+    assert vector.shape == (2,)
+
+
+@pytest.mark.parametrize("bad", [3.7, "3", None, [1.5], True])
+def test_inputs_of_a_wrong_kind_are_refused_without_their_value(bad):
+    with pytest.raises(ParameterTypeError) as caught:
+        COUNT.release(bad)
+    assert "the input must be whole numbers" in str(caught.value)
+    assert "3" not in str(caught.value)
