@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from sourdine.mechanisms import registered
+
 TESTS = Path(__file__).parent
 SOURCE = TESTS.parent / "src" / "sourdine"
 NAMED = re.compile(r"``(test_\w+)(?:\[([\w-]+)\])?``")
@@ -19,8 +21,6 @@ def test_every_named_test_exists():
 
 
 def test_every_named_specimen_is_registered():
-    from sourdine.mechanisms import registered
-
     known = {s.name for s in registered()}
     for path in (SOURCE / "mechanisms").glob("*.py"):
         for name, specimen in NAMED.findall(path.read_text()):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import sourdine as sd
+
 LATE = ("scipy", "duckdb", "narwhals", "matplotlib", "typer", "rich", "pandas", "pywt")
 
 
@@ -23,8 +25,6 @@ def test_mechanisms_release_without_late_libraries():
 
 
 def test_rooms_are_reached_from_the_package():
-    import sourdine as sd
-
     assert sd.mechanisms.Laplace(epsilon=1).release(5).cost == sd.Guarantee(1)
     assert set(sd.__all__) <= set(dir(sd))
     assert all(hasattr(sd, name) for name in sd.__all__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.stats import spearmanr
 
 from sourdine import noise
 from sourdine.audit import precision_attack, rank_correlation, repeats_after_fork, timing_leak
@@ -69,7 +70,5 @@ def test_a_sampler_that_counts_up_to_its_noise_leaks_time():
 def test_rank_correlation_is_spearman_s():
     rng = np.random.default_rng(2)
     a, b = rng.integers(0, 9, 500), rng.integers(0, 9, 500)
-    from scipy.stats import spearmanr
-
     assert abs(rank_correlation(a, b) - spearmanr(a, b).statistic) < 1e-12
     assert rank_correlation(a, -a) < -0.999999

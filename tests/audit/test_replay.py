@@ -57,9 +57,7 @@ def test_an_adaptive_call_takes_the_same_path():
             "the caveats depends on the data beyond the mechanisms' answers",
         ),
         (
-            lambda x: replace(
-                COUNT.release(len(x)), cost=Guarantee(0.5, relation=ADD_REMOVE)
-            ),
+            lambda x: replace(COUNT.release(len(x)), cost=Guarantee(0.5, relation=ADD_REMOVE)),
             "the steps cost epsilon 1, one record added or removed, "
             "the call says epsilon 0.5, one record added or removed",
         ),
@@ -69,7 +67,7 @@ def test_an_adaptive_call_takes_the_same_path():
         ),
     ],
     ids=["sensitivity", "scale", "steps", "value", "caveat", "cost", "failure"],
-)  # fmt: skip
+)
 def test_each_fault_is_named(call, fault):
     assert fault in replay(call, DATA, NEIGHBOUR).faults
 

@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sourdine.exact import Real, exp_neg
+from sourdine.exact.reals import _exp_series, _log
 
 DIGITS = 100
 FUZZ = Decimal(10) ** -80
@@ -127,6 +128,22 @@ def test_floor(r, bits):
     if r > 0:
         with localcontext(prec=200):
             assert exp_neg(r).floor(bits) == int((-decimal(r)).exp() * 2**bits)
+
+
+@given(st.integers(0, 1 << 54))
+def test_series_of_the_exponential_is_enclosed(x):
+    lo, hi = _exp_series(x, 60)
+    with localcontext(prec=DIGITS):
+        true = (-Decimal(x) / 2**60).exp() * 2**60
+        assert lo <= true <= hi <= lo + 100
+
+
+@given(st.integers(1 << 60, 1 << 90))
+def test_logarithm_is_enclosed(v):
+    lo, hi = _log(v, 60)
+    with localcontext(prec=DIGITS):
+        true = (Decimal(v) / 2**60).ln() * 2**60
+        assert lo <= true <= hi <= lo + 100
 
 
 def test_numbers_that_are_exact():

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from math import exp
 
 import numpy as np
@@ -81,7 +82,7 @@ def test_gaussian_law_is_the_formula(variance):
     cells = 3 + np.unique((np.linspace(-6, 6, 999) * sigma).astype(int))
     log_weight = -((cells - 3) ** 2) / (2 * float(variance))
     shape = law.log_pmf(cells) - law.log_pmf([3])
-    assert shape == pytest.approx(log_weight, abs=2e-9)
+    assert np.abs(shape - log_weight).max() <= 2 * law.slack < 3e-8
     if variance < 1000:
         everything = np.arange(-1000, 1001)
         weight = np.exp(-(everything**2) / (2 * float(variance)))
@@ -118,7 +119,7 @@ def test_hockey_stick_of_a_shift_rises_with_the_shift():
     for variance in (Fraction(1, 4), Fraction(2), Fraction(25)):
         laws = [gaussian_law(s, variance) for s in range(9)]
         sticks = [laws[0].hockey_stick(law, 1).value for law in laws]
-        assert all(a <= b + 1e-15 for a, b in zip(sticks, sticks[1:], strict=False))
+        assert all(a <= b + 1e-15 for a, b in pairwise(sticks))
 
 
 def test_classic_gaussian_is_refused_where_it_fails():
@@ -150,23 +151,59 @@ def test_zcdp_vector_keeps_its_promise_on_every_integer_shift():
 @pytest.mark.parametrize(
     ("make", "kind", "text"),
     [
-        (lambda: Laplace(epsilon=1, sensitivity=0), ParameterError, "sensitivity must be above 0, got 0"),
+        (
+            lambda: Laplace(epsilon=1, sensitivity=0),
+            ParameterError,
+            "sensitivity must be above 0, got 0",
+        ),
         (lambda: Laplace(epsilon=1, sensitivity=-2), ParameterError, "sensitivity must be above 0"),
-        (lambda: Laplace(epsilon=1, relation="add"), ParameterTypeError, "relation must be a Relation"),
-        (lambda: Gaussian(epsilon=1, delta=0), ParameterError, "delta must be above 0, got 0. Type"),
-        (lambda: Gaussian(epsilon=1, delta=1), ParameterError, "delta must be below 1, got 1. Type"),
-        (lambda: Gaussian(epsilon=1, delta=0.1, sensitivity=1.5), ParameterTypeError,
-         "sensitivity must be a whole number, got 1.5. Type"),
-        (lambda: Gaussian(epsilon=1, delta=0.1, calibration="best"), ParameterError,
-         "calibration must be 'tight', 'classic' or 'zcdp', got 'best'. Type"),
-        (lambda: Staircase(epsilon=1, sensitivity=0), ParameterError, "sensitivity must be at least 1"),
-        (lambda: Staircase(epsilon=1, sensitivity=4, width=5), ParameterError,
-         "width must be at most the sensitivity 4, got 5. Leave it out"),
-        (lambda: Staircase(epsilon=1, minimise="l3"), ParameterError,
-         "minimise must be 'l1' or 'l2', got 'l3'. Type"),
-        (lambda: Laplace(epsilon=1).error(0), ParameterError, "beta must be above 0 and at most 1, got 0"),
+        (
+            lambda: Laplace(epsilon=1, relation="add"),
+            ParameterTypeError,
+            "relation must be a Relation",
+        ),
+        (
+            lambda: Gaussian(epsilon=1, delta=0),
+            ParameterError,
+            "delta must be above 0, got 0. Type",
+        ),
+        (
+            lambda: Gaussian(epsilon=1, delta=1),
+            ParameterError,
+            "delta must be below 1, got 1. Type",
+        ),
+        (
+            lambda: Gaussian(epsilon=1, delta=0.1, sensitivity=1.5),
+            ParameterTypeError,
+            "sensitivity must be a whole number, got 1.5. Type",
+        ),
+        (
+            lambda: Gaussian(epsilon=1, delta=0.1, calibration="best"),
+            ParameterError,
+            "calibration must be 'tight', 'classic' or 'zcdp', got 'best'. Type",
+        ),
+        (
+            lambda: Staircase(epsilon=1, sensitivity=0),
+            ParameterError,
+            "sensitivity must be at least 1",
+        ),
+        (
+            lambda: Staircase(epsilon=1, sensitivity=4, width=5),
+            ParameterError,
+            "width must be at most the sensitivity 4, got 5. Leave it out",
+        ),
+        (
+            lambda: Staircase(epsilon=1, minimise="l3"),
+            ParameterError,
+            "minimise must be 'l1' or 'l2', got 'l3'. Type",
+        ),
+        (
+            lambda: Laplace(epsilon=1).error(0),
+            ParameterError,
+            "beta must be above 0 and at most 1, got 0",
+        ),
     ],
-)  # fmt: skip
+)
 def test_bad_parameters_say_what_to_type(make, kind, text):
     with pytest.raises(kind) as caught:
         make()

@@ -99,19 +99,38 @@ def test_above_threshold_finds_what_is_far_above():
 @pytest.mark.parametrize(
     ("make", "kind", "text"),
     [
-        (lambda: Exponential(epsilon=1, candidates=0), ParameterError,
-         "candidates must be at least 1, got 0. Type"),
-        (lambda: PermuteAndFlip(epsilon=1, candidates=2.0), ParameterTypeError,
-         "candidates must be a whole number, got 2.0. Type"),
-        (lambda: Exponential(epsilon=1, candidates=3).release([1, 2]), ParameterTypeError,
-         "scores must be a vector of 3 whole numbers, got shape (2,). Its length is public"),
-        (lambda: AboveThreshold(epsilon=1, queries=0), ParameterError, "queries must be at least 1"),
-        (lambda: AboveThreshold(epsilon=1, queries=2).release([1.0, 2.0]), ParameterTypeError,
-         "the input must be whole numbers"),
-        (lambda: AboveThreshold(epsilon=1, queries=2, threshold=0.5), ParameterTypeError,
-         "threshold must be a whole number, got 0.5. Type"),
+        (
+            lambda: Exponential(epsilon=1, candidates=0),
+            ParameterError,
+            "candidates must be at least 1, got 0. Type",
+        ),
+        (
+            lambda: PermuteAndFlip(epsilon=1, candidates=2.0),
+            ParameterTypeError,
+            "candidates must be a whole number, got 2.0. Type",
+        ),
+        (
+            lambda: Exponential(epsilon=1, candidates=3).release([1, 2]),
+            ParameterTypeError,
+            "scores must be a vector of 3 whole numbers, got shape (2,). Its length is public",
+        ),
+        (
+            lambda: AboveThreshold(epsilon=1, queries=0),
+            ParameterError,
+            "queries must be at least 1",
+        ),
+        (
+            lambda: AboveThreshold(epsilon=1, queries=2).release([1.0, 2.0]),
+            ParameterTypeError,
+            "the input must be whole numbers",
+        ),
+        (
+            lambda: AboveThreshold(epsilon=1, queries=2, threshold=0.5),
+            ParameterTypeError,
+            "threshold must be a whole number, got 0.5. Type",
+        ),
     ],
-)  # fmt: skip
+)
 def test_bad_parameters_say_what_to_type(make, kind, text):
     with pytest.raises(kind) as caught:
         make()

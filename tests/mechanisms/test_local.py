@@ -16,6 +16,7 @@ from sourdine.mechanisms import (
     Subsample,
     Warner,
 )
+from sourdine.noise import SYSTEM
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee
 
 HALF = Fraction(1, 2)
@@ -37,15 +38,7 @@ def test_warner_estimator(truth, yes):
     """Unbiased, with the variances given, by simulation."""
     coins = Warner(truth=truth, yes=yes)
     n, runs, people = 200, 20_000, 60
-    said = (
-        np.array(
-            [
-                coins.simulate(1, people * runs),
-            ]
-        )
-        .reshape(runs, people)
-        .sum(axis=1)
-    )
+    said = coins.simulate(1, people * runs).reshape(runs, people).sum(axis=1)
     said = said + coins.simulate(0, (n - people) * runs).reshape(runs, n - people).sum(axis=1)
     estimates = np.array([float(coins.estimate(yes=int(s), reports=n)) for s in said])
     f = Fraction(people, n)
@@ -140,8 +133,6 @@ def test_recalibrated_level_is_the_note_s():
 
 def test_subsample_of_a_fixed_size_takes_each_record_equally_often():
     part = Subsample(mechanism=Laplace(epsilon=1), values=(0, 1), sample=2, population=5)
-    from sourdine.noise import SYSTEM
-
     kept = part._kept(5, 50_000, SYSTEM)
     assert (kept.sum(axis=1) == 2).all()
     pairs = np.unique(kept, axis=0, return_counts=True)[1]
@@ -170,30 +161,67 @@ COUNT = Laplace(epsilon=1, relation=ADD_REMOVE)
 @pytest.mark.parametrize(
     ("make", "kind", "text"),
     [
-        (lambda: Warner(truth=1), ParameterError, "truth must be above 0 and below 1, got 1. A sure"),
-        (lambda: Warner(truth=0.5, yes=0), ParameterError, "yes must be above 0 and below 1, got 0"),
+        (
+            lambda: Warner(truth=1),
+            ParameterError,
+            "truth must be above 0 and below 1, got 1. A sure",
+        ),
+        (
+            lambda: Warner(truth=0.5, yes=0),
+            ParameterError,
+            "yes must be above 0 and below 1, got 0",
+        ),
         (lambda: Warner(truth=1.5), ParameterError, "truth must be from 0 to 1, got 1.5. Type"),
         (lambda: Warner(truth=0.5).variance(0.5, 0), ParameterError, "reports must be at least 1"),
-        (lambda: Warner(truth=0.5).variance(0.5, 9, population="all"), ParameterError,
-         "population must be 'fixed' or 'sampled', got 'all'. Type"),
-        (lambda: RandomizedResponse(epsilon=1, categories=1), ParameterError,
-         "categories must be at least 2, got 1. Type"),
-        (lambda: RandomizedResponse(epsilon=1, categories=3).release([1, 2]), ParameterTypeError,
-         "the input must be one code"),
-        (lambda: BoundedLaplace(epsilon=1, last=0), ParameterError, "last must be at least 1, got 0"),
-        (lambda: BoundedStaircase(epsilon=1, last=9, form="clip"), ParameterError,
-         "form must be 'window' or 'truncated', got 'clip'. Type"),
-        (lambda: Subsample(mechanism=COUNT, values=(), rate=0.5), ParameterError,
-         "values must have at least one entry, got none. Type"),
-        (lambda: Subsample(mechanism=COUNT, values=(0, 1)), ParameterTypeError,
-         "the sample must be given by rate alone or by sample and population, got rate=None"),
-        (lambda: Subsample(mechanism=COUNT, values=(0, 1), rate=0), ParameterError,
-         "rate must be above 0 and at most 1, got 0"),
-        (lambda: Subsample(mechanism=Laplace(epsilon=1), values=(0, 1), sample=1, population=3)
-         .release([1, 0]), ParameterTypeError,
-         "the input must have the public number of 3 records, got 2"),
+        (
+            lambda: Warner(truth=0.5).variance(0.5, 9, population="all"),
+            ParameterError,
+            "population must be 'fixed' or 'sampled', got 'all'. Type",
+        ),
+        (
+            lambda: RandomizedResponse(epsilon=1, categories=1),
+            ParameterError,
+            "categories must be at least 2, got 1. Type",
+        ),
+        (
+            lambda: RandomizedResponse(epsilon=1, categories=3).release([1, 2]),
+            ParameterTypeError,
+            "the input must be one code",
+        ),
+        (
+            lambda: BoundedLaplace(epsilon=1, last=0),
+            ParameterError,
+            "last must be at least 1, got 0",
+        ),
+        (
+            lambda: BoundedStaircase(epsilon=1, last=9, form="clip"),
+            ParameterError,
+            "form must be 'window' or 'truncated', got 'clip'. Type",
+        ),
+        (
+            lambda: Subsample(mechanism=COUNT, values=(), rate=0.5),
+            ParameterError,
+            "values must have at least one entry, got none. Type",
+        ),
+        (
+            lambda: Subsample(mechanism=COUNT, values=(0, 1)),
+            ParameterTypeError,
+            "the sample must be given by rate alone or by sample and population, got rate=None",
+        ),
+        (
+            lambda: Subsample(mechanism=COUNT, values=(0, 1), rate=0),
+            ParameterError,
+            "rate must be above 0 and at most 1, got 0",
+        ),
+        (
+            lambda: Subsample(
+                mechanism=Laplace(epsilon=1), values=(0, 1), sample=1, population=3
+            ).release([1, 0]),
+            ParameterTypeError,
+            "the input must have the public number of 3 records, got 2",
+        ),
     ],
-)  # fmt: skip
+)
 def test_bad_parameters_say_what_to_type(make, kind, text):
     with pytest.raises(kind) as caught:
         make()

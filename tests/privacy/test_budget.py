@@ -125,6 +125,9 @@ def test_rounding_never_passes_the_total():
     budget, big = Budget(1), (1 << 300) + 1
     budget.spend(Guarantee(Fraction(big - 1, big)))
     assert budget.spent == Guarantee(1)
+    thirds = Budget(Fraction(2, 3))
+    thirds.spend(Guarantee(Fraction(2, 3) - Fraction(1, big)))
+    assert thirds.spent == thirds.total
 
 
 def test_budget_cannot_be_copied():

@@ -63,19 +63,21 @@ def worst_case(
     laws: dict[Any, Law] = {}
 
     def law(x: Any) -> Law:  # noqa: ANN401
-        key = x if isinstance(x, int) else tuple(x)
-        if key not in laws:
-            laws[key] = mechanism.law(x)
-        return laws[key]
+        if _key(x) not in laws:
+            laws[_key(x)] = mechanism.law(x)
+        return laws[_key(x)]
 
-    worst, found = None, (-np.inf, -np.inf)
+    worst, found, compared = None, (-np.inf, -np.inf), set()
     for given in inputs:
         x = mechanism.read(given)
         for neighbour in mechanism.neighbours(x):
-            for p, q, pair in ((x, neighbour, (x, neighbour)), (neighbour, x, (neighbour, x))):
+            for p, q in ((x, neighbour), (neighbour, x)):
+                if (_key(p), _key(q)) in compared:
+                    continue
+                compared.add((_key(p), _key(q)))
                 apart = law(p).divergence(law(q)) if pure else _excess(law(p), law(q), claim)
                 if (apart.upper, apart.value) > found:
-                    found, worst = (apart.upper, apart.value), (*pair, apart)
+                    found, worst = (apart.upper, apart.value), (p, q, apart)
     if worst is None:
         return Worst(0.0, 0.0, None, None, None)
     x, y, apart = worst
@@ -83,6 +85,10 @@ def worst_case(
         return Worst(apart.value, apart.upper, x, y, apart.at)
     loss = [_loss_at(law(x), law(y), float(claim.delta), end) for end in ("value", "upper")]
     return Worst(loss[0], loss[1], x, y, apart.at)
+
+
+def _key(x: Any) -> Any:  # noqa: ANN401
+    return x if isinstance(x, int) else tuple(x)
 
 
 def _excess(p: Law, q: Law, claim: Guarantee) -> Any:  # noqa: ANN401

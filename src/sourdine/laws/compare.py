@@ -97,14 +97,20 @@ def hockey_stick(p: Law, q: Law, epsilon: float) -> Certified:
 
 
 def _segments(p: Law, q: Law) -> Segments:
+    if not (p.left or p.right or q.left or q.right) and _same_cells(p.pieces, q.pieces):
+        a, b = p.pieces, q.pieces
+        return Segments(
+            a.start, a.length, a.log_weight, b.log_weight, a.log_ratio, b.log_ratio,
+            np.ones(len(a.start)), left_over=0.0, unbounded=False,
+        )  # fmt: skip
     first, end = min(p.first, q.first), max(p.end, q.end)
     left = _sides(p.left, q.left, p.first - first, q.first - first)
     right = _sides(p.right, q.right, end - p.end, end - q.end)
     p_all = _laid_out(p, left.p, right.p)
     q_all = _laid_out(q, left.q, right.q)
-    cuts = np.unique(
-        np.concatenate([v for x in (p_all, q_all) for v in (x.start, x.start + x.length)])
-    )
+    ends = [v for x in (p_all, q_all) for v in (x.start, x.start + x.length)]
+    cuts = np.sort(np.concatenate(ends))
+    cuts = cuts[np.diff(cuts, prepend=cuts[0] - 1) > 0]
     start, length = cuts[:-1], np.diff(cuts)
     p_at, p_slope = _read(p_all, start)
     q_at, q_slope = _read(q_all, start)
@@ -115,6 +121,10 @@ def _segments(p: Law, q: Law) -> Segments:
         start, length, p_at, q_at, p_slope, q_slope, repeat,
         left.left_over + right.left_over, left.unbounded or right.unbounded,
     )  # fmt: skip
+
+
+def _same_cells(p: Pieces, q: Pieces) -> bool:
+    return np.array_equal(p.start, q.start) and np.array_equal(p.length, q.length)
 
 
 class _Sides(NamedTuple):

@@ -52,7 +52,7 @@ class Law:
     ...     tail = Tail.geometric(-0.5, Fraction(1, 2))
     ...     return Law.of([x], [1], [0.0], [0.0], left=tail, right=tail)
     >>> laplace(0).pmf([0, 1, -1]).round(4).tolist()
-    [0.2449, 0.1485, 0.1485]
+    [0.2449, 0.1486, 0.1486]
     >>> laplace(0).divergence(laplace(1)).value
     0.5
     """

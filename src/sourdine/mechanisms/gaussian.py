@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["Gaussian", "classic_variance", "continuous_variance", "gaussian_law", "tight_variance"]
 
 REACH = 100.0  # the law describes the noise up to weight e^-100 of its peak
-FINE = Fraction(1, 1 << 30)  # how closely the tight variance is found
-CHORD = 1e-9  # blocks of cells replace the parabola of the log weights by chords this close
+FINE = Fraction(1, 1 << 26)  # how closely the tight variance is found
+CHORD = 1e-8  # blocks of cells replace the parabola of the log weights by chords this close
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +187,7 @@ def continuous_variance(epsilon: float, delta: float, sensitivity: int) -> float
 
 @lru_cache(256)
 def tight_variance(epsilon: Fraction, delta: Fraction, sensitivity: int) -> Fraction:
-    r"""Return the least :math:`\sigma^2`, to :math:`2^{-30}`, whose law certifies delta."""
+    r"""Return the least :math:`\sigma^2`, to :math:`2^{-26}`, whose law certifies delta."""
 
     def certified(variance: Fraction) -> bool:
         return _hockey_stick(variance, epsilon, sensitivity) <= delta

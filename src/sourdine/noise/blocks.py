@@ -172,9 +172,7 @@ class Blocks:
         kept = below_exp(coins, losses, exact_loss, source)
         return self._values(blocks, places), kept
 
-    def _values(
-        self, blocks: NDArray[np.int64], places: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
+    def _values(self, blocks: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
         """Put blocks and places together; what exceeds 64 bits becomes the nearest that does not."""
         shift = self._law.shift
         values = np.clip(blocks, LOWEST >> shift, HIGHEST >> shift) << np.int64(shift) | places

@@ -99,7 +99,7 @@ def rho_of(epsilon: Fraction, delta: Fraction) -> Fraction:
     far = math.log(max(loss, 1e-9)) - _ln(epsilon)
     x = _best(minus_rho, min(far, far / 2) - 10, max(far, far / 2) + 10)
     most = Fraction(max(-minus_rho(float(x)), 0.0))
-    shrink = Fraction(1, 1 << 46)
+    shrink = Fraction(1, 1 << 54)
     while most > 0 and shrink < 1:
         rho = most * (1 - shrink)
         if epsilon_of(rho, delta) <= epsilon:
