@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.mechanisms import Exponential, Gaussian, Laplace
+from sourdine.mechanisms import (
+    AboveThreshold,
+    BoundedLaplace,
+    Exponential,
+    Gaussian,
+    Laplace,
+    PermuteAndFlip,
+    RandomizedResponse,
+    Warner,
+)
 from sourdine.noise import SeededSource
 
 COUNT = Laplace(epsilon=0.1)
@@ -78,3 +87,22 @@ def test_inputs_of_a_wrong_kind_are_refused_without_their_value(bad):
         COUNT.release(bad)
     assert "the input must be whole numbers" in str(caught.value)
     assert "3" not in str(caught.value)
+
+
+EXTREMES = [2**70, -(2**70), 2**63, 2**63 - 1, -(2**63), 0]
+
+
+def test_values_beyond_int64_never_raise():
+    """No value of the data decides whether a call fails."""
+    for pair in ([a, b] for a in EXTREMES for b in EXTREMES):
+        assert Laplace(epsilon=1).release(pair).value.shape == (2,)
+        assert int(Exponential(epsilon=1, candidates=2).release(pair)) in (0, 1)
+        assert int(PermuteAndFlip(epsilon=1, candidates=2).release(pair)) in (0, 1)
+        assert int(AboveThreshold(epsilon=1, queries=2).release(pair)) in (0, 1, 2)
+    for value in EXTREMES:
+        Laplace(epsilon=1).release(value)
+        assert int(BoundedLaplace(epsilon=1, last=5).release(value)) in range(6)
+        assert int(RandomizedResponse(epsilon=1, categories=3).release(value)) in range(3)
+        assert int(Warner(truth=0.5).release(value)) in (0, 1)
+    unsigned = np.array([2**64 - 1, 0], np.uint64)
+    assert Laplace(epsilon=1).release(unsigned).value[0] > 2**62

@@ -20,16 +20,19 @@ def fit(observed, probabilities):
     expected = np.asarray(probabilities, float) * observed.sum()
     assert observed.shape == expected.shape
     assert abs(expected.sum() / observed.sum() - 1) < 1e-9
+    if observed[expected == 0].any():
+        return 0.0
+    observed, expected = observed[expected > 0], expected[expected > 0]
     bins, filled = [], 0.0
     for i, e in enumerate(expected):
         if filled == 0.0:
             bins.append(i)
         filled = 0.0 if filled + e >= 25 else filled + e
-    if filled and len(bins) > 1:
+    if len(bins) > 1 and expected[bins[-1] :].sum() < 25:
         bins.pop()
-    o, e = np.add.reduceat(observed, bins), np.add.reduceat(expected, bins)
     if len(bins) == 1:
         return 1.0
+    o, e = np.add.reduceat(observed, bins), np.add.reduceat(expected, bins)
     return float(gammaincc((len(bins) - 1) / 2, ((o - e) ** 2 / e).sum() / 2))
 
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine import noise
+from sourdine.errors import ParameterError
 from sourdine.exact import integer, number, positive
 from sourdine.laws import Law
 from sourdine.mechanisms.exponential import moved
 from sourdine.mechanisms.laplace import laplace_error
-from sourdine.mechanisms.mechanism import Mechanism, read_vector, settle
+from sourdine.mechanisms.mechanism import Mechanism, add, read_vector, settle
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import SUBSTITUTE, Guarantee, Relation
 
@@ -92,7 +93,8 @@ class AboveThreshold(Mechanism["Answers"]):
         epsilon = positive(self.epsilon, "epsilon")
         span = integer(self.sensitivity, "sensitivity", least=1)
         integer(self.queries, "queries", least=1)
-        integer(self.threshold, "threshold")
+        _within_reach(integer(self.threshold, "threshold"), "threshold")
+        _within_reach(4 * span / epsilon, "4 * sensitivity / epsilon")
         settle(
             self,
             epsilon=epsilon,
@@ -110,7 +112,7 @@ class AboveThreshold(Mechanism["Answers"]):
         runs = 1 if size is None else size
         rho = noise.discrete_laplace(self.threshold_scale, (runs, 1), source=source)
         nu = noise.discrete_laplace(self.query_scale, (runs, self.queries), source=source)
-        over = x.astype(float) + nu >= float(self.threshold) + rho
+        over = add(x - self.threshold, nu) >= rho
         first = np.where(over.any(axis=1), over.argmax(axis=1), self.queries)
         return int(first[0]) if size is None else first.astype(np.int64)
 
@@ -152,6 +154,14 @@ class AboveThreshold(Mechanism["Answers"]):
         step = y - x
         one_way = not self.monotone or (step >= 0).all() or (step <= 0).all()
         return bool(one_way and np.abs(step).max() <= self.sensitivity)
+
+
+def _within_reach(x: Fraction | int, name: str) -> None:
+    """Keep all sums far from the ends of int64, where noise would no longer be what it is."""
+    if not -(1 << 48) < x < 1 << 48:
+        raise ParameterError(
+            f"{name} must be below 2**48 in size, got {float(x):g}. Type a coarser grid's ticks."
+        )
 
 
 def first_above_law(

@@ -21,7 +21,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 __all__ = ["Additive", "Mechanism", "add", "read_code", "read_ticks", "read_vector", "settle"]
 
 X = TypeVar("X")
+
+ENDS = np.iinfo(np.int64)
+REACH = 1 << 61
 
 
 class Mechanism(ABC, Generic[X]):
@@ -137,8 +140,7 @@ def add(x: Value, k: Value) -> Value:
     with np.errstate(over="ignore"):
         total = x + k
     wrapped = ((x ^ total) & (k ^ total)) < 0
-    ends = np.iinfo(np.int64)
-    return np.where(wrapped, np.where(k < 0, ends.min, ends.max), total)
+    return np.where(wrapped, np.where(k < 0, ENDS.min, ENDS.max), total)
 
 
 def settle(mechanism: object, **fields: object) -> None:
@@ -151,13 +153,20 @@ def read_ticks(x: object) -> Value:
     """Return a whole number, or an array of them, as ticks."""
     if isinstance(x, int) and not isinstance(x, bool):
         return x
-    ticks = np.asarray(x)
+    ticks = _clipped(x) if isinstance(x, (list, tuple)) else np.asarray(x)
     if ticks.dtype.kind not in "iu":
         raise ParameterTypeError(
             f"the input must be whole numbers (ticks of a grid), got {_kind(x)}. "
             f"Snap values first, as Grid(0, 100, step=1).ticks(values)."
         )
-    return int(ticks) if ticks.ndim == 0 else ticks.astype(np.int64)
+    return int(ticks) if ticks.ndim == 0 else np.minimum(ticks, ENDS.max).astype(np.int64)
+
+
+def _clipped(x: list[object] | tuple[object, ...]) -> NDArray[np.generic]:
+    """Return a list of whole numbers as an array; those beyond int64 become its nearest end."""
+    if x and all(isinstance(v, int) and not isinstance(v, bool) for v in x):
+        return np.array([min(max(cast("int", v), ENDS.min), ENDS.max) for v in x], np.int64)
+    return np.asarray(x)
 
 
 def read_code(x: object, last: int) -> int:
@@ -171,14 +180,14 @@ def read_code(x: object, last: int) -> int:
 
 
 def read_vector(x: ArrayLike | object, length: int, name: str) -> NDArray[np.int64]:
-    """Return a vector of whole numbers of a public length."""
+    """Return a vector of whole numbers of a public length, each within 2**61 of zero."""
     vector = np.atleast_1d(np.asarray(read_ticks(x)))
     if vector.shape != (length,):
         raise ParameterTypeError(
             f"{name} must be a vector of {length} whole numbers, got shape {vector.shape}. "
             f"Its length is public: construct the mechanism with it."
         )
-    return vector
+    return np.asarray(np.clip(vector, -REACH, REACH), np.int64)
 
 
 def _plain(value: object) -> str:

@@ -123,6 +123,7 @@ class Subsample(Mechanism["Records"]):
                 f"got {len(records)}. Construct the mechanism with population={len(records)}."
             )
         values = np.array(self.values)
+        records = np.clip(records, values[0], values[-1])
         return np.asarray(values[np.abs(records[:, None] - values).argmin(axis=1)])
 
     def draw(self, x: Records, size: int | None, source: Source) -> Value:

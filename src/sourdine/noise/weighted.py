@@ -99,7 +99,7 @@ class _RealLadder:
             low_sums = list(accumulate(low for low, _ in bounds))
             high_sums = list(accumulate(high for _, high in bounds))
             least, most = low_sums.pop(), high_sums.pop()
-            if most - least << bits + 2 <= least:
+            if 0 < most <= least + (least >> bits + 2):
                 break
             if precision > _FINEST + bits:
                 raise ParameterError(
