@@ -74,7 +74,9 @@ def test_not_finite(read, x, got):
         (True, "True"),
         (np.bool_(0), "np.False_"),
         (1j, "1j"),
-        ([1], "[1]"),
+        ([1], "something of type list"),
+        (np.arange(3), "something of type ndarray"),
+        ("a long answer that may be somebody's", "something of type str"),
     ],
 )
 @pytest.mark.parametrize("read", [rational, positive, probability])

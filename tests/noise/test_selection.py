@@ -74,7 +74,8 @@ def test_bounds_are_above_the_weights_and_the_chances_give_the_law(pairs, decay)
         if c == 0:
             assert bounds[i] == 0
             continue
-        weight = Fraction(2) ** table._scale * c * exp_neg((d - least) * decay).above(200)
+        factor = Fraction(exp_neg((d - least) * decay).bounds(400)[1], 1 << 400)
+        weight = Fraction(2) ** table._scale * c * factor
         assert weight <= bounds[i]
         excess += bounds[i] - weight
         low, high = table._chance(i).bounds(100)

@@ -6,9 +6,9 @@ A float means the decimal it prints: ``0.1`` is 1/10, so ten times ``0.1`` is 1.
 from __future__ import annotations
 
 import math
+import numbers
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Integral, Rational
 from typing import SupportsIndex
 
 import numpy as np
@@ -34,7 +34,7 @@ def rational(x: object, name: str) -> Fraction:
     """
     hint = f"Type a number, as {name}=1."
     if isinstance(x, (bool, np.bool_)):
-        raise ParameterTypeError(f"{name} must be a number, got {x!r}. {hint}")
+        raise ParameterTypeError(f"{name} must be a number, got {_given(x)}. {hint}")
     if isinstance(x, (float, np.floating)):
         if not math.isfinite(x):
             raise ParameterError(f"{name} must be finite, got {x!s}. {hint}")
@@ -43,11 +43,11 @@ def rational(x: object, name: str) -> Fraction:
         if not x.is_finite():
             raise ParameterError(f"{name} must be finite, got {x!s}. {hint}")
         return Fraction(x)
-    if isinstance(x, Integral):
+    if isinstance(x, numbers.Integral):
         return Fraction(int(x))
-    if isinstance(x, Rational):
+    if isinstance(x, numbers.Rational):
         return Fraction(int(x.numerator), int(x.denominator))
-    raise ParameterTypeError(f"{name} must be a number, got {x!r}. {hint}")
+    raise ParameterTypeError(f"{name} must be a number, got {_given(x)}. {hint}")
 
 
 def number(x: object, name: str, *, above: Fraction | int, most: Fraction | int) -> Fraction:
@@ -102,8 +102,17 @@ def integer(x: object, name: str, *, least: int | None = None) -> int:
     """Return ``x`` as an int, ``least`` or more; ``3.0`` is refused, ``numpy.int64(3)`` is not."""
     hint = f"Type a whole number, as {name}={1 if least is None else max(least, 1)}."
     if isinstance(x, (bool, np.bool_)) or not isinstance(x, SupportsIndex):
-        raise ParameterTypeError(f"{name} must be a whole number, got {x!r}. {hint}")
+        raise ParameterTypeError(f"{name} must be a whole number, got {_given(x)}. {hint}")
     value = x.__index__()
     if least is not None and value < least:
         raise ParameterError(f"{name} must be at least {least}, got {value}. {hint}")
     return value
+
+
+def _given(x: object) -> str:
+    """Return what was typed; of anything larger than a word or a number, its kind alone."""
+    if x is None or isinstance(x, (np.bool_, numbers.Number)):
+        return repr(x)
+    if isinstance(x, str) and len(x) <= 20:
+        return repr(x)
+    return f"something of type {type(x).__name__}"
