@@ -208,3 +208,23 @@ def test_bad_parameters_say_what_to_type(make, kind, text):
     with pytest.raises(kind) as caught:
         make()
     assert str(caught.value).startswith(text)
+
+
+def test_a_vector_of_stairs_is_refused():
+    """Each entry may change its step at once, so one epsilon would not cover them."""
+    with pytest.raises(ParameterTypeError, match="the input must be one number, got an array"):
+        Staircase(epsilon=1, sensitivity=3).release([1, 2])
+
+
+@pytest.mark.parametrize("delta", [0.3, 1e-15, 1e-60, 1e-100])
+@pytest.mark.parametrize("epsilon", [0.02, 1, 20])
+def test_tight_gaussian_at_the_ends_of_its_parameters(epsilon, delta):
+    mechanism = Gaussian(epsilon=epsilon, delta=delta)
+    worst = worst_case(mechanism, [0])
+    assert worst.within(mechanism.guarantee)
+    assert worst.epsilon > epsilon * 0.999 or mechanism.variance < 1
+
+
+def test_a_delta_no_float_can_tell_from_nothing_is_refused():
+    with pytest.raises(ParameterError, match="delta must be at least 1e-100, got 1e-200"):
+        Gaussian(epsilon=1, delta=1e-200)

@@ -96,10 +96,12 @@ def _excess(p: Law, q: Law, claim: Guarantee) -> Any:  # noqa: ANN401
 
 
 def _loss_at(p: Law, q: Law, delta: float, end: str) -> float:
-    """Return the least epsilon at which the hockey stick is at most delta."""
+    """Return the least epsilon at which the hockey stick is at most delta, infinite if none is."""
     low, high = 0.0, 1.0
     while getattr(p.hockey_stick(q, high), end) > delta:
         low, high = high, 2 * high
+        if high > 1e6:
+            return np.inf
     while high - low > 1e-13 * high:
         middle = (low + high) / 2
         low, high = (

@@ -95,7 +95,9 @@ class Law:
         tails = [t.log_mass() for t in (left, right) if t]
         log_z = float(np.logaddexp.reduce(np.append(p.log_mass(), tails)))
         omitted = exp(min(log_beyond - log_z, 0.0))
-        size = 1 + np.abs(p.log_weight).max() + np.abs(p.length * p.log_ratio).max() + abs(log_z)
+        outer = [np.abs(t.pieces.log_weight).max() + float(t.decay) for t in (left, right) if t]
+        size = 1 + abs(log_z) + max(np.abs(p.log_weight).max(), *outer, 0.0)
+        size += np.abs(p.length * p.log_ratio).max()
         return Law(
             p._replace(log_weight=p.log_weight - log_z),
             left and left.scaled(-log_z),

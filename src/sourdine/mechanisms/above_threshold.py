@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AboveThreshold", "first_above_law"]
 
+MOST_CELLS = 10**7
 FAR = 80  # the law sums the threshold's noise this many scales beyond the answers
 
 
@@ -174,6 +175,11 @@ def first_above_law(
     The sum runs far enough that what is left out is below :math:`2^m e^{-80/2}` of the least term.
     """
     reach = int(np.abs(height).max()) + ceil(FAR * max(threshold_scale, query_scale))
+    if reach > MOST_CELLS:
+        raise ParameterError(
+            "the law must be asked of answers within some millions of the threshold, got others. "
+            "It goes through all values of the threshold's noise: ask it of a small input."
+        )
     rho = np.arange(-reach, reach + 1)
     log_rho = -np.abs(rho) * float(1 / threshold_scale)
     log_below, log_at_least = _log_tails(rho - height[:, None], float(1 / query_scale))

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Gaussian", "classic_variance", "continuous_variance", "gaussian_law", "tight_variance"]
 
-REACH = 100.0  # the law describes the noise up to weight e^-100 of its peak
+REACH = 100.0  # the law describes the noise at least to weight e^-100 of its peak
+LEAST = Fraction(1, 10**100)
 FINE = Fraction(1, 1 << 26)  # how closely the tight variance is found
 CHORD = 1e-8  # blocks of cells replace the parabola of the log weights by chords this close
 
@@ -118,7 +119,7 @@ class Gaussian(Additive["Value"]):
 
     def law(self, x: Value) -> Law:
         """Return the discrete Gaussian law around ``x``."""
-        return gaussian_law(int(x), self.variance)
+        return gaussian_law(int(x), self.variance, _reach(Fraction(self.delta)))
 
     def error(self, beta: Number = 0.05) -> float:
         """Return the least distance that the noise passes with probability ``beta`` at most."""
@@ -135,16 +136,20 @@ class Gaussian(Additive["Value"]):
         return bool((moved * moved).sum() <= self.sensitivity**2)
 
 
-def gaussian_law(x: int, variance: Fraction) -> Law:
+def _reach(delta: Fraction) -> float:
+    """How far a law must go so that what it leaves out is nothing beside delta."""
+    return max(REACH, 60 - log(delta))
+
+
+def gaussian_law(x: int, variance: Fraction, reach: float = REACH) -> Law:
     r"""Return the discrete Gaussian law around ``x``.
 
     Cells stand alone until there are too many; then a run of :math:`L` cells is one piece whose
     chord is off by at most :math:`L^2/(8\sigma^2)`, which enters the law's slack.
     """
     h, sigma = float(1 / (2 * variance)), sqrt(float(variance))
-    reach = ceil(sigma * sqrt(2 * REACH)) + 1
     block = max(1, int(sigma * sqrt(8 * CHORD)))
-    half = np.arange(0, reach, block, dtype=np.int64)
+    half = np.arange(0, ceil(sigma * sqrt(2 * reach)) + 1, block, dtype=np.int64)
     start = np.concatenate((-half[:0:-1] - block + 1, [-block + 1] if block > 1 else [], half))
     start = start.astype(np.int64)
     length = np.append(np.diff(start), block)
@@ -190,7 +195,7 @@ def tight_variance(epsilon: Fraction, delta: Fraction, sensitivity: int) -> Frac
     r"""Return the least :math:`\sigma^2`, to :math:`2^{-26}`, whose law certifies delta."""
 
     def certified(variance: Fraction) -> bool:
-        return _hockey_stick(variance, epsilon, sensitivity) <= delta
+        return _hockey_stick(variance, epsilon, delta, sensitivity) <= delta
 
     guess = Fraction(continuous_variance(float(epsilon), float(delta), sensitivity))
     low, high = _bracket(guess, certified)
@@ -213,8 +218,10 @@ def _bracket(guess: Fraction, certified: Callable[[Fraction], bool]) -> tuple[Fr
         inner, step = outer, 4 * step
 
 
-def _hockey_stick(variance: Fraction, epsilon: Fraction, sensitivity: int) -> float:
-    here, there = gaussian_law(0, variance), gaussian_law(sensitivity, variance)
+def _hockey_stick(
+    variance: Fraction, epsilon: Fraction, delta: Fraction, sensitivity: int
+) -> float:
+    here, there = (gaussian_law(x, variance, _reach(delta)) for x in (0, sensitivity))
     return here.hockey_stick(there, epsilon).upper
 
 
@@ -229,7 +236,7 @@ def _calibrated(how: Calibration, epsilon: Fraction, delta: Fraction, span: int)
             f"Type calibration='tight'."
         )
     variance = classic_variance(epsilon, delta, span)
-    if _hockey_stick(variance, epsilon, span) > delta:
+    if _hockey_stick(variance, epsilon, delta, span) > delta:
         raise ParameterError(
             f"calibration must hold on the grid, got 'classic' at epsilon={float(epsilon):g}, "
             f"delta={float(delta):g}, where its delta is exceeded. Type calibration='tight'."
@@ -242,6 +249,10 @@ def _read_delta(delta: object) -> Fraction:
     if value >= 1:
         raise ParameterError(
             f"delta must be below 1, got {delta!s}. Type a small number, as delta=1e-6."
+        )
+    if value < LEAST:
+        raise ParameterError(
+            f"delta must be at least 1e-100, got {delta!s}. Use Laplace for no delta at all."
         )
     return value
 

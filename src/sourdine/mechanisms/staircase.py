@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sourdine import noise
-from sourdine.errors import ParameterError
+from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import integer, number, positive
 from sourdine.laws import Law, Pieces, Tail
 from sourdine.mechanisms.mechanism import Additive, add, read_ticks, settle
@@ -114,14 +114,19 @@ class Staircase(Additive["Value"]):
         return int(self.width or 1)
 
     def read(self, x: object) -> Value:
-        """Return ticks."""
-        return read_ticks(x)
+        """Return one tick; the noise of several would cost epsilon each."""
+        ticks = read_ticks(x)
+        if not isinstance(ticks, int):
+            raise ParameterTypeError(
+                "the input must be one number, got an array. "
+                "Release the numbers one by one, or use Laplace with the L1 sensitivity."
+            )
+        return ticks
 
     def draw(self, x: Value, size: int | None, source: Source) -> Value:
         """Add the noise."""
-        shape = size if isinstance(x, int) else x.shape if size is None else (size, *x.shape)
         k = noise.staircase(
-            Fraction(self.epsilon), self.sensitivity, self.inner, shape, source=source
+            Fraction(self.epsilon), self.sensitivity, self.inner, size, source=source
         )
         return add(x, k)
 
@@ -139,8 +144,8 @@ class Staircase(Additive["Value"]):
         yield from range(int(x) - self.sensitivity, int(x) + self.sensitivity + 1)
 
     def adjacent(self, x: Value, y: Value) -> bool:
-        """Return whether the distance is within the sensitivity, of one number at a time."""
-        return np.ndim(x) == 0 and abs(int(x) - int(y)) <= self.sensitivity
+        """Return whether the distance is within the sensitivity."""
+        return abs(int(x) - int(y)) <= self.sensitivity
 
 
 def staircase_law(x: int, epsilon: Fraction, span: int, inner: int) -> Law:
