@@ -181,7 +181,7 @@ def rejection_level(level: Fraction, cells: int, reach: int) -> Real:
 
 def _continuous_level(epsilon: float) -> float:
     r"""Return :math:`2\ln\frac{1 + \sqrt{1 + 8e^\varepsilon}}{4}`, the level on the continuum."""
-    return 2 * log((1 + sqrt(1 + 8 * exp(epsilon))) / 4)
+    return epsilon + 2 * log((exp(-epsilon / 2) + sqrt(exp(-epsilon) + 8)) / 4)
 
 
 def _level(epsilon: Fraction, cells: int, reach: int) -> Fraction:

@@ -112,8 +112,9 @@ class RandomizedResponse(Mechanism[int]):
     @property
     def channel(self) -> tuple[float, float]:
         """The chances p of the true category and q of each other one."""
-        q = exp(-float(self.epsilon)) / (1 + (self.categories - 1) * exp(-float(self.epsilon)))
-        return exp(float(self.epsilon)) * q, q
+        b = exp(-float(self.epsilon))
+        p = 1 / (1 + (self.categories - 1) * b)
+        return p, b * p
 
     def estimate(self, counts: ArrayLike) -> NDArray[np.float64]:
         r"""Return :math:`\hat f = (c/n - q)/(p - q)`, unbiased; single entries may be negative."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import ceil, exp
+from math import ceil, exp, expm1
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -29,17 +29,20 @@ __all__ = ["Staircase", "gamma_l1", "gamma_l2", "read_loss"]
 
 def gamma_l1(epsilon: float) -> float:
     r"""Return :math:`\gamma = 1/(1 + e^{\varepsilon/2})`, which minimises the mean distance."""
-    return 1 / (1 + exp(epsilon / 2))
+    root = exp(-epsilon / 2)
+    return root / (1 + root)
 
 
 def gamma_l2(epsilon: float) -> float:
     r"""Return the :math:`\gamma` that minimises the variance, with :math:`b = e^{-\varepsilon}`.
 
     .. math:: \gamma = -\frac{b}{1-b} + \frac{(b - 2b^2 + 2b^4 - b^5)^{1/3}}{2^{1/3}(1-b)^2}
+              = \frac{(b(1+b)/2)^{1/3} - b}{1-b}
+
+    The second form is the paper's with :math:`(1-b)^3` taken out of the root.
     """
     b = exp(-epsilon)
-    root = float(((b - 2 * b**2 + 2 * b**4 - b**5) / 2) ** (1 / 3))
-    return -b / (1 - b) + root / (1 - b) ** 2
+    return float((b * (1 + b) / 2) ** (1 / 3) - b) / -expm1(-epsilon)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
