@@ -12,9 +12,9 @@ from sourdine import noise
 from sourdine.errors import ParameterError
 from sourdine.exact import integer, number, positive
 from sourdine.laws import Law
-from sourdine.mechanisms.exponential import moved
 from sourdine.mechanisms.laplace import laplace_error
 from sourdine.mechanisms.mechanism import Mechanism, add, read_vector, settle
+from sourdine.mechanisms.moves import may_move, moved
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import SUBSTITUTE, Guarantee, Relation
 
@@ -152,9 +152,7 @@ class AboveThreshold(Mechanism["Answers"]):
 
     def adjacent(self, x: Answers, y: Answers) -> bool:
         """Return whether every answer moved by at most the sensitivity, in one direction if so."""
-        step = y - x
-        one_way = not self.monotone or (step >= 0).all() or (step <= 0).all()
-        return bool(one_way and np.abs(step).max() <= self.sensitivity)
+        return may_move(x, y, self.sensitivity, monotone=self.monotone)
 
 
 def _within_reach(x: Fraction | int, name: str) -> None:

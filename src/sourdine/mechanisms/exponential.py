@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import product
 from math import log
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from sourdine import noise
 from sourdine.exact import integer, number, positive
 from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import Mechanism, read_vector, settle
+from sourdine.mechanisms.moves import may_move, moved
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import SUBSTITUTE, Guarantee, Relation
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Scores = NDArray[np.int64]
 
-__all__ = ["Exponential", "Selection", "moved"]
+__all__ = ["Exponential", "Selection"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,9 +88,7 @@ class Selection(Mechanism["Scores"]):
 
     def adjacent(self, x: Scores, y: Scores) -> bool:
         """Return whether every score moved by at most the sensitivity, in one direction if so."""
-        step = y - x
-        one_way = not self.monotone or (step >= 0).all() or (step <= 0).all()
-        return bool(one_way and np.abs(step).max() <= self.sensitivity)
+        return may_move(x, y, self.sensitivity, monotone=self.monotone)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,14 +126,6 @@ class Exponential(Selection):
     def law(self, x: Scores) -> Law:
         """Return the law over the candidates' indices."""
         return Law.finite(float(self.decay) * (x - x.max()).astype(np.float64))
-
-
-def moved(x: NDArray[np.int64], reach: int, *, monotone: bool) -> Iterator[NDArray[np.int64]]:
-    """Yield all vectors whose every entry is at most ``reach`` from that of ``x``."""
-    up, down = range(reach + 1), range(-reach, 1)
-    for steps in (up, down) if monotone else (range(-reach, reach + 1),):
-        for step in product(steps, repeat=len(x)):
-            yield x + np.array(step)
 
 
 register(
