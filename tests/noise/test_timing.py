@@ -11,9 +11,7 @@ from sourdine.noise import discrete_gaussian, discrete_laplace
 
 
 def ranks(x):
-    order = np.argsort(x, kind="stable")
     _, inverse, counts = np.unique(x, return_inverse=True, return_counts=True)
-    del order
     return (np.cumsum(counts) - (counts - 1) / 2)[inverse]
 
 
@@ -34,4 +32,4 @@ def spearman(draw, count=20_000):
     ids=["laplace", "gaussian"],
 )
 def test_time_does_not_follow_the_noise(draw):
-    assert abs(spearman(draw)) < 0.03
+    assert abs(np.mean([spearman(draw) for _ in range(4)])) < 0.03

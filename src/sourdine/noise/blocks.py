@@ -173,7 +173,7 @@ class Blocks:
         return self._values(blocks, places), kept
 
     def _values(self, blocks: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Put blocks and places together; what exceeds 64 bits becomes the nearest that does not."""
+        """Put blocks and places together; what exceeds 64 bits becomes the nearest of them."""
         shift = self._law.shift
         values = np.clip(blocks, LOWEST >> shift, HIGHEST >> shift) << np.int64(shift) | places
         values[blocks > HIGHEST >> shift] = HIGHEST

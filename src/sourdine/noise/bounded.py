@@ -12,19 +12,19 @@ and the value is the least :math:`y` with :math:`W < F(y)`,
     N = 1 + a - a^{x+1} - a^{m-x+1}.
 
 *Filter.* Seen from :math:`x`, each side is the same problem: with :math:`D(k) = 1 - a^k`, find the
-distance :math:`j \le n` with :math:`G(j + 1) < s < G(j)`, where :math:`G(j) = a^j D(n - j + 1)`.
-To the left :math:`n = x` and :math:`s = NW`; to the right :math:`n = m - x - 1` and
-:math:`s = N(1 - W)/a`. All terms are sums and products of positive numbers, so the floats are
-known to a *relative* error below :math:`(j\lambda + \lambda + 2) 2^{-51}`
-(``tests/noise/test_filters.py``); the filter trusts them to
-:math:`(j\lambda + \lambda + 8) 2^{-49}`, plus :math:`2^{-60}` for the bits of :math:`W` not yet
-drawn, and accepts a :math:`j` only if both inequalities hold beyond that. The other lanes compare
-the same :math:`W` with :math:`F` exactly.
+distance :math:`j \le n` with :math:`G(j + 1) < s < G(j)`, where
+:math:`G(j) = a^j D(n - j + 1)`, so that :math:`G(j) - G(j + 1) = a^j D(1)`. To the left
+:math:`n = x` and :math:`s = NW`; to the right :math:`n = m - x - 1` and :math:`s = N(1 - W)/a`.
+:math:`N`, :math:`s` and :math:`G(j)` are sums and products of positive numbers, so their floats
+have a *relative* error below :math:`(j\lambda + \lambda + 2) 2^{-51}`
+(``tests/noise/test_filters.py``), and the error of :math:`G(j + 1)` is as small a part of
+:math:`G(j)`. The filter trusts them to :math:`(j\lambda + \lambda + 8) 2^{-49}`, plus
+:math:`2^{-60}` for the bits of :math:`W` not yet drawn, and accepts a :math:`j` only if both
+inequalities hold beyond that. The other lanes compare the same :math:`W` with :math:`F` exactly.
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -33,19 +33,21 @@ from numpy.typing import NDArray
 from sourdine.errors import ParameterError
 from sourdine.exact import Real, exp_neg, integer, positive
 from sourdine.noise.arrays import int64_array
-from sourdine.noise.filters import unit_floats
+from sourdine.noise.filters import float_rate, unit_floats
 from sourdine.noise.lazy import LazyUniform
-from sourdine.noise.sizes import CHUNK, Shape, Size, lanes
+from sourdine.noise.sizes import Shape, Size, lanes
 from sourdine.noise.source import SYSTEM, Source, draw_words
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from sourdine.exact.parameters import Number
 
 __all__ = ["bounded_laplace", "truncated_geometric"]
 
 Floats = NDArray[np.float64]
 _HIGHEST_TOP = 1 << 62
-_STEEPEST = 1 << 20
+_LANES = 1 << 14
 
 
 @overload
@@ -106,8 +108,8 @@ def bounded_laplace(
     else:
         raise ParameterError(f"size must be the shape of x, got {size}. Leave size out.")
     out = np.empty(flat.size, np.int64)
-    for start in range(0, flat.size, CHUNK):
-        out[start : start + CHUNK] = law.draw(flat[start : start + CHUNK], source)
+    for start in range(0, flat.size, _LANES):
+        out[start : start + _LANES] = law.draw(flat[start : start + _LANES], source)
     return int(out[0]) if centres.ndim == 0 and size is None else out.reshape(shape)
 
 
@@ -142,7 +144,7 @@ class _BoundedLaw:
 
     def __init__(self, top: int, decay: Fraction) -> None:
         self._top, self._decay = top, decay
-        self._float_decay = float(min(decay, Fraction(_STEEPEST)))
+        self._float_decay = float_rate(decay)
 
     def draw(self, x: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         words = draw_words(source, x.size)
@@ -157,32 +159,26 @@ class _BoundedLaw:
         self, x: NDArray[np.int64], words: NDArray[np.uint64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return each lane's value in floating point, and whether it is beyond doubt."""
-        decay = self._float_decay
-        ratio = np.exp(-decay)
-        left_mass = -np.expm1(-decay * (x + 1))
-        total = left_mass + ratio * -np.expm1(-decay * (self._top - x))
+        decay, ratio, top = self._float_decay, np.exp(-self._float_decay), float(self._top)
+        centre = x.astype(np.float64)
+        left_mass = -np.expm1(-decay * (centre + 1))
+        right_mass = -np.expm1(-decay * (top - centre))
+        total = left_mass + ratio * right_mass
         left = total * unit_floats(words) < left_mass
         unit = np.where(left, total, total / ratio)
         target = unit * unit_floats(np.where(left, words, ~words))
-        room = np.where(left, x, self._top - x - 1)
-        distance = self._distance(target, room)
+        room = np.where(left, centre, top - centre - 1)
+        missing = np.where(left, left_mass, right_mass) - target
+        distance = np.floor(np.log1p(-missing) / -decay)
+        distance = np.fmax(np.fmin(distance, room), 0)  # also where it is not a number
         near = np.exp(-decay * distance)
         upper = near * -np.expm1(-decay * (room - distance + 1))
-        lower = near * ratio * -np.expm1(-decay * (room - distance))
+        lower = upper + near * np.expm1(-decay)
         doubt = upper * ((decay * distance + (decay + 8)) * 2.0**-49) + unit * 2.0**-60
-        decided = (target + doubt < upper) & (target - doubt > lower)
-        decided |= (distance == room) & (target + doubt < upper)
-        return np.where(left, x - distance, x + 1 + distance), decided
-
-    def _distance(self, target: Floats, room: NDArray[np.int64]) -> NDArray[np.int64]:
-        r"""Solve :math:`a^j - a^{n+1} = s` for j, by whichever logarithm loses no digits."""
-        decay = self._float_decay
-        last = -decay * (room + 1)
-        power = target + np.exp(last)
-        exponent = np.where(power < 0.5, np.log(power), np.log1p(target + np.expm1(last)))
-        distance = np.nan_to_num(np.floor(-exponent / decay), nan=0.0)
-        clipped: NDArray[np.float64] = np.clip(distance, 0, np.maximum(room, 0))
-        return clipped.astype(np.int64)
+        decided = (target - doubt > lower) | (distance == room)
+        decided &= target + doubt < upper
+        steps = distance.astype(np.int64)
+        return np.where(left, x - steps, x + 1 + steps), decided
 
     def _exact(self, x: int, guess: int, uniform: LazyUniform) -> int:
         """Return the least y with the uniform below its F, looking near the guess first."""

@@ -94,29 +94,34 @@ def bernoulli(
     if size is None:
         return coin.decide(int.from_bytes(source.bytes(8), "little"), source)
     count, shape = lanes(size)
+    if coin.high8 > coin.low8 + 1:  # so near a multiple of 1/256 that two bytes are open
+        return _toss_each([coin], np.zeros(count, np.int64), source).reshape(shape)
+    return _toss(coin, count, source).reshape(shape)
+
+
+def _toss(coin: _Coin, count: int, source: Source) -> NDArray[np.bool_]:
+    """Toss one coin for all lanes; the open byte, if there is one, is ``low8``."""
     out = np.empty(count, np.bool_)
-    _toss(coin, out, source)
-    return out.reshape(shape)
-
-
-def _toss(coin: _Coin, out: NDArray[np.bool_], source: Source) -> None:
-    is_open = np.empty(min(_COIN_CHUNK, out.size), np.bool_)
-    found = [(np.empty(0, np.intp), np.empty(0, np.uint8))]
-    for start in range(0, out.size, _COIN_CHUNK):
+    is_open = np.zeros(min(_COIN_CHUNK, count + -count % 8), np.bool_)
+    eights = is_open.view(np.uint64)  # open lanes are rare: look at eight at once
+    found = [(np.empty(0, np.intp), np.empty(0, np.uint64))]
+    for start in range(0, count, _COIN_CHUNK):
         part = out[start : start + _COIN_CHUNK]
         heads = draw(source, part.size, _BYTE)
         np.less(heads, coin.low8, out=part)
         if coin.high8 > coin.low8:
             np.equal(heads, coin.low8, out=is_open[: part.size])
-            if coin.high8 > coin.low8 + 1:
-                is_open[: part.size] |= heads == coin.low8 + 1
-            (lane,) = is_open[: part.size].nonzero()
-            found.append((lane + start, heads[lane]))
-    lane, heads = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-    words = _lengthened(heads, source)
+            is_open[part.size :] = False
+            (hit,) = (eights != 0).nonzero()
+            found.append((hit * 8 + start, eights[hit]))
+    firsts, flags = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+    (place,) = flags.view(np.bool_).nonzero()
+    lane = firsts[place >> 3] + (place & 7)
+    words = _lengthened(np.full(lane.size, min(coin.low8, 255), np.uint8), source)
     out[lane] = words < coin.low64
     for i in np.flatnonzero((words >= coin.low64) & (words < coin.high64)):
         out[lane[i]] = coin.decide(int(words[i]), source)
+    return out
 
 
 def bernoulli_table(
@@ -143,19 +148,23 @@ def bernoulli_table(
     """
     coins = [_coin(p) for p in probabilities]
     lane_codes = int64_array(codes, "codes", least=0, most=len(coins) - 1)
-    flat = lane_codes.ravel()
-    heads = draw(source, flat.size, _BYTE)
-    out = heads < np.array([coin.low8 for coin in coins], np.uint16)[flat]
-    still_open = ~out & (heads < np.array([coin.high8 for coin in coins], np.uint16)[flat])
+    return _toss_each(coins, lane_codes.ravel(), source).reshape(lane_codes.shape)
+
+
+def _toss_each(coins: list[_Coin], codes: NDArray[np.int64], source: Source) -> NDArray[np.bool_]:
+    """Toss for each lane the coin of its code."""
+    heads = draw(source, codes.size, _BYTE)
+    out = heads < np.array([coin.low8 for coin in coins], np.uint16)[codes]
+    still_open = ~out & (heads < np.array([coin.high8 for coin in coins], np.uint16)[codes])
     (lane,) = still_open.nonzero()
     words = _lengthened(heads[lane], source)
-    open_codes = flat[lane]
+    open_codes = codes[lane]
     low = np.array([min(coin.low64, _LAST_WORD) for coin in coins], np.uint64)[open_codes]
     last = np.array([min(max(coin.high64 - 1, 0), _LAST_WORD) for coin in coins], np.uint64)
     out[lane] = words < low
     for i in np.flatnonzero((words >= low) & (words <= last[open_codes])):
         out[lane[i]] = coins[open_codes[i]].decide(int(words[i]), source)
-    return out.reshape(lane_codes.shape)
+    return out
 
 
 def _lengthened(heads: NDArray[np.uint8], source: Source) -> NDArray[np.uint64]:

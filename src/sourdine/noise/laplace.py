@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from sourdine.exact import exp_neg, positive
-from sourdine.noise.arrays import saturated, saturated_array
+from sourdine.noise.arrays import saturated_array
 from sourdine.noise.bits import LaplaceBits
 from sourdine.noise.blocks import LARGEST, Blocks, block_shift
 from sourdine.noise.lazy import remembered
@@ -74,7 +74,7 @@ class _LaplaceLaw:
 @remembered(1024)
 def laplace_bits(scale: Number) -> LaplaceBits:
     """Return the coins of a scale."""
-    return LaplaceBits(positive(scale, "scale"))
+    return LaplaceBits(positive(scale, "scale"), clip=True)
 
 
 @remembered(32)
@@ -114,7 +114,7 @@ def discrete_laplace(
     """
     coins = laplace_bits(scale)
     if size is None:
-        return saturated(coins.one(source))
+        return coins.one(source)
     count, shape = lanes(size)
     exact = positive(scale, "scale")
     if count >= FEW and exact < LARGEST:

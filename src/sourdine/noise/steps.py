@@ -40,6 +40,9 @@ Ladder = Callable[[int], tuple[list[int], list[int]]]
 
 HEAD = np.dtype("<u2")
 _CELLS = np.arange(1 << 16, dtype=np.uint64) << np.uint64(48)
+_TOO_FEW = 2_000
+"""A table is not worth its making for fewer draws."""
+
 _SIGNED = (np.int8, np.int16, np.int32, np.int64)
 
 
@@ -71,25 +74,19 @@ class Steps:
         Whether the ladder holds every threshold there is.
     shift, dtype
         The table holds ``value << shift``, as this type of integer; the narrowest if not given.
-
-    Attributes
-    ----------
-    table
-        The value of each of the 65536 leading words, or ``undecided``.
-    undecided
-        Stands in the table where 16 bits decide nothing.
     """
 
     __slots__ = (
         "_closed",
+        "_dtype",
         "_finite",
         "_high",
         "_ladder",
         "_low",
+        "_shift",
         "_stored",
+        "_table",
         "_value",
-        "table",
-        "undecided",
     )
 
     def __init__(
@@ -109,14 +106,26 @@ class Steps:
         nearest = [min(bound, (1 << 64) - 1) for bound in low[: known + 1]]
         self._closed = finite and known == len(high)
         self._low = np.array(nearest + [0] * (known + 1 - len(nearest)), np.uint64)
-        self.table, self.undecided = self._tabulate(shift, dtype)
+        self._shift, self._dtype = shift, dtype
+        self._table: NDArray[Any] | None = None
 
-    def _tabulate(self, shift: int, dtype: np.dtype[Any] | None) -> tuple[NDArray[Any], int]:
+    @property
+    def table(self) -> NDArray[Any]:
+        """The value of each of the 65536 leading words, or `undecided`."""
+        if self._table is None:
+            self._table = self._tabulate()
+        return self._table
+
+    @property
+    def undecided(self) -> int:
+        """Stands in the table where 16 bits decide nothing."""
+        return int(np.iinfo(self.table.dtype).min)
+
+    def _tabulate(self) -> NDArray[Any]:
         codes, decided = self._search(_CELLS, _CELLS | np.uint64((1 << 48) - 1))
-        values = self._value(codes) << shift
-        dtype = dtype or np.dtype(next(d for d in _SIGNED if _fits(values[decided], d)))
-        undecided = int(np.iinfo(dtype).min)
-        return np.where(decided, values, undecided).astype(dtype), undecided
+        values = self._value(codes) << self._shift
+        dtype = self._dtype or np.dtype(next(d for d in _SIGNED if _fits(values[decided], d)))
+        return np.where(decided, values, np.iinfo(dtype).min).astype(dtype)
 
     def _search(
         self, first: NDArray[np.uint64], last: NDArray[np.uint64]
@@ -130,6 +139,10 @@ class Steps:
 
     def fill(self, out: NDArray[np.int64], source: Source) -> None:
         """Draw a value into each place of a flat array, with the table not shifted."""
+        if self._table is None and out.size < _TOO_FEW:
+            out[:] = self.resolve(draw(source, out.size, HEAD), source)
+            return
+        undecided = self.undecided
         values = np.empty(min(CHUNK, out.size), self.table.dtype)
         is_open = np.empty(values.size, np.bool_)
         open_lanes, open_heads = [], []
@@ -137,7 +150,7 @@ class Steps:
             part = out[start : start + CHUNK]
             heads = draw(source, part.size, HEAD)
             self.table.take(heads, mode="clip", out=values[: part.size])
-            np.equal(values[: part.size], self.undecided, out=is_open[: part.size])
+            np.equal(values[: part.size], undecided, out=is_open[: part.size])
             part[:] = values[: part.size]
             (lane,) = is_open[: part.size].nonzero()
             open_heads.append(heads[lane])

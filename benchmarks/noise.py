@@ -1,0 +1,378 @@
+"""How fast the exact samplers are: against NumPy (insecure), OpenDP and diffprivlib.
+
+Run ``python benchmarks/noise.py`` (``--quick`` for a rough look) where the peers are installed. All
+candidates of a row take turns in one process; the figures are medians of process CPU time. The exit
+status is 1 if a target is missed. A Markdown copy goes to ``benchmarks/out/noise.md``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from platform import machine, python_version
+from statistics import median
+from time import perf_counter_ns, process_time
+
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from sourdine import noise
+from sourdine.exact import exp_neg
+
+Draw = Callable[[], object]
+OURS, NUMPY, OPENDP, DIFFPRIVLIB = "Sourdine", "NumPy (insecure)", "OpenDP", "diffprivlib"
+PEERS = (OURS, NUMPY, OPENDP, DIFFPRIVLIB)
+MILLION = 10**6
+
+
+@dataclass
+class Row:
+    """One job: for each library how to do it, and how many draws one call makes."""
+
+    name: str
+    calls: dict[str, tuple[Draw, int]]
+    nanoseconds: dict[str, float] = field(default_factory=dict)
+
+    def ratio(self, peer: str) -> float | None:
+        """How many times slower than ours a peer is."""
+        if peer not in self.nanoseconds or OURS not in self.nanoseconds:
+            return None
+        return self.nanoseconds[peer] / self.nanoseconds[OURS]
+
+    def measure(self, rounds: int) -> None:
+        """Let the libraries take turns; keep the median CPU time of a draw."""
+        times: dict[str, list[float]] = {peer: [] for peer in self.calls}
+        for draw, _ in self.calls.values():
+            draw()
+        for _ in range(rounds):
+            for peer, (draw, count) in self.calls.items():
+                start = process_time()
+                draw()
+                times[peer].append((process_time() - start) / count * 1e9)
+        self.nanoseconds = {peer: median(seen) for peer, seen in times.items()}
+
+
+def repeat(draw: Draw, count: int) -> Draw:
+    """Call a scalar sampler many times."""
+
+    def run() -> None:
+        for _ in range(count):
+            draw()
+
+    return run
+
+
+def opendp_calls(*, quick: bool) -> dict[str, tuple[Draw, int]]:
+    """OpenDP's noise, if it is installed."""
+    try:
+        import opendp.prelude as dp  # noqa: PLC0415
+    except ImportError:
+        return {}
+    dp.enable_features("contrib")
+    count = 2_000 if quick else 20_000
+    zeros = np.zeros(count, np.int64)
+    vector = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+    plane = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="i64")
+    calls: dict[str, tuple[Draw, int]] = {}
+    for scale in (1, 100, MILLION):
+        mechanism = dp.m.make_laplace(*vector, scale=float(scale))
+        calls[f"laplace {scale}"] = (lambda m=mechanism: m(zeros)), count
+    for scale in (1, 100, 10**4):
+        mechanism = dp.m.make_gaussian(*plane, scale=float(scale))
+        calls[f"gaussian {scale}"] = (lambda m=mechanism: m(zeros)), count
+    one = dp.m.make_laplace(dp.atom_domain(T="i64"), dp.absolute_distance(T="i64"), scale=20.0)
+    calls["laplace scalar"] = repeat(lambda: one(0), 200), 200
+    try:
+        flat = dp.vector_domain(dp.atom_domain(T="i64"))
+        best = dp.m.make_noisy_max(flat, dp.linf_distance(T="i64"), dp.max_divergence(), scale=20.0)
+        scores = np.arange(10**4) % 1000
+        calls["choice 10000"] = (lambda: best(scores)), 10**4
+    except Exception as error:  # noqa: BLE001  # the constructor changes between versions
+        print(f"OpenDP noisy_max not measured: {error}", file=sys.stderr)
+    return calls
+
+
+def diffprivlib_calls() -> dict[str, tuple[Draw, int]]:
+    """Diffprivlib's noise, if it is installed."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from diffprivlib import mechanisms as dpl  # noqa: PLC0415
+    except ImportError:
+        return {}
+    calls: dict[str, tuple[Draw, int]] = {}
+    for scale in (1, 100, MILLION):
+        laplace = dpl.Geometric(epsilon=1.0, sensitivity=scale)
+        calls[f"laplace {scale}"] = repeat(lambda m=laplace: m.randomise(0), 500), 500
+    gauss = dpl.GaussianDiscrete(epsilon=1.0, delta=1e-3, sensitivity=1)
+    calls["gaussian 1"] = repeat(lambda: gauss.randomise(0), 200), 200
+    binary = dpl.Binary(epsilon=1.0, value0="0", value1="1")
+    calls["coin"] = repeat(lambda: binary.randomise("1"), 500), 500
+    one = dpl.Geometric(epsilon=1.0, sensitivity=20)
+    calls["laplace scalar"] = repeat(lambda: one.randomise(0), 500), 500
+    bounded = dpl.LaplaceBoundedDomain(epsilon=1.0, sensitivity=100, lower=0, upper=1000)
+    calls["bounded"] = repeat(lambda: bounded.randomise(300.0), 500), 500
+    choice = dpl.Exponential(
+        epsilon=0.1, sensitivity=1.0, utility=[float(i % 1000) for i in range(10**4)]
+    )
+    calls["choice 10000"] = (choice.randomise), 10**4
+    return calls
+
+
+@dataclass
+class Peers:
+    """What the other libraries can do, by the name of the job."""
+
+    opendp: dict[str, tuple[Draw, int]]
+    diffprivlib: dict[str, tuple[Draw, int]]
+
+    def row(self, name: str, key: str, ours: Draw, numpy: Draw | None, count: int) -> Row:
+        """Return the row of a job."""
+        calls = {OURS: (ours, count)}
+        if numpy is not None:
+            calls[NUMPY] = numpy, count
+        for peer, jobs in ((OPENDP, self.opendp), (DIFFPRIVLIB, self.diffprivlib)):
+            if key in jobs:
+                calls[peer] = jobs[key]
+        return Row(name, calls)
+
+
+def vector_rows(peers: Peers) -> list[Row]:
+    """Return the jobs of a million draws and more."""
+    rng = np.random.default_rng()
+    laplace = [
+        peers.row(
+            f"Laplace, scale {scale:,}",
+            f"laplace {scale}",
+            lambda s=scale: noise.discrete_laplace(s, MILLION),
+            lambda s=scale: rng.laplace(scale=s, size=MILLION),
+            MILLION,
+        )
+        for scale in (1, 100, MILLION)
+    ]
+    gaussian = [
+        peers.row(
+            f"Gaussian, sigma {scale:,}",
+            f"gaussian {scale}",
+            lambda s=scale: noise.discrete_gaussian(s * s, MILLION),
+            lambda s=scale: rng.normal(scale=s, size=MILLION),
+            MILLION,
+        )
+        for scale in (1, 100, 10**4)
+    ]
+    p, many = exp_neg(1) / (1 + exp_neg(1)), 10 * MILLION
+    coins = peers.row(
+        "Randomised response, 10^7",
+        "coin",
+        lambda: noise.bernoulli(p, many),
+        lambda: rng.random(many) < 0.2689414213699951,
+        many,
+    )
+    centres = rng.integers(0, 1001, MILLION)
+    bounded = peers.row(
+        "Bounded Laplace, 0..1000",
+        "bounded",
+        lambda: noise.bounded_laplace(centres, 1000, 0.01),
+        None,
+        MILLION,
+    )
+    return [*laplace, *gaussian, coins, bounded]
+
+
+def choice_rows(peers: Peers, count: int, times: int) -> list[Row]:
+    """Return the jobs that choose one of ``count`` candidates."""
+    rng, scores = np.random.default_rng(), np.arange(count) % 1000
+    exponential = peers.row(
+        f"Exponential choice of {count:,}",
+        f"choice {count}",
+        repeat(lambda: noise.choose(scores, 0.05), times),
+        repeat(lambda: np.argmax(0.05 * scores + rng.gumbel(size=count)), times),
+        count * times,
+    )
+    flip = peers.row(
+        f"Permute-and-flip of {count:,}",
+        f"choice {count}",
+        repeat(lambda: noise.permute_and_flip(scores, 0.05), times),
+        None,
+        count * times,
+    )
+    return [exponential, flip]
+
+
+def small_rows(peers: Peers) -> list[Row]:
+    """Return the jobs of one call, and the random bytes under all of them."""
+    rng = np.random.default_rng()
+    one = peers.row(
+        "Laplace, one call",
+        "laplace scalar",
+        repeat(lambda: noise.discrete_laplace(20), 2000),
+        repeat(lambda: rng.laplace(scale=20.0), 2000),
+        2000,
+    )
+    gauss = repeat(lambda: noise.discrete_gaussian(400), 2000)
+    thousand = repeat(lambda: noise.discrete_laplace(20, 1000), 50)
+    return [
+        one,
+        Row("Gaussian, one call", {OURS: (gauss, 2000)}),
+        Row("Laplace, 1000 in a call", {OURS: (thousand, 50_000)}),
+        Row("Random byte (the limit)", {OURS: (lambda: noise.SYSTEM.bytes(1 << 24), 1 << 24)}),
+    ]
+
+
+def rows(*, quick: bool) -> list[Row]:
+    """Return all jobs."""
+    peers = Peers(opendp_calls(quick=quick), diffprivlib_calls())
+    choices = [*choice_rows(peers, 10**4, 10), *choice_rows(peers, MILLION, 1)]
+    return [*vector_rows(peers), *choices, *small_rows(peers)]
+
+
+def ranks(values: np.ndarray) -> np.ndarray:
+    """Return mean ranks."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    means: np.ndarray = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+    return means
+
+
+def spearman(draw: Callable[[], int], count: int) -> float:
+    """Rank correlation of the time of a call and the absolute value it gives."""
+    times, sizes = np.empty(count), np.empty(count)
+    for i in range(count):
+        start = perf_counter_ns()
+        value = draw()
+        times[i] = perf_counter_ns() - start
+        sizes[i] = abs(value)
+    return float(np.corrcoef(ranks(times), ranks(sizes))[0, 1])
+
+
+def forked_draws_differ() -> bool | None:
+    """Whether parent and child draw different noise after a fork."""
+    if not hasattr(os, "fork"):
+        return None
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writer, noise.discrete_laplace(MILLION, 16).tobytes())
+        os._exit(0)
+    theirs = os.read(reader, 128)
+    os.waitpid(child, 0)
+    return theirs != noise.discrete_laplace(MILLION, 16).tobytes()
+
+
+@dataclass
+class Target:
+    """A promise, and what was measured: a ratio, or None where the peer is not installed."""
+
+    promise: str
+    measured: float | bool | None
+    met: bool | None
+
+
+def targets(table: list[Row], *, quick: bool) -> list[Target]:
+    """Return what the room promises, with what was measured."""
+    by_name = {row.name: row for row in table}
+    out = []
+
+    def at_least(promise: str, name: str, peer: str, least: float) -> None:
+        ratio = by_name[name].ratio(peer)
+        out.append(Target(promise, ratio, None if ratio is None else ratio >= least))
+
+    for scale in ("1", "100", "1,000,000"):
+        name = f"Laplace, scale {scale}"
+        at_least(f"{name}: as fast as NumPy", name, NUMPY, 1)
+        at_least(f"{name}: 300 times OpenDP", name, OPENDP, 300)
+    for scale in ("1", "100", "10,000"):
+        name = f"Gaussian, sigma {scale}"
+        at_least(f"{name}: at most twice NumPy's time", name, NUMPY, 0.5)
+    name = "Randomised response, 10^7"
+    at_least(f"{name}: 5 times NumPy", name, NUMPY, 5)
+    name = "Bounded Laplace, 0..1000"
+    at_least(f"{name}: 300 times diffprivlib", name, DIFFPRIVLIB, 300)
+    name = "Laplace, one call"
+    at_least(f"{name}: twice OpenDP", name, OPENDP, 2)
+    microseconds = by_name[name].nanoseconds[OURS] / 1000
+    out.append(Target(f"{name}: below 20 us", microseconds, microseconds < 20))
+    count = 5_000 if quick else 20_000
+    for label, draw in (
+        ("Laplace", lambda: noise.discrete_laplace(20)),
+        ("Gaussian", lambda: noise.discrete_gaussian(400)),
+    ):
+        rho = float(np.mean([spearman(draw, count) for _ in range(4)]))
+        limit = 0.06 if quick else 0.03
+        out.append(Target(f"{label}: |Spearman(time, |noise|)| < {limit}", rho, abs(rho) < limit))
+    fork = forked_draws_differ()
+    out.append(Target("Fork: parent and child differ", fork, fork))
+    return out
+
+
+def cells(row: Row) -> list[str]:
+    """Return the texts of a row: name, nanoseconds, ratios."""
+    out = [row.name]
+    for peer in PEERS:
+        if peer in row.nanoseconds:
+            out.append(f"{row.nanoseconds[peer]:,.2f}")
+        else:
+            out.append("-" if peer in (OURS, NUMPY) or peer in INSTALLED else "not installed")
+    ratios = (row.ratio(peer) for peer in PEERS[1:])
+    return out + ["-" if r is None else f"{r:,.1f}x" for r in ratios]
+
+
+INSTALLED: set[str] = set()
+HEADER = ["ns per draw", *PEERS, *(f"vs {peer}" for peer in PEERS[1:])]
+
+
+def target_cells(target: Target) -> list[str]:
+    """Return the texts of a target."""
+    verdict = {True: "met", False: "MISSED", None: "not measured"}[target.met]
+    measured = "-" if target.measured is None else f"{target.measured:,.3g}"
+    return [target.promise, measured, verdict]
+
+
+def markdown(header: list[str], lines: list[list[str]]) -> str:
+    """Return a Markdown table."""
+    rule = ["---"] + ["---:"] * (len(header) - 1)
+    escaped = [[text.replace("|", "\\|") for text in line] for line in lines]
+    return "\n".join("| " + " | ".join(line) + " |" for line in (header, rule, *escaped))
+
+
+def show(console: Console, title: str, header: list[str], lines: list[list[str]]) -> None:
+    """Print a table."""
+    table = Table(title=title)
+    for i, name in enumerate(header):
+        table.add_column(name, justify="right" if i else "left")
+    for line in lines:
+        table.add_row(*line)
+    console.print(table)
+
+
+def main() -> int:
+    """Measure, print, write, and judge."""
+    quick = "--quick" in sys.argv[1:]
+    console = Console(width=None if sys.stdout.isatty() else 150)
+    jobs = rows(quick=quick)
+    INSTALLED.update(peer for job in jobs for peer in job.calls)
+    with Progress(console=console) as progress:
+        for job in progress.track(jobs, description="samplers"):
+            job.measure(3 if quick else 9)
+    promised = targets(jobs, quick=quick)
+    lines, verdicts = [cells(job) for job in jobs], [target_cells(t) for t in promised]
+    platform = f"{machine()}, Python {python_version()}, NumPy {np.__version__}, CPU time, median"
+    show(console, f"Noise ({platform})", HEADER, lines)
+    show(console, "Targets", ["target", "measured", "verdict"], verdicts)
+    out = Path(__file__).parent / "out" / "noise.md"
+    out.parent.mkdir(exist_ok=True)
+    out.write_text(
+        f"# Noise\n\n{platform}\n\n{markdown(HEADER, lines)}\n\n## Targets\n\n"
+        f"{markdown(['target', 'measured', 'verdict'], verdicts)}\n",
+        encoding="utf-8",
+    )
+    return 1 if any(t.met is False for t in promised) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
