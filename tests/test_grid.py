@@ -16,7 +16,7 @@ ENDS = np.iinfo(np.int64)
 
 @given(st.floats(allow_nan=True, allow_infinity=True))
 def test_any_float_has_a_tick(x):
-    tick = int(Grid(-3, 7, step=0.5).ticks([x])[0])
+    tick = int(Grid(-3, 7, step=0.5).ticks([x], missing=MISSING)[0])
     if np.isnan(x):
         assert tick == MISSING
     else:
@@ -43,8 +43,42 @@ def test_integers_beyond_the_floats_are_kept_apart():
 def test_values_that_are_no_numbers_are_missing_and_never_raise():
     grid = Grid(0, 10, step=1)
     strange = np.array(["seven", None, 3, 10**400, -(10**400), "4", float("nan")], dtype=object)
-    assert grid.ticks(strange).tolist() == [MISSING, MISSING, 3, 10, 0, 4, MISSING]
+    ticks = grid.ticks(strange, missing=MISSING)
+    assert ticks.tolist() == [MISSING, MISSING, 3, 10, 0, 4, MISSING]
+    assert grid.ticks(strange).tolist() == [0, 0, 3, 10, 0, 4, 0]
+    assert grid.ticks([1, [2, 3]]).tolist() == [1, 0]
     assert grid.ticks(np.array([], dtype=float)).tolist() == []
+
+
+def test_one_changed_record_changes_one_tick():
+    """Whatever stands beside it: a text among numbers, a float among whole numbers."""
+    small, large = Grid(0, 10, step=1), Grid(2**60, 2**60 + 8, step=1)
+    others = [3, 2.5, "n/a", None, True, 10**30, float("nan"), -1]
+    for changed in others:
+        assert small.ticks([7, True, changed])[:2].tolist() == [7, 1]
+        assert large.ticks([2**60 + 3, changed])[0] == 3
+
+
+def test_a_missing_value_moves_a_sum_no_further_than_last():
+    grid = Grid(0, 100, step=1)
+    values = [[50.0, v] for v in (0, 100, float("nan"), float("inf"), None, "x")]
+    sums = [int(grid.ticks(v).sum()) for v in values]
+    assert max(sums) - min(sums) == grid.last
+
+
+def test_masked_values_are_missing():
+    masked = np.ma.masked_array([5, 6], mask=[False, True])
+    assert Grid(0, 10, step=1).ticks(masked, missing=MISSING).tolist() == [5, MISSING]
+
+
+def test_narrow_and_unsigned_integers():
+    grid = Grid(300, 400, step=1)
+    assert grid.ticks(np.array([5, 255], np.uint8)).tolist() == [0, 0]
+    assert grid.ticks(np.array([2**64 - 1, 350], np.uint64)).tolist() == [100, 50]
+
+
+def test_text_form():
+    assert str(Grid(0, 120, step=0.5)) == "0 to 120 in steps of 0.5"
 
 
 def test_negative_zero_and_infinities():
@@ -85,6 +119,8 @@ def test_the_default_step_is_a_power_of_two():
         ((0, 10, 0), ParameterError, "step must be above 0, got 0. Type"),
         ((0, 10, -1), ParameterError, "step must be above 0, got -1. Type"),
         ((0, 10, Fraction(1, 2**70)), ParameterError, "step must leave fewer than 2"),
+        ((-1e308, 1e308), ParameterError, "lower must be within 1e300 of 0, got -1e+308. Type"),
+        ((0, Fraction(1, 10**400)), ParameterError, "step must leave fewer than 2"),
         ((float("nan"), 1), ParameterError, "lower must be finite, got nan. Type"),
         ((0, float("inf")), ParameterError, "upper must be finite, got inf. Type"),
         (("0", 1), ParameterTypeError, "lower must be a number, got '0'. Type"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from sourdine.mechanisms import (
     Laplace,
     PermuteAndFlip,
     RandomizedResponse,
+    Staircase,
     Warner,
 )
 from sourdine.noise import SeededSource
@@ -37,7 +39,7 @@ def test_a_seeded_release_costs_infinity_and_says_so():
     assert release.cost.epsilon == float("inf")
     assert "NOT PRIVATE" in str(release)
     assert json.loads(release.to_json())["cost"]["epsilon"] == "inf"
-    assert release == COUNT.release(1000, source=SeededSource(3))
+    assert release.value == COUNT.release(1000, source=SeededSource(3)).value
 
 
 def test_json_holds_the_public_facts():
@@ -60,9 +62,9 @@ def test_a_choice_has_no_interval():
         Exponential(epsilon=1, candidates=2).release([1, 2]).interval()
 
 
-@pytest.mark.parametrize("level", [0, 1.5, -1])
+@pytest.mark.parametrize("level", [0, 1, 1.5, -1])
 def test_bad_levels(level):
-    with pytest.raises(ParameterError, match="level must be above 0 and at most 1, got"):
+    with pytest.raises(ParameterError, match="level must be above 0 and below 1, got"):
         COUNT.release(0).interval(level)
 
 
@@ -89,6 +91,29 @@ def test_inputs_of_a_wrong_kind_are_refused_without_their_value(bad):
     assert "3" not in str(caught.value)
 
 
+def test_intervals_of_arrays_stop_at_the_ends():
+    ends = np.iinfo(np.int64)
+    low, high = COUNT.interval(np.array([ends.max, ends.min, 0]), 0.95)
+    assert (low <= high).all()
+    assert high[0] == ends.max
+    assert low[1] == ends.min
+    assert (low[2], high[2]) == (-COUNT.error(0.05), COUNT.error(0.05))
+
+
+@pytest.mark.parametrize("kind", [Laplace, Staircase])
+def test_noise_too_wide_for_64_bits_is_refused(kind):
+    """Noise that stopped at the end of int64 before it is added would show the value itself."""
+    with pytest.raises(ParameterError, match=r"sensitivity / epsilon must be below 2\*\*55 ticks"):
+        kind(epsilon=Fraction(1, 10**20))
+    with pytest.raises(ParameterError, match="must be below"):
+        Gaussian(epsilon=Fraction(1, 10**20), delta=0.1)
+    with pytest.raises(ParameterError, match="must be below"):
+        AboveThreshold(epsilon=Fraction(1, 10**20), queries=1)
+    wide = kind(epsilon=1, sensitivity=2**54)
+    draws = [wide.release(1234).value for _ in range(50)]
+    assert all(abs(d) < 2**62 for d in draws)
+
+
 EXTREMES = [2**70, -(2**70), 2**63, 2**63 - 1, -(2**63), 0]
 
 
@@ -98,11 +123,18 @@ def test_values_beyond_int64_never_raise():
         assert Laplace(epsilon=1).release(pair).value.shape == (2,)
         assert int(Exponential(epsilon=1, candidates=2).release(pair)) in (0, 1)
         assert int(PermuteAndFlip(epsilon=1, candidates=2).release(pair)) in (0, 1)
-        assert int(AboveThreshold(epsilon=1, queries=2).release(pair)) in (0, 1, 2)
+        for threshold in (0, 2**60, -(2**60)):
+            search = AboveThreshold(epsilon=1, queries=2, threshold=threshold)
+            above = [v >= threshold for v in pair]
+            expected = above.index(True) if any(above) else 2
+            if all(abs(v - threshold) > 10**6 for v in pair):
+                assert int(search.release(pair)) == expected
     for value in EXTREMES:
         Laplace(epsilon=1).release(value)
         assert int(BoundedLaplace(epsilon=1, last=5).release(value)) in range(6)
         assert int(RandomizedResponse(epsilon=1, categories=3).release(value)) in range(3)
         assert int(Warner(truth=0.5).release(value)) in (0, 1)
+    for strange in ([np.int64(1), 2**63], [[1, 2], [3, 2**70]], [], np.array([2**70, 1], object)):
+        Laplace(epsilon=1).release(strange)
     unsigned = np.array([2**64 - 1, 0], np.uint64)
     assert Laplace(epsilon=1).release(unsigned).value[0] > 2**62

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,10 +26,13 @@ if TYPE_CHECKING:
 __all__ = ["MISSING", "Grid"]
 
 MISSING = -1
-"""The tick of a value that is no number: NaN, or what cannot be read as one."""
+"""Stands for a value that is no number where it must be told apart from all ticks."""
 
 FINEST = 1 << 20
 """Without a step the lattice has about a million points: half a millionth of the range."""
+
+
+WIDEST = 10**300
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,9 @@ class Grid:
     >>> ages.size
     121
     >>> ages.ticks([17.6, -3, 500, float("nan")]).tolist()
-    [18, 0, 120, -1]
+    [18, 0, 120, 0]
+    >>> ages.ticks([17.6, float("nan")], missing=MISSING).tolist()
+    [18, -1]
     >>> ages.values([18, 120]).tolist()
     [18, 120]
     >>> Grid(0, 1).step
@@ -70,6 +76,11 @@ class Grid:
                 f"lower must be below upper, got lower={self.lower} and upper={self.upper}. "
                 f"Type the public bounds in order, as Grid(0, 100)."
             )
+        for bound, name in ((lower, "lower"), (upper, "upper")):
+            if abs(bound) > WIDEST:
+                raise ParameterError(
+                    f"{name} must be within 1e300 of 0, got {float(bound):g}. Type real bounds."
+                )
         step = _default_step(upper - lower) if self.step is None else positive(self.step, "step")
         if self.step is not None and (upper - lower) % step:
             raise ParameterError(
@@ -77,7 +88,7 @@ class Grid:
                 f"{self.lower} to {self.upper}. "
                 f"Type a step that fits, as step={_fitting(upper, lower, step)}, or move a bound."
             )
-        if (upper - lower) / step >= 1 << 62:
+        if (upper - lower) / step >= 1 << 62 or step * WIDEST < 1:
             raise ParameterError(
                 f"step must leave fewer than 2**62 points, got step={self.step}. "
                 f"Type a larger step, or none for about a million points."
@@ -85,6 +96,10 @@ class Grid:
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
         object.__setattr__(self, "step", step)
+
+    def __str__(self) -> str:
+        lower, upper, step = (float(v) for v in (self.origin, Fraction(self.upper), self.spacing))
+        return f"{lower:g} to {upper:g} in steps of {step:g}"
 
     @property
     def origin(self) -> Fraction:
@@ -98,7 +113,7 @@ class Grid:
 
     @property
     def last(self) -> int:
-        """The highest tick."""
+        """The highest tick: by this much a sum of ticks can change when one record is replaced."""
         return floor((Fraction(self.upper) - self.origin) / self.spacing)
 
     @property
@@ -111,32 +126,54 @@ class Grid:
         """Whether all its points are whole numbers."""
         return self.origin.denominator == 1 and self.spacing.denominator == 1
 
-    def ticks(self, values: ArrayLike) -> NDArray[np.int64]:
-        """Clamp and snap: the tick nearest to each value (halves go up), `MISSING` for NaN.
+    def ticks(self, values: ArrayLike, *, missing: int = 0) -> NDArray[np.int64]:
+        """Clamp and snap: the tick nearest to each value, halves going up.
 
         What happens to one value depends on that value alone, so a changed record changes one
         tick; no value raises.
+
+        Parameters
+        ----------
+        values
+            Numbers, in any shape. What is none (NaN, None, text) is missing.
+        missing
+            The tick of a missing value. As 0 it counts as the lower bound, so sums over ticks
+            change by `last` at most; `MISSING` tells it apart from all ticks, for counting.
         """
-        x = np.asarray(values)
+        gone = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+        x = values if isinstance(values, np.ndarray) else np.asarray(values, object)
+        ticks = self._ticks(np.asarray(x), missing)
+        return ticks if gone is None else np.where(gone, missing, ticks)
+
+    def _ticks(self, x: NDArray[Any], missing: int) -> NDArray[np.int64]:
         if x.dtype.kind in "iu" and self.integral:
             return self._ticks_of_integers(x)
         if x.dtype.kind not in "iufb":
-            x = _read(x)
+            return self._ticks_of_objects(x, missing)
         lower, step = float(self.origin), float(self.spacing)
         t = np.clip(x.astype(np.float64), lower, float(Fraction(self.upper)))
-        missing = np.isnan(t)
-        t = np.floor((np.where(missing, lower, t) - lower) / step + 0.5)
-        return np.where(missing, MISSING, np.minimum(t.astype(np.int64), self.last))
+        none = np.isnan(t)
+        t = np.floor((np.where(none, lower, t) - lower) / step + 0.5)
+        return np.where(none, missing, np.minimum(t.astype(np.int64), self.last))
 
     def _ticks_of_integers(self, x: NDArray[Any]) -> NDArray[np.int64]:
-        lower, step, info = int(self.origin), int(self.spacing), np.iinfo(x.dtype)
+        lower, step = int(self.origin), int(self.spacing)
         top = lower + self.last * step
-        x = np.clip(x, max(lower, info.min), max(min(top, info.max), info.min))
-        if lower > -(1 << 62) and top < 1 << 62:
-            x = np.maximum(x.astype(np.int64), lower)
-            return np.asarray((x - lower + step // 2) // step, dtype=np.int64)
-        exact = [(max(int(v), lower) - lower + step // 2) // step for v in x.ravel()]
+        if x.dtype.kind in "iu" and x.dtype != np.uint64 and lower > -(1 << 62) and top < 1 << 62:
+            near = np.clip(x.astype(np.int64), lower, top)
+            return np.asarray((near - lower + step // 2) // step, dtype=np.int64)
+        exact = [(min(max(int(v), lower), top) - lower + step // 2) // step for v in x.flat]
         return np.array(exact, dtype=np.int64).reshape(x.shape)
+
+    def _ticks_of_objects(self, x: NDArray[Any], missing: int) -> NDArray[np.int64]:
+        """Read each value on its own: whole numbers exactly, the rest as floats."""
+        flat = x.ravel()
+        whole = np.array([_is_whole(v) for v in flat], bool) & self.integral
+        ticks = np.empty(flat.size, np.int64)
+        ticks[whole] = self._ticks_of_integers(flat[whole])
+        floats = np.array([_as_float(v) for v in flat[~whole]], np.float64)
+        ticks[~whole] = self._ticks(floats, missing)
+        return ticks.reshape(x.shape)
 
     def values(self, ticks: ArrayLike) -> NDArray[Any]:
         """Return the lattice points of ticks: whole numbers if the lattice has only those."""
@@ -163,15 +200,15 @@ def _fitting(upper: Fraction, lower: Fraction, step: Fraction) -> Fraction:
     return (upper - lower) / max(1, round((upper - lower) / step))
 
 
-def _read(x: NDArray[Any]) -> NDArray[np.float64]:
-    """Read anything as numbers; what is none becomes NaN, which becomes `MISSING`."""
+def _is_whole(v: object) -> bool:
+    return isinstance(v, Integral) and not isinstance(v, bool)
 
-    def one(v: object) -> float:
-        try:
-            return float(v)  # type: ignore[arg-type]
-        except OverflowError:
-            return float("inf") if v > 0 else float("-inf")  # type: ignore[operator]
-        except (TypeError, ValueError):
-            return float("nan")
 
-    return np.array([one(v) for v in x.ravel()], dtype=np.float64).reshape(x.shape)
+def _as_float(v: object) -> float:
+    """Read anything as a number; what is none becomes NaN."""
+    try:
+        return float(v)  # type: ignore[arg-type]
+    except OverflowError:
+        return float("inf") if v > 0 else float("-inf")  # type: ignore[operator]
+    except (TypeError, ValueError):
+        return float("nan")

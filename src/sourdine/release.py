@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from sourdine.exact import number
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -32,7 +30,7 @@ class Released(Protocol):
         """Return the ends between which the truth lies with probability ``level``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Release:
     """A published value with its cost, its mechanism and its caveats.
 
@@ -55,7 +53,7 @@ class Release:
 
     def interval(self, level: Number = 0.95) -> tuple[Value, Value]:
         """Return the ends between which the truth lies with probability ``level``."""
-        return self.mechanism.interval(self.value, number(level, "level", above=0, most=1))
+        return self.mechanism.interval(self.value, level)
 
     def __int__(self) -> int:
         return int(self.value)

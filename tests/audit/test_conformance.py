@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from sourdine.audit import checks
@@ -56,11 +58,11 @@ def test_bad_epsilon_is_refused(specimen):
 
 
 def test_no_check_is_left_out():
-    run = {name for name in globals() if name.startswith("test_")} - {
-        "test_no_check_is_left_out",
-        "test_every_mechanism_is_registered",
-    }
-    assert len(run) == len(checks.all_checks())
+    written = Path(__file__).read_text()
+    for check in checks.all_checks():
+        assert f"checks.{check.__name__}(specimen)" in written
+    named = {name for name in dir(checks) if name.startswith("check_")}
+    assert named == {check.__name__ for check in checks.all_checks()}
 
 
 def test_every_mechanism_is_registered():

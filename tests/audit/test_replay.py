@@ -5,9 +5,19 @@ from dataclasses import replace
 import pytest
 
 from sourdine.audit import replay
-from sourdine.mechanisms import Exponential, Laplace, RandomizedResponse
+from sourdine.errors import ParameterTypeError
+from sourdine.mechanisms import (
+    AboveThreshold,
+    Exponential,
+    Gaussian,
+    Laplace,
+    RandomizedResponse,
+    Staircase,
+    Subsample,
+)
 from sourdine.privacy import ADD_REMOVE, Guarantee, compose
 
+GAUSSIAN = Gaussian(epsilon=1, delta=0.01, sensitivity=4, calibration="zcdp")
 COUNT = Laplace(epsilon=1, relation=ADD_REMOVE)
 DATA, NEIGHBOUR = [1, 2, 3, 4], [1, 2, 3]
 
@@ -92,3 +102,41 @@ def test_a_call_that_always_fails_is_an_error():
 def test_local_reports_are_adjacent_to_all():
     survey = RandomizedResponse(epsilon=1, categories=3)
     assert replay(survey.release, 0, 2).holds
+
+
+def test_records_are_compared_in_any_order():
+    part = Subsample(mechanism=COUNT, values=(1, 2, 3), rate=0.5)
+    assert replay(part.release, [1, 2, 3], [2, 3]).holds
+    assert replay(part.release, [2, 3], [1, 2, 3]).holds
+    assert not part.adjacent(part.read([1, 1]), part.read([2, 2]))
+    assert not part.adjacent(part.read([1]), part.read([2]))
+    fixed = Subsample(mechanism=Laplace(epsilon=1), values=(1, 2), sample=1, population=2)
+    assert fixed.adjacent(fixed.read([1, 2]), fixed.read([1, 1]))
+    assert not fixed.adjacent(fixed.read([2, 2]), fixed.read([1, 1]))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "x", "near", "far"),
+    [
+        (Exponential(epsilon=1, candidates=2), [0, 5], [1, 4], [2, 5]),
+        (Exponential(epsilon=1, candidates=2, monotone=True), [0, 5], [1, 6], [1, 4]),
+        (AboveThreshold(epsilon=1, queries=2), [0, 5], [1, 4], [0, 7]),
+        (AboveThreshold(epsilon=1, queries=2, monotone=True), [0, 5], [1, 6], [1, 4]),
+        (Staircase(epsilon=1, sensitivity=4), 0, 4, 5),
+        (
+            Gaussian(epsilon=1, delta=0.01, sensitivity=4, calibration="zcdp"),
+            [0, 0],
+            [2, 3],
+            [3, 3],
+        ),
+        (Laplace(epsilon=1, sensitivity=4), [0, 0], [2, 2], [2, 3]),
+    ],
+)
+def test_inputs_too_far_apart_are_a_fault(mechanism, x, near, far):
+    assert replay(mechanism.release, x, near).holds
+    assert not replay(mechanism.release, x, far).holds
+
+
+def test_a_call_must_return_a_release():
+    with pytest.raises(ParameterTypeError, match="the call must return a Release, got float"):
+        replay(lambda x: float(len(x)), DATA, NEIGHBOUR)

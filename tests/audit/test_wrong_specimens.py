@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from sourdine.audit import checks, p_value, replay, worst_case
+from sourdine.errors import ParameterError
 from sourdine.laws import Law
 from sourdine.mechanisms import (
     AboveThreshold,
@@ -207,3 +208,20 @@ def test_checks_reject_an_error_bound_that_is_too_small():
     )
     with pytest.raises(AssertionError, match=r"error\(0\.5\)"):
         checks.check_error_bound(boast)
+
+
+def test_an_audit_of_nothing_is_refused():
+    with pytest.raises(ParameterError, match="inputs must have neighbours to compare, got none"):
+        worst_case(Laplace(epsilon=1), [])
+
+
+def test_a_wrong_tail_is_rejected():
+    """Draws cut off at the far tail, where one in two hundred lies."""
+    mechanism = Laplace(epsilon=1, sensitivity=10)
+    draws = mechanism.simulate(0, 100_000)
+    assert p_value(np.clip(draws, -55, 55), mechanism.law(0)) < 1e-9
+
+
+def test_no_draws_are_no_evidence():
+    with pytest.raises(ParameterError, match="draws must hold at least one, got none"):
+        p_value([], Law.finite([0.0]))

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
-from sourdine.exact import at_least, integer, number, positive, probability, rational
+from sourdine.exact import at_least, flag, integer, number, positive, probability, rational
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -134,6 +134,13 @@ def test_not_a_whole_number(x):
     text = f"size must be a whole number, got {x!r}. Type a whole number, as size=2."
     with pytest.raises(ParameterTypeError, match=f"^{re.escape(text)}$"):
         integer(x, "size", least=2)
+
+
+@pytest.mark.parametrize("x", [0, 1, "no", None, [True]])
+def test_only_true_and_false_are_flags(x):
+    with pytest.raises(ParameterTypeError, match="monotone must be True or False, got "):
+        flag(x, "monotone")
+    assert flag(np.bool_(1), "monotone") is True
 
 
 def test_ends_of_the_ranges_are_read():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import exp, inf, log, tanh
 
@@ -132,6 +133,110 @@ def test_errors_of_the_weights_widen_the_upper_end():
     uniform = Law.finite([0.0, 0.0])
     assert exact.divergence(uniform).upper - exact.divergence(uniform).value < 1e-12
     assert rough.divergence(uniform).upper - rough.divergence(uniform).value >= 1e-3
+
+
+@pytest.mark.parametrize("error", [1e-12, 1e-6, 1e-3, 0.1])
+def test_upper_ends_hold_for_every_law_within_its_slack(error):
+    """Move every log weight by the declared error, against us, on p, on q and in a mixture."""
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        base_p, base_q = rng.normal(size=(2, 6))
+        if rng.random() < 0.3:
+            base_q = base_p.copy()  # nothing to tell apart but the error
+        shift_p, shift_q = error * rng.choice([-1, 1], size=(2, 6)) * 0.499
+        true_p, true_q = Law.finite(base_p + shift_p), Law.finite(base_q + shift_q)
+        p, q = Law.finite(base_p, error=error), Law.finite(base_q, error=error)
+        exact_q, exact_p = Law.finite(base_q), Law.finite(base_p)
+        for (a, b), (c, d) in (
+            ((true_p, true_q), (p, q)),
+            ((true_p, exact_q), (p, exact_q)),
+            ((exact_p, true_q), (exact_p, q)),
+            ((Law.mixture([1.0], [true_p]), exact_q), (Law.mixture([1.0], [p]), exact_q)),
+        ):
+            assert a.divergence(b).value <= c.divergence(d).upper
+            for epsilon in (0, 0.5, 1.5):
+                assert a.hockey_stick(b, epsilon).value <= c.hockey_stick(d, epsilon).upper
+            assert c.divergence(d).upper <= c.divergence(d).value + 2.5 * error + 1e-12
+
+
+def test_upper_ends_hold_where_floats_see_no_difference():
+    """Two wide laws four cells apart are 2e-16 apart; the float says 0, the upper end does not."""
+    near = laplace(0, 10**16).total_variation(laplace(4, 10**16))
+    assert near.upper >= 2e-16
+    uniform = Law.finite([0.0, 0.0])
+    assert Law.finite([0.0, 0.0], error=0.1).total_variation(uniform).upper >= 0.02
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 1000), Fraction(1, 7), 1, 10**6, 10**12])
+@pytest.mark.parametrize("shift", [1, 3, 1000])
+def test_laplace_divergence_and_hockey_stick_by_decimals(scale, shift):
+    """Upper ends against closed forms at 60 digits."""
+    with localcontext(prec=60):
+        t = Decimal(Fraction(scale).numerator) / Decimal(Fraction(scale).denominator)
+        q = (-1 / t).exp()
+        epsilon = Decimal(shift) / t / 2
+        # p at 0 exceeds e^eps times q at `shift` exactly on the cells up to (shift - eps t) / 2
+        last = int((Decimal(shift) - epsilon * t) / 2)
+        p_mass = 1 - q ** (last + 1) / (1 + q)
+        q_mass = q ** (shift - last) / (1 + q)
+        truth = p_mass - epsilon.exp() * q_mass
+        here, there = laplace(0, scale), laplace(shift, scale)
+        stick = here.hockey_stick(there, float(epsilon))
+        assert Decimal(stick.upper) >= truth * (1 - Decimal(10) ** -15)
+        assert abs(Decimal(stick.value) - truth) <= Decimal(10) ** -9 * (1 + abs(truth))
+        assert Decimal(here.divergence(there).upper) >= Decimal(shift) / t
+
+
+def test_a_tail_left_out_counts_against_the_claim():
+    """p has a tail where q has nothing: all of it is hockey stick, and no ratio is finite."""
+    p, q = laplace(0, 2), Law.finite(np.zeros(21), start=-10)
+    stick = p.hockey_stick(q, 50.0)
+    outside = 1 - p.cdf([10])[0] + p.cdf([-11])[0]
+    assert stick.value == pytest.approx(outside, rel=1e-9)
+    assert stick.upper >= stick.value
+    assert p.divergence(q).upper == inf
+    slow = laplace(0, 200)
+    assert slow.hockey_stick(laplace(0, 199), 0.5).upper >= 0
+
+
+def test_undescribed_mass_of_p_makes_every_divergence_infinite():
+    cells = np.arange(3)
+    p = Law.of(cells, np.ones_like(cells), np.zeros(3), np.zeros(3), log_beyond=log(1e-9))
+    assert p.divergence(Law.finite([0.0, 0.0, 0.0])).upper == inf
+    assert p.divergence(Law.finite([0.0, 0.0, 0.0])).value == pytest.approx(0)
+    assert p.slack >= p.beyond
+    mixed = Law.mixture([0.5, 0.5], [p, Law.finite([0.0, 0.0, 0.0])])
+    assert mixed.beyond >= 0.3e-9
+    assert mixed.slack >= p.slack
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (
+            lambda: Law.of([5, 0], [1, 1], [0.0, 0.0], [0.0, 0.0]),
+            "pieces must have length 1 or more",
+        ),
+        (
+            lambda: Law.of([0, 2], [3, 1], [0.0, 0.0], [0.0, 0.0]),
+            "pieces must have length 1 or more",
+        ),
+        (lambda: Law.of([0], [0], [0.0], [0.0]), "pieces must have length 1"),
+        (lambda: Law.finite([0.0, float("nan")]), "log weights must be numbers, got NaN"),
+        (lambda: Law.mixture([], []), "weights must be one number, 0 or more, for each of the 0"),
+        (lambda: Law.mixture([0.5, -0.2], [laplace(0, 1)] * 2), "weights must be one number"),
+    ],
+)
+def test_what_is_no_law_is_refused(make, text):
+    with pytest.raises(ParameterError, match=text):
+        make()
+
+
+def test_two_levels():
+    law = Law.two_levels(2, 3, 10, log(4))
+    weight = np.array([1, 1, 4, 4, 4, 1, 1, 1, 1, 1])
+    assert law.pmf(range(10)) == pytest.approx(weight / weight.sum())
+    assert len(Law.two_levels(0, 1, 10**12, 1.0).pieces.start) == 2
 
 
 def test_mixture():

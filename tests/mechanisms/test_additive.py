@@ -200,7 +200,7 @@ def test_zcdp_vector_keeps_its_promise_on_every_integer_shift():
         (
             lambda: Laplace(epsilon=1).error(0),
             ParameterError,
-            "beta must be above 0 and at most 1, got 0",
+            "beta must be from 1e-15 to 1, got 0. Type",
         ),
     ],
 )
@@ -228,3 +228,36 @@ def test_tight_gaussian_at_the_ends_of_its_parameters(epsilon, delta):
 def test_a_delta_no_float_can_tell_from_nothing_is_refused():
     with pytest.raises(ParameterError, match="delta must be at least 1e-100, got 1e-200"):
         Gaussian(epsilon=1, delta=1e-200)
+
+
+@pytest.mark.parametrize("beta", [1e-15, 1e-6, 0.05, 0.5])
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        Laplace(epsilon=0.7, sensitivity=9),
+        Staircase(epsilon=0.1),
+        Staircase(epsilon=2, sensitivity=9),
+        Gaussian(epsilon=1, delta=1e-6, sensitivity=2),
+    ],
+    ids=str,
+)
+def test_error_is_the_least_that_holds(mechanism, beta):
+    """Exactly: the bound holds, and one tick less would not."""
+    law, bound = mechanism.law(0), int(mechanism.error(beta))
+    below = 2 * law.cdf([-bound - 1])[0]
+    assert below <= beta
+    assert 2 * law.cdf([-bound])[0] > beta * (1 - 1e-6)
+
+
+def test_staircase_is_built_at_once_at_any_epsilon():
+    tiny = Staircase(epsilon=1e-9, sensitivity=100, minimise="l2")
+    assert tiny.width in range(1, 101)
+    assert tiny.error(0.05) == pytest.approx(
+        Laplace(epsilon=1e-9, sensitivity=100).error(0.05), rel=0.01
+    )
+
+
+def test_numpy_integers_are_stored_as_whole_numbers():
+    mechanism = Gaussian(epsilon=1, delta=0.01, sensitivity=np.uint8(200))
+    assert type(mechanism.sensitivity) is int
+    assert type(Staircase(epsilon=1, sensitivity=np.uint8(200)).sensitivity) is int

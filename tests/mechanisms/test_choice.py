@@ -142,3 +142,17 @@ def test_monotone_scores_need_half_the_noise():
         Exponential(epsilon=1, candidates=2, monotone=m).decay for m in (False, True)
     )
     assert monotone == 2 * general == Fraction(1)
+
+
+def test_numpy_integers_are_stored_as_whole_numbers():
+    assert type(Exponential(epsilon=1, candidates=np.uint8(200)).candidates) is int
+    search = AboveThreshold(epsilon=1, queries=np.uint8(3), threshold=np.int8(100))
+    assert (type(search.queries), type(search.threshold)) == (int, int)
+
+
+def test_error_bounds_are_useful():
+    """A bound of 15.2 could not be 14: that loss still has probability above beta."""
+    vote = Exponential(epsilon=1, candidates=100)
+    scores = vote.read([0] + [-14] * 99)
+    assert vote.error(0.05) == pytest.approx(15.2, abs=0.01)
+    assert vote.law(scores).pmf(np.arange(1, 100)).sum() > 0.05

@@ -186,7 +186,7 @@ COUNT = Laplace(epsilon=1, relation=ADD_REMOVE)
         (
             lambda: RandomizedResponse(epsilon=1, categories=3).release([1, 2]),
             ParameterTypeError,
-            "the input must be one code",
+            "the input must be one code from 0 to 2, got list. Code the answers",
         ),
         (
             lambda: BoundedLaplace(epsilon=1, last=0),
@@ -201,7 +201,7 @@ COUNT = Laplace(epsilon=1, relation=ADD_REMOVE)
         (
             lambda: Subsample(mechanism=COUNT, values=(), rate=0.5),
             ParameterError,
-            "values must have at least one entry, got none. Type",
+            "values must be a list of at least one whole number, got an empty one. Type",
         ),
         (
             lambda: Subsample(mechanism=COUNT, values=(0, 1)),
@@ -233,3 +233,45 @@ def test_guarantees_are_local():
     assert BoundedStaircase(epsilon=1, last=9).guarantee == Guarantee(
         1, relation=BoundedLaplace(epsilon=1, last=9).guarantee.relation
     )
+
+
+def test_numpy_integers_are_stored_as_whole_numbers():
+    for mechanism in (
+        BoundedLaplace(epsilon=1, last=np.uint8(255)),
+        BoundedStaircase(epsilon=1, last=np.uint8(255)),
+    ):
+        assert type(mechanism.last) is int
+        assert len(list(mechanism.neighbours(0))) == 256
+    assert type(RandomizedResponse(epsilon=1, categories=np.uint8(255)).categories) is int
+
+
+def test_many_categories_cost_no_memory():
+    survey = RandomizedResponse(epsilon=1, categories=3 * 2**60)
+    assert len(survey.law(survey.read(5)).pieces.start) == 3
+    last = 3 * 2**60 - 1
+    thirds = np.bincount(survey.simulate(last, 30_000) // 2**60, minlength=3)
+    assert np.abs(thirds - 10_000).max() < 600
+
+
+def test_error_bounds_of_reports_are_useful():
+    assert BoundedLaplace(epsilon=50, last=100).error(0.05) <= 6
+    assert BoundedStaircase(epsilon=12, last=100).error(0.05) <= 3
+    assert BoundedStaircase(epsilon=12, last=100, form="truncated").error(0.05) <= 3
+    assert BoundedStaircase(epsilon=1, last=100).error(0.5) < 100
+    assert RandomizedResponse(epsilon=9, categories=3).error(0.05) == 0
+    assert Warner.optimum(5).error(0.05) == 0
+
+
+def test_subsample_reads_the_nearest_value():
+    part = Subsample(mechanism=COUNT, values=(-10, 0, 7), rate=0.5)
+    assert part.read([-99, -6, -4, 2, 4, 99]).tolist() == [-10, -10, 0, 0, 7, 7]
+    assert part.read([]).tolist() == []
+    wide = Subsample(mechanism=COUNT, values=range(1001), rate=0.5)
+    assert len(wide.read(np.arange(10**6))) == 10**6
+
+
+def test_subsample_interval_and_text_are_the_mechanism_s():
+    part = Subsample(mechanism=COUNT, values=(0, 1), rate=0.5)
+    release = part.release([1, 1])
+    assert release.interval(0.95) == COUNT.interval(release.value, 0.95)
+    assert "statistic=total" in str(part)

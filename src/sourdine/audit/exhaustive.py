@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sourdine.errors import ParameterError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -79,7 +81,9 @@ def worst_case(
                 if (apart.upper, apart.value) > found:
                     found, worst = (apart.upper, apart.value), (p, q, apart)
     if worst is None:
-        return Worst(0.0, 0.0, None, None, None)
+        raise ParameterError(
+            "inputs must have neighbours to compare, got none. Type inputs as [0, 1]."
+        )
     x, y, apart = worst
     if pure:
         return Worst(apart.value, apart.upper, x, y, apart.at)

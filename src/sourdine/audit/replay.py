@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sourdine.errors import ParameterTypeError
 from sourdine.mechanisms import recording
 from sourdine.privacy import compose
+from sourdine.release import Release
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sourdine.mechanisms.transcript import Step
     from sourdine.privacy import Guarantee
-    from sourdine.release import Release
 
 __all__ = ["Replay", "replay"]
 
@@ -58,6 +59,11 @@ def replay(call: Callable[[Any], Release], data: object, neighbour: object) -> R
     pairs = tuple(zip(first.steps, second.steps, strict=False))
     if isinstance(one, Exception) or isinstance(two, Exception):
         return Replay(pairs, tuple(_raised(one, two)))
+    if not isinstance(one, Release) or not isinstance(two, Release):
+        raise ParameterTypeError(
+            f"the call must return a Release, got {type(one).__name__}. "
+            f"Return what mechanism.release(...) gives."
+        )
     faults = [*_steps(first.steps, second.steps), *_public(one, two), *_spent(pairs, one.cost)]
     return Replay(pairs, tuple(faults))
 

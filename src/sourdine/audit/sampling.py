@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sourdine.errors import ParameterError
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -23,8 +25,8 @@ FEWEST = 10.0  # expected draws in a bin
 def p_value(draws: ArrayLike, law: Law) -> float:
     """Return how likely draws this far from the law would be if they followed it.
 
-    Cells are gathered in about 200 bins of equal probability. A draw where the law has no mass at
-    all gives 0.
+    Cells are gathered in 200 bins of equal probability, and in tails that halve as long as enough
+    draws are expected there. A draw where the law has no mass at all gives 0.
 
     Examples
     --------
@@ -36,9 +38,13 @@ def p_value(draws: ArrayLike, law: Law) -> float:
     from scipy.special import chdtrc  # noqa: PLC0415 - costs time to import, needed here only
 
     x = np.asarray(draws, np.int64)
+    if not len(x):
+        raise ParameterError("draws must hold at least one, got none. Draw some first.")
     if not law.beyond and np.isneginf(law.log_pmf(x)).any():
         return 0.0
-    edges = np.unique(law.quantile(np.arange(1, BINS) / BINS))
+    tails = 0.5 ** np.arange(8, 24)
+    levels = np.concatenate((tails, np.arange(1, BINS) / BINS, 1 - tails))
+    edges = np.unique(law.quantile(levels))
     expected = np.diff(law.cdf(edges), prepend=0.0, append=1.0) * len(x)
     bins = np.searchsorted(edges, x, side="left")
     counts = np.bincount(bins, minlength=len(edges) + 1).astype(np.float64)

@@ -55,23 +55,20 @@ def _chosen(names: Sequence[str]) -> list[Specimen]:
                 f"mechanism must be one of {', '.join(known)}, got {name!r}. "
                 f"Type sourdine audit for all of them."
             )
-    return [known[name] for name in names] if names else list(known.values())
+    return [known[name] for name in dict.fromkeys(names)] or list(known.values())
 
 
 def _table(rows: Sequence[Row]) -> Table:
-    table = Table(
-        title="Exact worst case over all neighbours", title_justify="left", box=SIMPLE_HEAD
-    )
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("mechanism", no_wrap=True)
-    for name in ("claim", "worst", "draws p"):
+    for name in ("claim", "worst", "p"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     table.add_column("worst pair", no_wrap=True)
     for row in rows:
-        delta = f" {float(row.claim.delta):g}" if row.claim.delta else ""
         table.add_row(
             row.name,
-            f"{float(row.claim.epsilon):.4g}{delta}",
+            f"{float(row.claim.epsilon):.4g}",
             f"{row.worst.epsilon:.7f}",
             f"{row.p_value:.1g}",
             "[green]holds[/]" if row.passes else "[bold red]BROKEN[/]",

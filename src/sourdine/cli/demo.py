@@ -68,9 +68,12 @@ def run(out: Path) -> None:
         "wage changes the odds of any answer by a factor of e^epsilon at most, so each mean may be "
         "published. The truth is shown only because these data are public."
     )
-    out.mkdir(parents=True, exist_ok=True)
     picture = out / "mean.png"
-    _draw(means, truth, total, picture)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        _draw(means, truth, total, picture)
+    except OSError as error:
+        raise SourdineError(f"{picture} could not be written: {error.strerror}.") from None
     console.print(f"Picture: [bold]{picture}[/]")
 
 

@@ -4,13 +4,22 @@ Everything above reads its parameters here (a float means the decimal it prints)
 random bits with the reals defined here, so no rounding enters a privacy guarantee.
 """
 
-from sourdine.exact.parameters import at_least, integer, number, positive, probability, rational
+from sourdine.exact.parameters import (
+    at_least,
+    flag,
+    integer,
+    number,
+    positive,
+    probability,
+    rational,
+)
 from sourdine.exact.reals import Real, exp_neg
 
 __all__ = [
     "Real",
     "at_least",
     "exp_neg",
+    "flag",
     "integer",
     "number",
     "positive",

@@ -15,7 +15,7 @@ import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
 
-__all__ = ["Number", "at_least", "integer", "number", "positive", "probability", "rational"]
+__all__ = ["Number", "at_least", "flag", "integer", "number", "positive", "probability", "rational"]
 
 Number = Fraction | int | float | Decimal
 """What a person may type for a number."""
@@ -107,6 +107,15 @@ def integer(x: object, name: str, *, least: int | None = None) -> int:
     if least is not None and value < least:
         raise ParameterError(f"{name} must be at least {least}, got {value}. {hint}")
     return value
+
+
+def flag(x: object, name: str) -> bool:
+    """Return ``x`` if it is True or False; ``"no"`` is refused, for it would count as true."""
+    if isinstance(x, (bool, np.bool_)):
+        return bool(x)
+    raise ParameterTypeError(
+        f"{name} must be True or False, got {_given(x)}. Type {name}=True or leave it out."
+    )
 
 
 def _given(x: object) -> str:

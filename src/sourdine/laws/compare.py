@@ -88,10 +88,11 @@ def hockey_stick(p: Law, q: Law, epsilon: float) -> Certified:
         single = p_mass * -np.expm1(-np.maximum(d + begin * slope, 0.0))
     gain = np.where(n == 1, single, p_mass - np.nan_to_num(q_mass, nan=0.0))
     gain = np.where(count > 0, np.maximum(gain, 0.0), 0.0) * s.repeat
-    region = float((p_mass * s.repeat)[count > 0].sum())
     value = min(float(gain.sum()), 1.0)
-    doubt = region * (p.slack + q.slack + ROUNDING * (1.0 + float(np.abs(s.p[s.p > -inf]).max())))
-    upper = value + 2 * doubt + s.left_over + p.beyond
+    slack = p.slack + q.slack + ROUNDING * (1.0 + float(np.abs(s.p[s.p > -inf]).max()))
+    highest = np.maximum(d, d + slope * (n - 1))
+    near = np.where(highest > -slack, np.exp(log_sum(s.p, s.p_slope, n)) * s.repeat, 0.0)
+    upper = value + 2 * min(slack, 1.0) * float(near.sum()) + s.left_over + p.beyond
     at = int(s.start[int(np.argmax(gain))]) if value > 0 else None
     return Certified(value, min(upper, 1.0), at)
 

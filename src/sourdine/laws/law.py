@@ -5,8 +5,9 @@ equal cells or an endless geometric tail cost one entry each. It is the oracle o
 draws and the evidence for its guarantee; it depends on private data, so it serves tests, audits and
 public data, never a release.
 
-Two numbers say how far the floats can be from the truth. ``slack`` bounds the error of every log
-probability. ``beyond`` bounds the mass of cells that are not described (the far tail of a
+Two numbers say how far the floats can be from the truth. ``slack`` bounds the error of the log
+probabilities of the pieces and of where each tail begins; comparisons add what rounding does
+further out. ``beyond`` bounds the mass of cells that are not described (the far tail of a
 Gaussian); it is always counted against whoever makes the claim.
 """
 
@@ -90,8 +91,7 @@ class Law:
             np.asarray(log_weight, np.float64),
             np.asarray(log_ratio, np.float64),
         )
-        if not len(p.start):
-            raise ParameterError("a law must have at least one piece, got none. Give it a cell.")
+        _check(p)
         tails = [t.log_mass() for t in (left, right) if t]
         log_z = float(np.logaddexp.reduce(np.append(p.log_mass(), tails)))
         omitted = exp(min(log_beyond - log_z, 0.0))
@@ -113,9 +113,19 @@ class Law:
         Cells of weight zero (log weight minus infinity) are left out.
         """
         w = np.asarray(log_weights, np.float64)
+        if np.isnan(w).any():
+            raise ParameterError("log weights must be numbers, got NaN. Type -inf for no weight.")
         cells = start + np.flatnonzero(w > -np.inf)
         w = w[w > -np.inf]
         return Law.of(cells, np.ones_like(cells), w, np.zeros_like(w), error=error)
+
+    @staticmethod
+    def two_levels(first: int, width: int, cells: int, drop: float) -> Law:
+        """Return the law on 0 to ``cells - 1`` with a run of weight 1 in a plain of e^-drop."""
+        after = first + width
+        parts = [(0, first, -drop), (first, width, 0.0), (after, cells - after, -drop)]
+        start, length, weight = zip(*[p for p in parts if p[1] > 0], strict=True)
+        return Law.of(start, length, weight, np.zeros(len(start)))
 
     @staticmethod
     def mixture(weights: Sequence[float], laws: Sequence[Law]) -> Law:
@@ -123,12 +133,18 @@ class Law:
 
         Laws with tails must have geometric tails of one decay.
         """
+        chances = np.asarray(weights, np.float64)
+        if len(chances) != len(laws) or not len(laws) or not (chances >= 0).all():
+            raise ParameterError(
+                f"weights must be one number, 0 or more, for each of the {len(laws)} laws, "
+                f"got {len(chances)} of which some may be negative. Type weights=[0.5, 0.5]."
+            )
         first = min(int(law.pieces.start[0]) for law in laws)
         end = max(int(law.pieces.start[-1] + law.pieces.length[-1]) for law in laws)
         cells = np.arange(first - 1, end + 1)  # one cell of each tail
         logs = np.array([law.log_pmf(cells) for law in laws])
         with np.errstate(divide="ignore"):
-            w = np.logaddexp.reduce(logs + np.log(np.asarray(weights))[:, None], axis=0)
+            w = np.logaddexp.reduce(logs + np.log(chances)[:, None], axis=0)
         keep = np.isfinite(w[1:-1])
         inner, w_in = cells[1:-1][keep], w[1:-1][keep]
         return Law.of(
@@ -239,6 +255,16 @@ class Law:
 
     def _moments(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         return _piece_moments(self.followed())
+
+
+def _check(p: Pieces) -> None:
+    """Refuse what is no list of pieces in order."""
+    if not len(p.start):
+        raise ParameterError("a law must have at least one piece, got none. Give it a cell.")
+    if (p.length < 1).any() or (p.start[1:] < p.start[:-1] + p.length[:-1]).any():
+        raise ParameterError(
+            "pieces must have length 1 or more and follow one another, got others. Sort them."
+        )
 
 
 def _piece_moments(

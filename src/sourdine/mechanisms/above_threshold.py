@@ -10,10 +10,11 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.errors import ParameterError
-from sourdine.exact import integer, number, positive
+from sourdine.exact import flag, integer, positive
 from sourdine.laws import Law
+from sourdine.mechanisms.inputs import add, read_vector
 from sourdine.mechanisms.laplace import laplace_error
-from sourdine.mechanisms.mechanism import Mechanism, add, read_vector, settle
+from sourdine.mechanisms.mechanism import Mechanism, read_beta, read_scale, settle
 from sourdine.mechanisms.moves import may_move, moved
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import SUBSTITUTE, Guarantee, Relation
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact.parameters import Number
-    from sourdine.mechanisms.mechanism import Value
+    from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
     Answers = NDArray[np.int64]
@@ -68,8 +69,10 @@ class AboveThreshold(Mechanism["Answers"]):
     a wrong constant would hide, so the audit asks six. *Claim*: `error` and `lemma` hold.
     *Checked by* ``test_error_bound_holds[above-threshold]`` and ``test_above_threshold_lemma``.
 
-    References ---------- .. [1] C. Dwork, A. Roth, "The algorithmic foundations of differential
-    privacy", 2014, section 3.6.
+    References
+    ----------
+    .. [1] C. Dwork, A. Roth, "The algorithmic foundations of differential privacy", 2014,
+       section 3.6.
     .. [2] M. Lyu, D. Su, N. Li, "Understanding the sparse vector technique for differential
        privacy", VLDB 2017 (which of the published variants are wrong).
 
@@ -93,12 +96,14 @@ class AboveThreshold(Mechanism["Answers"]):
     def __post_init__(self) -> None:
         epsilon = positive(self.epsilon, "epsilon")
         span = integer(self.sensitivity, "sensitivity", least=1)
-        integer(self.queries, "queries", least=1)
-        _within_reach(integer(self.threshold, "threshold"), "threshold")
-        _within_reach(4 * span / epsilon, "4 * sensitivity / epsilon")
+        read_scale(4 * span / epsilon)
         settle(
             self,
             epsilon=epsilon,
+            queries=integer(self.queries, "queries", least=1),
+            threshold=_read_threshold(self.threshold),
+            sensitivity=span,
+            monotone=flag(self.monotone, "monotone"),
             threshold_scale=2 * span / epsilon,
             query_scale=(2 if self.monotone else 4) * span / epsilon,
             guarantee=Guarantee(epsilon, 0, self.relation),
@@ -132,7 +137,7 @@ class AboveThreshold(Mechanism["Answers"]):
         r"""Return :math:`a + b`, where :math:`P(|\rho| > a) \le \beta/2` and
         :math:`P(|\nu_i| > b) \le \beta/(2m)`: the lemma with the noise's own tails.
         """  # noqa: D205 - the formula does not fit one line
-        half = float(number(beta, "beta", above=0, most=1)) / 2
+        half = read_beta(beta) / 2
         nu = laplace_error(self.query_scale, half / self.queries)
         return laplace_error(self.threshold_scale, half) + nu
 
@@ -144,7 +149,7 @@ class AboveThreshold(Mechanism["Answers"]):
         answers the same proof gives 4 in place of 8.
         """
         scale = float(self.threshold_scale) * (2 if self.monotone else 4)
-        return scale * log(2 * self.queries / float(number(beta, "beta", above=0, most=1)))
+        return scale * log(2 * self.queries / read_beta(beta))
 
     def neighbours(self, x: Answers) -> Iterator[Answers]:
         """Yield all answers within the sensitivity, in one direction if monotone."""
@@ -155,12 +160,14 @@ class AboveThreshold(Mechanism["Answers"]):
         return may_move(x, y, self.sensitivity, monotone=self.monotone)
 
 
-def _within_reach(x: Fraction | int, name: str) -> None:
-    """Keep all sums far from the ends of int64, where noise would no longer be what it is."""
-    if not -(1 << 48) < x < 1 << 48:
+def _read_threshold(threshold: object) -> int:
+    """Return a threshold near enough to 0 that its distance to any answer fits 64 bits."""
+    value = integer(threshold, "threshold")
+    if not -(1 << 61) < value < 1 << 61:
         raise ParameterError(
-            f"{name} must be below 2**48 in size, got {float(x):g}. Type a coarser grid's ticks."
+            f"threshold must be within 2**61 of 0, got {value}. Type a coarser grid's ticks."
         )
+    return value
 
 
 def first_above_law(

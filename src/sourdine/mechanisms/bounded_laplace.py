@@ -8,28 +8,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine import noise
-from sourdine.exact import integer, number, positive
+from sourdine.errors import ParameterError
+from sourdine.exact import integer, positive
 from sourdine.laws import Law
 from sourdine.mechanisms.laplace import laplace_error
-from sourdine.mechanisms.mechanism import Mechanism, read_code, settle
+from sourdine.mechanisms.mechanism import Report, read_beta, settle
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import LOCAL, Guarantee
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from fractions import Fraction
 
     from numpy.typing import NDArray
 
     from sourdine.exact.parameters import Number
-    from sourdine.mechanisms.mechanism import Value
+    from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
-__all__ = ["BoundedLaplace"]
+__all__ = ["BoundedLaplace", "read_last"]
+
+MOST = 1 << 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BoundedLaplace(Mechanism[int]):
+class BoundedLaplace(Report):
     r"""Report a tick :math:`y` of 0 to :math:`m`, :math:`P(y) \propto e^{-\varepsilon|y-x|/m}`.
 
     It is drawn by its inverse law, with the same work for every input: to redraw until the result
@@ -42,7 +44,9 @@ class BoundedLaplace(Mechanism[int]):
     last
         :math:`m`, the highest tick; inputs outside 0 to m count as the nearest end.
 
-    Notes ----- *Claim*: :math:`\varepsilon`-LDP, no less. The normaliser :math:`Z(x)` is not
+    Notes
+    -----
+    *Claim*: :math:`\varepsilon`-LDP, no less. The normaliser :math:`Z(x)` is not
     constant, but :math:`-\varepsilon|y-x|/m - \ln Z(x)` rises in :math:`x` up to :math:`y` and
     falls after, so the worst pair is the two ends, where :math:`Z(0) = Z(m)`. *Checked by*
     ``test_exact_worst_case[bounded-laplace]``.
@@ -68,13 +72,14 @@ class BoundedLaplace(Mechanism[int]):
 
     def __post_init__(self) -> None:
         epsilon = positive(self.epsilon, "epsilon")
-        last = integer(self.last, "last", least=1)
+        last = read_last(self.last, least=1)
         guarantee = Guarantee(epsilon, 0, LOCAL)
-        settle(self, epsilon=epsilon, decay=epsilon / last, guarantee=guarantee)
+        settle(self, epsilon=epsilon, last=last, decay=epsilon / last, guarantee=guarantee)
 
-    def read(self, x: object) -> int:
-        """Return a tick from 0 to m."""
-        return read_code(x, self.last)
+    @property
+    def top(self) -> int:
+        """The highest tick, m."""
+        return self.last
 
     def draw(self, x: int, size: int | None, source: Source) -> Value:
         """Report by the inverse law."""
@@ -97,21 +102,22 @@ class BoundedLaplace(Mechanism[int]):
 
     def error(self, beta: Number = 0.05) -> float:
         """Return the unbounded Laplace's error, which the bounds can only lower."""
-        level = float(number(beta, "beta", above=0, most=1))
+        level = read_beta(beta)
         return min(float(self.last), laplace_error(1 / self.decay, level))
 
     def bias(self, x: int) -> float:
         """Return how far the mean report lies from ``x``."""
         return self.law(self.read(x)).mean() - x
 
-    def neighbours(self, x: int) -> Iterator[int]:
-        """Yield every tick."""
-        del x
-        yield from range(self.last + 1)
 
-    def adjacent(self, x: int, y: int) -> bool:
-        """Return True: any two inputs of one person are compared."""
-        return min(x, y) >= 0 and max(x, y) <= self.last
+def read_last(last: object, least: int) -> int:
+    """Return the highest tick of an interval, small enough for 64 bits."""
+    value = integer(last, "last", least=least)
+    if value > MOST:
+        raise ParameterError(
+            f"last must be at most 2**40, got {value}. Type a coarser grid's highest tick."
+        )
+    return value
 
 
 register(

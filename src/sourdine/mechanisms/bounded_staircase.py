@@ -11,27 +11,26 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.errors import ParameterError
-from sourdine.exact import Real, exp_neg, integer, number, positive
+from sourdine.exact import Real, exp_neg, positive
 from sourdine.laws import Law
-from sourdine.mechanisms.mechanism import Mechanism, read_code, settle
+from sourdine.mechanisms.bounded_laplace import read_last
+from sourdine.mechanisms.mechanism import Report, read_beta, settle
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.mechanisms.staircase import gamma_l1, gamma_l2, read_loss
 from sourdine.privacy import LOCAL, Guarantee
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from sourdine.exact.parameters import Number
-    from sourdine.mechanisms.mechanism import Value
+    from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
-__all__ = ["BoundedStaircase", "rejection_level", "two_level_law"]
+__all__ = ["BoundedStaircase", "rejection_level"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BoundedStaircase(Mechanism[int]):
+class BoundedStaircase(Report):
     r"""Report a tick near the truth with weight 1, any other with weight :math:`e^{-\eta}`.
 
     ==============  ============================================================================
@@ -59,7 +58,7 @@ class BoundedStaircase(Mechanism[int]):
     Notes
     -----
     *Claim*: :math:`\varepsilon`-LDP, exactly so for the window. *Checked by*
-    ``test_exact_worst_case[bounded-staircase-window]`` and ``[bounded-staircase-truncated]``.
+    ``test_exact_worst_case[window-staircase]`` and ``[truncated-staircase]``.
     *Claim*: redrawing breaks the promise. *Checked by* ``test_rejection_staircase_is_rejected``.
 
     References
@@ -87,7 +86,7 @@ class BoundedStaircase(Mechanism[int]):
 
     def __post_init__(self) -> None:
         epsilon = positive(self.epsilon, "epsilon")
-        last = integer(self.last, "last", least=2)
+        last = read_last(self.last, least=2)
         if self.form not in ("window", "truncated"):
             raise ParameterError(
                 f"form must be 'window' or 'truncated', got {self.form!r}. Type form='window'."
@@ -98,7 +97,7 @@ class BoundedStaircase(Mechanism[int]):
         reach = min(max(1, round(gamma(spent) * (last + 1))), (last + 1) // 2)
         level = _level(epsilon, last + 1, reach) if truncated else epsilon
         guarantee = Guarantee(epsilon, 0, LOCAL)
-        settle(self, epsilon=epsilon, reach=reach, level=level, guarantee=guarantee)
+        settle(self, epsilon=epsilon, last=last, reach=reach, level=level, guarantee=guarantee)
 
     def near(self, x: int) -> tuple[int, int]:
         """Return the first tick of weight 1 and how many there are."""
@@ -108,9 +107,10 @@ class BoundedStaircase(Mechanism[int]):
         first = max(x - self.reach + 1, 0)
         return first, min(x + self.reach, self.last + 1) - first
 
-    def read(self, x: object) -> int:
-        """Return a tick from 0 to m."""
-        return read_code(x, self.last)
+    @property
+    def top(self) -> int:
+        """The highest tick, m."""
+        return self.last
 
     def draw(self, x: int, size: int | None, source: Source) -> Value:
         """Decide near or far, then take any of those ticks."""
@@ -127,7 +127,7 @@ class BoundedStaircase(Mechanism[int]):
 
     def law(self, x: int) -> Law:
         """Return the two levels."""
-        return two_level_law(*self.near(x), self.last + 1, float(self.level))
+        return Law.two_levels(*self.near(x), self.last + 1, float(self.level))
 
     def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the distance from the truth."""
@@ -138,33 +138,13 @@ class BoundedStaircase(Mechanism[int]):
 
         Between the two, far reports are spread evenly over the rest: the bound follows them.
         """
-        level = float(number(beta, "beta", above=0, most=1)) * (1 - 1e-9)
+        level = read_beta(beta) * (1 - 1e-9)
         widest = 2 * self.reach - 1
         narrowest = widest if self.form == "window" else self.reach
         others = self.last + 1 - narrowest
         each = exp(-float(self.level)) / (narrowest + others * exp(-float(self.level)))
         beyond = int(min(level / each, float(self.last)))  # this many far ticks may be passed
         return float(max(self.last - beyond, min(widest, self.last)))
-
-    def neighbours(self, x: int) -> Iterator[int]:
-        """Yield every tick."""
-        del x
-        yield from range(self.last + 1)
-
-    def adjacent(self, x: int, y: int) -> bool:
-        """Return True: any two inputs of one person are compared."""
-        return min(x, y) >= 0 and max(x, y) <= self.last
-
-
-def two_level_law(first: int, width: int, cells: int, level: float) -> Law:
-    """Return the law on 0 to ``cells - 1`` with a run of weight 1 in a plain of ``exp(-level)``."""
-    parts = [
-        (0, first, -level),
-        (first, width, 0.0),
-        (first + width, cells - first - width, -level),
-    ]
-    start, length, weight = zip(*[p for p in parts if p[1] > 0], strict=True)
-    return Law.of(start, length, weight, np.zeros(len(start)))
 
 
 def rejection_level(level: Fraction, cells: int, reach: int) -> Real:
@@ -196,7 +176,7 @@ def _level(epsilon: Fraction, cells: int, reach: int) -> Fraction:
 
 register(
     Specimen(
-        name="bounded-staircase-window",
+        name="window-staircase",
         make=lambda epsilon: BoundedStaircase(epsilon=epsilon, last=19),
         inputs=tuple(range(20)),
         tight=True,
@@ -204,7 +184,7 @@ register(
 )
 register(
     Specimen(
-        name="bounded-staircase-truncated",
+        name="truncated-staircase",
         make=lambda epsilon: BoundedStaircase(epsilon=epsilon, last=19, form="truncated"),
         inputs=tuple(range(20)),
         tight=True,

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine import noise
-from sourdine.exact import integer, number, positive
+from sourdine.exact import flag, integer, positive
 from sourdine.laws import Law
-from sourdine.mechanisms.mechanism import Mechanism, read_vector, settle
+from sourdine.mechanisms.inputs import read_vector
+from sourdine.mechanisms.mechanism import Mechanism, read_beta, settle
 from sourdine.mechanisms.moves import may_move, moved
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import SUBSTITUTE, Guarantee, Relation
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact.parameters import Number
-    from sourdine.mechanisms.mechanism import Value
+    from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
     Scores = NDArray[np.int64]
@@ -61,10 +62,12 @@ class Selection(Mechanism["Scores"]):
     def __post_init__(self) -> None:
         epsilon = positive(self.epsilon, "epsilon")
         span = integer(self.sensitivity, "sensitivity", least=1)
-        integer(self.candidates, "candidates", least=1)
         settle(
             self,
             epsilon=epsilon,
+            candidates=integer(self.candidates, "candidates", least=1),
+            sensitivity=span,
+            monotone=flag(self.monotone, "monotone"),
             decay=epsilon / (span if self.monotone else 2 * span),
             guarantee=Guarantee(epsilon, 0, self.relation),
         )
@@ -75,8 +78,7 @@ class Selection(Mechanism["Scores"]):
 
     def error(self, beta: Number = 0.05) -> float:
         r"""Return :math:`\ln(m/\beta)/c`: how far below the best the chosen score may be."""
-        b = float(number(beta, "beta", above=0, most=1))
-        return log(self.candidates / b) / float(self.decay)
+        return log(self.candidates / read_beta(beta)) / float(self.decay)
 
     def loss(self, x: Scores, y: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return by how much the chosen score falls short of the best."""

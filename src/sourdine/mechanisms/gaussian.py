@@ -12,9 +12,10 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import Real, integer, number, positive
+from sourdine.exact import Real, integer, positive
 from sourdine.laws import Law
-from sourdine.mechanisms.mechanism import Additive, add, read_ticks, settle
+from sourdine.mechanisms.inputs import add, read_one, read_ticks
+from sourdine.mechanisms.mechanism import Additive, read_beta, read_scale, settle
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import SUBSTITUTE, Concentrated, Guarantee, Relation
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sourdine.exact.parameters import Number
-    from sourdine.mechanisms.mechanism import Value
+    from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
     Calibration = Literal["tight", "classic", "zcdp"]
@@ -50,7 +51,8 @@ class Gaussian(Additive["Value"]):
 
         ===========  ==========================================================================
         ``tight``    the least :math:`\sigma^2` at which the hockey stick of the discrete law
-                     itself is at most delta, rounded up
+                     itself is certainly at most delta, rounded up (by parts in a million; by
+                     some percent for epsilon below 1e-4, where the law's slack weighs)
         ``classic``  :math:`2 \ln(1.25/\delta)\,\Delta^2/\varepsilon^2`; refused where the law
                      says that it does not hold (it is proved for :math:`\varepsilon < 1` only)
         ``zcdp``     :math:`\Delta^2/(2\rho)`, :math:`\rho` converted from (epsilon, delta); the
@@ -59,7 +61,9 @@ class Gaussian(Additive["Value"]):
     relation
         Which data sets are neighbours.
 
-    Notes ----- *Claim*: (epsilon, delta)-differential privacy. For the discrete law :math:`p`,
+    Notes
+    -----
+    *Claim*: (epsilon, delta)-differential privacy. For the discrete law :math:`p`,
     log-concave and so of monotone likelihood ratio, the worst set is a half-line, and the hockey
     stick of a shift by :math:`s` is :math:`H(s) = \max_c T(c - s) - e^\varepsilon T(c)` with the
     tail :math:`T(c) = \sum_{k \ge c} p(k)`. :math:`T` falls, so :math:`H` rises with :math:`s`:
@@ -94,10 +98,12 @@ class Gaussian(Additive["Value"]):
     def __post_init__(self) -> None:
         epsilon, delta = positive(self.epsilon, "epsilon"), _read_delta(self.delta)
         span = integer(self.sensitivity, "sensitivity", least=1)
+        read_scale(span / epsilon)
         settle(
             self,
             epsilon=epsilon,
             delta=delta,
+            sensitivity=span,
             variance=_calibrated(self.calibration, epsilon, delta, span),
             guarantee=Guarantee(epsilon, delta, self.relation),
         )
@@ -119,11 +125,11 @@ class Gaussian(Additive["Value"]):
 
     def law(self, x: Value) -> Law:
         """Return the discrete Gaussian law around ``x``."""
-        return gaussian_law(int(x), self.variance, _reach(Fraction(self.delta)))
+        return gaussian_law(read_one(x), self.variance, _reach(Fraction(self.delta)))
 
     def error(self, beta: Number = 0.05) -> float:
         """Return the least distance that the noise passes with probability ``beta`` at most."""
-        level = float(number(beta, "beta", above=0, most=1)) / 2 * (1 - 1e-8)
+        level = read_beta(beta) / 2 * (1 - 1e-7)
         return float(-gaussian_law(0, self.variance).quantile(level))
 
     def neighbours(self, x: Value) -> Iterator[Value]:

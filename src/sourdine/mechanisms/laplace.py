@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine import noise
-from sourdine.exact import number, positive
+from sourdine.exact import positive
 from sourdine.laws import Law, Tail
-from sourdine.mechanisms.mechanism import Additive, add, read_ticks, settle
+from sourdine.mechanisms.inputs import add, read_one, read_ticks
+from sourdine.mechanisms.mechanism import Additive, read_beta, read_scale, settle
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import SUBSTITUTE, Guarantee, Relation
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from sourdine.exact.parameters import Number
-    from sourdine.mechanisms.mechanism import Value
+    from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
 __all__ = ["Laplace", "laplace_error", "laplace_law"]
@@ -81,7 +82,7 @@ class Laplace(Additive["Value"]):
             self,
             epsilon=epsilon,
             sensitivity=sensitivity,
-            scale=sensitivity / epsilon,
+            scale=read_scale(sensitivity / epsilon),
             guarantee=Guarantee(epsilon, 0, self.relation),
         )
 
@@ -96,11 +97,11 @@ class Laplace(Additive["Value"]):
 
     def law(self, x: Value) -> Law:
         """Return the two-sided geometric law around ``x``."""
-        return laplace_law(int(x), self.scale)
+        return laplace_law(read_one(x), self.scale)
 
     def error(self, beta: Number = 0.05) -> float:
         r"""Return the least :math:`e` with :math:`P(|k| > e) = 2 q^{e+1}/(1+q) \le \beta`."""
-        return laplace_error(self.scale, float(number(beta, "beta", above=0, most=1)))
+        return laplace_error(self.scale, read_beta(beta))
 
     def neighbours(self, x: Value) -> Iterator[Value]:
         """Yield the inputs at most the sensitivity away."""

@@ -11,9 +11,6 @@ Two definitions say what the claims mean: ``neighbours(x)`` are the inputs that 
 compares with ``x``, and ``loss(x, y)`` is how wrong the output ``y`` is for ``x``. So every claim
 can be checked by machine: `sourdine.audit` does, for each mechanism in
 `sourdine.mechanisms.registry`.
-
-Inputs are whole numbers on public grids, or vectors of them. A wrong *kind* of input is refused;
-a value never is: what lies outside a public domain is moved to its nearest end.
 """
 
 from __future__ import annotations
@@ -21,12 +18,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
-from sourdine.errors import ParameterTypeError
-from sourdine.exact import number
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import rational
+from sourdine.mechanisms.inputs import add, read_code
 from sourdine.mechanisms.transcript import CURRENT
 from sourdine.noise import SYSTEM
 from sourdine.privacy import Guarantee, Relation
@@ -35,20 +33,19 @@ from sourdine.release import Release
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from sourdine.exact.parameters import Number
     from sourdine.laws import Law
+    from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
-    Value = int | NDArray[np.int64]
-
-__all__ = ["Additive", "Mechanism", "add", "read_code", "read_ticks", "read_vector", "settle"]
+__all__ = ["Additive", "Mechanism", "Report", "read_beta", "read_level", "read_scale", "settle"]
 
 X = TypeVar("X")
 
-ENDS = np.iinfo(np.int64)
-REACH = 1 << 61
+WIDEST = 1 << 55
+RAREST = Fraction(1, 10**15)
 
 
 class Mechanism(ABC, Generic[X]):
@@ -100,19 +97,17 @@ class Mechanism(ABC, Generic[X]):
         """Draw many times for one public input, to look at or to test: no release."""
         return np.asarray(self.draw(self.read(x), size, source))
 
-    def __str__(self) -> str:
-        public = {f.name: getattr(self, f.name) for f in fields(self) if f.init}  # type: ignore[arg-type]
-        shown = ", ".join(
-            f"{k}={_plain(v)}" for k, v in public.items() if not isinstance(v, Relation)
-        )
-        return f"{type(self).__name__}({shown})"
-
     def interval(self, value: Value, level: Number) -> tuple[Value, Value]:  # noqa: ARG002
         """Return the ends between which the truth lies with probability ``level``."""
         raise ParameterTypeError(
             f"an interval must be of a number, got the choice of {type(self).__name__}. "
             f"Look at its error(beta) instead."
         )
+
+    def __str__(self) -> str:
+        public = {f.name: getattr(self, f.name) for f in fields(self) if f.init}  # type: ignore[arg-type]
+        shown = [f"{k}={_plain(v)}" for k, v in public.items() if not isinstance(v, Relation)]
+        return f"{type(self).__name__}({', '.join(shown)})"
 
 
 class Additive(Mechanism[X]):
@@ -126,68 +121,72 @@ class Additive(Mechanism[X]):
 
     def interval(self, value: Value, level: Number) -> tuple[Value, Value]:
         """Return value plus and minus the error at ``1 - level``."""
-        half = int(self.error(1 - number(level, "level", above=0, most=1)))
-        return value - half, value + half
+        half = int(self.error(1 - read_level(level)))
+        return add(value, -half), add(value, half)
 
 
-def add(x: Value, k: Value) -> Value:
-    """Return x + k; arrays stop at the ends of int64 instead of wrapping round."""
-    if isinstance(x, int) and isinstance(k, int):
-        return x + k
-    if isinstance(x, int) and not -(1 << 62) < x < 1 << 62:
-        x = np.full(np.shape(k), min(max(x, -(1 << 63)), (1 << 63) - 1))
-    x, k = np.asarray(x, np.int64), np.asarray(k, np.int64)
-    with np.errstate(over="ignore"):
-        total = x + k
-    wrapped = ((x ^ total) & (k ^ total)) < 0
-    return np.where(wrapped, np.where(k < 0, ENDS.min, ENDS.max), total)
+class Report(Mechanism[int]):
+    """One person's answer, a code from 0 to ``top``: any two answers are neighbours."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def top(self) -> int:
+        """The highest code."""
+
+    def read(self, x: object) -> int:
+        """Return a code; what lies outside 0 to ``top`` counts as the nearest end."""
+        return read_code(x, self.top)
+
+    def neighbours(self, x: int) -> Iterator[int]:
+        """Yield every code."""
+        del x
+        yield from range(self.top + 1)
+
+    def adjacent(self, x: int, y: int) -> bool:
+        """Return whether both are codes."""
+        return min(x, y) >= 0 and max(x, y) <= self.top
 
 
-def settle(mechanism: object, **fields: object) -> None:
+def settle(mechanism: object, **values: object) -> None:
     """Set fields of a frozen dataclass, once, from ``__post_init__``."""
-    for name, value in fields.items():
+    for name, value in values.items():
         object.__setattr__(mechanism, name, value)
 
 
-def read_ticks(x: object) -> Value:
-    """Return a whole number, or an array of them, as ticks."""
-    if isinstance(x, int) and not isinstance(x, bool):
-        return x
-    ticks = _clipped(x) if isinstance(x, (list, tuple)) else np.asarray(x)
-    if ticks.dtype.kind not in "iu":
-        raise ParameterTypeError(
-            f"the input must be whole numbers (ticks of a grid), got {_kind(x)}. "
-            f"Snap values first, as Grid(0, 100, step=1).ticks(values)."
+def read_beta(beta: object) -> float:
+    """Return the probability with which an error bound may be passed."""
+    chance = rational(beta, "beta")
+    if not RAREST <= chance <= 1:
+        raise ParameterError(
+            f"beta must be from 1e-15 to 1, got {beta!s}. Type a probability, as beta=0.05."
         )
-    return int(ticks) if ticks.ndim == 0 else np.minimum(ticks, ENDS.max).astype(np.int64)
+    return float(chance)
 
 
-def _clipped(x: list[object] | tuple[object, ...]) -> NDArray[np.generic]:
-    """Return a list of whole numbers as an array; those beyond int64 become its nearest end."""
-    if x and all(isinstance(v, int) and not isinstance(v, bool) for v in x):
-        return np.array([min(max(cast("int", v), ENDS.min), ENDS.max) for v in x], np.int64)
-    return np.asarray(x)
-
-
-def read_code(x: object, last: int) -> int:
-    """Return a code from 0 to ``last``; what lies outside is moved to the nearest end."""
-    code = read_ticks(x)
-    if not isinstance(code, int):
-        raise ParameterTypeError(
-            f"the input must be one code, got {_kind(x)}. Release the codes one by one."
+def read_level(level: object) -> Fraction:
+    """Return the probability with which an interval holds the truth."""
+    chance = rational(level, "level")
+    if not 0 < chance <= 1 - RAREST:
+        raise ParameterError(
+            f"level must be above 0 and below 1, got {level!s}. Type a probability, as level=0.95."
         )
-    return min(max(code, 0), last)
+    return chance
 
 
-def read_vector(x: ArrayLike | object, length: int, name: str) -> NDArray[np.int64]:
-    """Return a vector of whole numbers of a public length, each within 2**61 of zero."""
-    vector = np.atleast_1d(np.asarray(read_ticks(x)))
-    if vector.shape != (length,):
-        raise ParameterTypeError(
-            f"{name} must be a vector of {length} whole numbers, got shape {vector.shape}. "
-            f"Its length is public: construct the mechanism with it."
+def read_scale(scale: Fraction) -> Fraction:
+    r"""Return a scale of noise at which 64 bits hold every draw that could ever occur.
+
+    Beyond, draws would stop at the ends of 64 bits and the value shine through. At
+    :math:`2^{55}` that has probability :math:`e^{-256}`, less than to guess a key of 256 bits.
+    """
+    if scale >= WIDEST:
+        raise ParameterError(
+            f"sensitivity / epsilon must be below 2**55 ticks, got {float(scale):g}. "
+            f"Type a coarser grid, or a larger epsilon."
         )
-    return np.asarray(np.clip(vector, -REACH, REACH), np.int64)
+    return scale
 
 
 def _plain(value: object) -> str:
@@ -195,8 +194,4 @@ def _plain(value: object) -> str:
     if isinstance(value, Fraction):
         decimal = repr(float(value)) if value.denominator > 1 else str(value)
         return decimal if Fraction(decimal) == value else str(value)
-    return str(value)
-
-
-def _kind(x: object) -> str:
-    return f"an array of {x.dtype}" if isinstance(x, np.ndarray) else type(x).__name__
+    return getattr(value, "__name__", str(value))

@@ -15,7 +15,7 @@ from sourdine.mechanisms.registry import Specimen, register
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sourdine.mechanisms.mechanism import Value
+    from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
 __all__ = ["PermuteAndFlip"]
@@ -28,7 +28,9 @@ class PermuteAndFlip(Selection):
     The best candidate's coin always falls heads. Going through the candidates in random order until
     the first heads, as the paper has it, is the same as a uniform choice among all heads.
 
-    Notes ----- *Claim*: :math:`\varepsilon`-differential privacy with the constants of the
+    Notes
+    -----
+    *Claim*: :math:`\varepsilon`-differential privacy with the constants of the
     exponential mechanism. *Checked by* ``test_exact_worst_case[permute-and-flip]``. *Claim*: its
     expected loss is never above that of the exponential mechanism. *Checked by*
     ``test_permute_and_flip_beats_exponential``.

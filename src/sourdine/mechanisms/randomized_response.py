@@ -10,26 +10,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine import noise
-from sourdine.exact import Real, exp_neg, integer, number, positive
+from sourdine.errors import ParameterError
+from sourdine.exact import Real, exp_neg, integer, positive, probability
 from sourdine.laws import Law
-from sourdine.mechanisms.mechanism import Mechanism, read_code, settle
+from sourdine.mechanisms.mechanism import Report, read_beta, settle
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import LOCAL, Guarantee
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import ArrayLike, NDArray
 
     from sourdine.exact.parameters import Number
-    from sourdine.mechanisms.mechanism import Value
+    from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
 __all__ = ["RandomizedResponse"]
 
+MOST = 1 << 62
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RandomizedResponse(Mechanism[int]):
+class RandomizedResponse(Report):
     r"""Report the true category with probability :math:`p`, each other one with :math:`q`.
 
     .. math:: p = \frac{e^\varepsilon}{e^\varepsilon + k - 1}, \qquad
@@ -69,8 +70,13 @@ class RandomizedResponse(Mechanism[int]):
 
     def __post_init__(self) -> None:
         epsilon = positive(self.epsilon, "epsilon")
-        integer(self.categories, "categories", least=2)
-        settle(self, epsilon=epsilon, guarantee=Guarantee(epsilon, 0, LOCAL))
+        categories = integer(self.categories, "categories", least=2)
+        if categories > MOST:
+            raise ParameterError(
+                f"categories must be at most 2**62, got {categories}. Hash the answers first."
+            )
+        guarantee = Guarantee(epsilon, 0, LOCAL)
+        settle(self, epsilon=epsilon, categories=categories, guarantee=guarantee)
 
     @property
     def lie(self) -> Real:
@@ -78,9 +84,10 @@ class RandomizedResponse(Mechanism[int]):
         b = exp_neg(Fraction(self.epsilon))
         return (self.categories - 1) * b / (1 + (self.categories - 1) * b)
 
-    def read(self, x: object) -> int:
-        """Return a code from 0 to k - 1."""
-        return read_code(x, self.categories - 1)
+    @property
+    def top(self) -> int:
+        """The highest code, k - 1."""
+        return self.categories - 1
 
     def draw(self, x: int, size: int | None, source: Source) -> Value:
         """Report: step on by 1 to k - 1 places with the chance of a lie."""
@@ -92,9 +99,7 @@ class RandomizedResponse(Mechanism[int]):
 
     def law(self, x: int) -> Law:
         """Return the law over the categories."""
-        logs = np.full(self.categories, -float(self.epsilon))
-        logs[x] = 0.0
-        return Law.finite(logs)
+        return Law.two_levels(x, 1, self.categories, float(self.epsilon))
 
     def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return 1 for a wrong report, 0 for a right one."""
@@ -102,12 +107,7 @@ class RandomizedResponse(Mechanism[int]):
 
     def error(self, beta: Number = 0.05) -> float:
         """Return 0 if one report is right but for probability ``beta``, else 1."""
-        return float(self.lie.above() > number(beta, "beta", above=0, most=1))
-
-    def neighbours(self, x: int) -> Iterator[int]:
-        """Yield every category."""
-        del x
-        yield from range(self.categories)
+        return float(self.lie.above() > read_beta(beta))
 
     @property
     def channel(self) -> tuple[float, float]:
@@ -120,13 +120,19 @@ class RandomizedResponse(Mechanism[int]):
         r"""Return :math:`\hat f = (c/n - q)/(p - q)`, unbiased; single entries may be negative."""
         p, q = self.channel
         c = np.asarray(counts, np.float64)
+        if c.shape != (self.categories,) or not c.sum() > 0:
+            raise ParameterError(
+                f"counts must be {self.categories} numbers of reports, not all 0, "
+                f"got shape {c.shape}. Count the reports of every category."
+            )
         return np.asarray((c / c.sum() - q) / (p - q))
 
-    def variance(self, frequency: float, reports: int) -> float:
+    def variance(self, frequency: Number, reports: int) -> float:
         r"""Return :math:`\frac{f p(1-p) + (1-f) q(1-q)}{n(p-q)^2}`, of one entry of `estimate`."""
         p, q = self.channel
-        spread = frequency * p * (1 - p) + (1 - frequency) * q * (1 - q)
-        return spread / (reports * (p - q) ** 2)
+        f = float(probability(frequency, "frequency"))
+        spread = f * p * (1 - p) + (1 - f) * q * (1 - q)
+        return spread / (integer(reports, "reports", least=1) * (p - q) ** 2)
 
 
 register(

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sourdine import noise
-from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import integer, number, positive
+from sourdine.errors import ParameterError
+from sourdine.exact import integer, positive
 from sourdine.laws import Law, Pieces, Tail
-from sourdine.mechanisms.mechanism import Additive, add, read_ticks, settle
+from sourdine.mechanisms.inputs import add, read_one
+from sourdine.mechanisms.mechanism import Additive, read_beta, read_scale, settle
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import SUBSTITUTE, Guarantee, Relation
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sourdine.exact.parameters import Number
-    from sourdine.mechanisms.mechanism import Value
+    from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
 __all__ = ["Staircase", "gamma_l1", "gamma_l2", "read_loss"]
@@ -102,6 +103,7 @@ class Staircase(Additive["Value"]):
         epsilon = positive(self.epsilon, "epsilon")
         span = integer(self.sensitivity, "sensitivity", least=1)
         kind = read_loss(self.minimise)
+        read_scale(span / epsilon)
         width = _best_width(epsilon, span, kind) if self.width is None else self.width
         settle(
             self,
@@ -118,13 +120,7 @@ class Staircase(Additive["Value"]):
 
     def read(self, x: object) -> Value:
         """Return one tick; the noise of several would cost epsilon each."""
-        ticks = read_ticks(x)
-        if not isinstance(ticks, int):
-            raise ParameterTypeError(
-                "the input must be one number, got an array. "
-                "Release the numbers one by one, or use Laplace with the L1 sensitivity."
-            )
-        return ticks
+        return read_one(x)
 
     def draw(self, x: Value, size: int | None, source: Source) -> Value:
         """Add the noise."""
@@ -135,12 +131,19 @@ class Staircase(Additive["Value"]):
 
     def law(self, x: Value) -> Law:
         """Return the staircase around ``x``."""
-        return staircase_law(int(x), Fraction(self.epsilon), self.sensitivity, self.inner)
+        return staircase_law(read_one(x), Fraction(self.epsilon), self.sensitivity, self.inner)
 
     def error(self, beta: Number = 0.05) -> float:
         """Return the least distance that the noise passes with probability ``beta`` at most."""
-        low = self.law(0).quantile(float(number(beta, "beta", above=0, most=1)) / 2 * (1 - 1e-9))
-        return float(-low)
+        level = read_beta(beta) * (1 - 1e-9)
+        stairs = _Stairs(float(self.epsilon), self.sensitivity, self.inner)
+        low, high = -1, self.sensitivity
+        while stairs.beyond(high) > level:
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if stairs.beyond(middle) > level else (low, middle)
+        return float(high)
 
     def neighbours(self, x: Value) -> Iterator[Value]:
         """Yield the inputs at most the sensitivity away."""
@@ -180,16 +183,52 @@ def _steps(inner: int, span: int, epsilon: float) -> Pieces:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Stairs:
+    r"""Sums over the staircase in closed form: :math:`w(k) = b^{j + [i \ge r]}`, :math:`k = jD+i`.
+
+    One period has the sums :math:`A, B, C` of :math:`w, iw, i^2 w`, and
+    :math:`\sum_j b^j, \sum_j j b^j, \sum_j j^2 b^j` are geometric.
+    """
+
+    epsilon: float
+    span: int
+    inner: int
+
+    def _period(self) -> tuple[float, float, float]:
+        b, r, d = exp(-self.epsilon), self.inner, self.span
+        powers = [(n, n * (n - 1) / 2, (n - 1) * n * (2 * n - 1) / 6) for n in (float(r), float(d))]
+        near, whole = powers
+        a, b1, c = (x + b * (y - x) for x, y in zip(near, whole, strict=True))
+        return a, b1, c
+
+    @property
+    def mass(self) -> float:
+        """Return the sum of all weights, both sides."""
+        return 2 * self._period()[0] / -expm1(-self.epsilon) - 1
+
+    def beyond(self, distance: int) -> float:
+        """Return the probability that the noise is further than ``distance`` from 0."""
+        j, i = divmod(distance + 1, self.span)
+        rest = max(self.inner - i, 0) + exp(-self.epsilon) * (self.span - max(i, self.inner))
+        later = exp(-self.epsilon) * self._period()[0] / -expm1(-self.epsilon)
+        return 2 * exp(-self.epsilon * j) * (rest + later) / self.mass
+
+    def mean_loss(self, kind: Literal["l1", "l2"]) -> float:
+        """Return the mean distance, or the variance."""
+        b, gap, d = exp(-self.epsilon), -expm1(-self.epsilon), self.span
+        a, b1, c = self._period()
+        once, twice = b / gap**2, b * (1 + b) / gap**3
+        if kind == "l1":
+            return 2 * (d * a * once + b1 / gap) / self.mass
+        return 2 * (d * d * a * twice + 2 * d * b1 * once + c / gap) / self.mass
+
+
 def _best_width(epsilon: Fraction, span: int, kind: Literal["l1", "l2"]) -> int:
     """Return the inner step with the least mean loss: next to the continuous optimum."""
     gamma = (gamma_l1 if kind == "l1" else gamma_l2)(float(epsilon))
     near = range(max(1, ceil(gamma * span) - 2), min(span, ceil(gamma * span) + 2) + 1)
-
-    def mean_loss(width: int) -> float:
-        law = staircase_law(0, epsilon, span, width)
-        return law.expectation_abs() if kind == "l1" else law.variance()
-
-    return min(near, key=mean_loss)
+    return min(near, key=lambda width: _Stairs(float(epsilon), span, width).mean_loss(kind))
 
 
 def read_loss(kind: object) -> Literal["l1", "l2"]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Sized
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
@@ -16,18 +15,19 @@ from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import integer, number
 from sourdine.laws import Law
+from sourdine.mechanisms.inputs import REACH, read_ticks
 from sourdine.mechanisms.laplace import Laplace
-from sourdine.mechanisms.mechanism import Mechanism, read_ticks, settle
+from sourdine.mechanisms.mechanism import Mechanism, settle
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, amplification
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from sourdine.exact.parameters import Number
-    from sourdine.mechanisms.mechanism import Value
+    from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
     Records = NDArray[np.int64]
@@ -59,14 +59,16 @@ class Subsample(Mechanism["Records"]):
     values
         The public values a record can have; others count as the nearest.
     statistic
-        Takes the kept records to the mechanism's input. That a changed record makes a neighbouring
-        input is the caller's claim; the audit checks it.
+        Takes the kept records, which may be none, to the mechanism's input. That a changed record
+        makes a neighbouring input is the caller's claim; the audit checks it.
     rate
         :math:`q`, above 0 and at most 1.
     sample, population
         In place of a rate: how many records are kept, of how many.
 
-    Notes ----- *Claim*: the formula above, and it is tight. *Checked by*
+    Notes
+    -----
+    *Claim*: the formula above, and it is tight. *Checked by*
     ``test_exact_worst_case[poisson-sample]`` and ``[fixed-sample]``. The lecture's :math:`(q,
     q\delta)` for a mechanism of epsilon 1 is false at every rate: .620 at .5 (row S2). *Checked
     by* ``test_lecture_amplification_is_rejected``.
@@ -93,12 +95,13 @@ class Subsample(Mechanism["Records"]):
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        values = tuple(sorted({integer(v, "values") for v in self.values}))
-        if not values:
-            raise ParameterError(
-                "values must have at least one entry, got none. Type values=(0, 1)."
+        if not isinstance(self.mechanism, Mechanism) or not callable(self.statistic):
+            raise ParameterTypeError(
+                "mechanism must be a Mechanism and statistic a function, got "
+                f"{type(self.mechanism).__name__} and {type(self.statistic).__name__}. "
+                "Type mechanism=Laplace(epsilon=1, relation=ADD_REMOVE)."
             )
-        settle(self, values=values, guarantee=self._amplified())
+        settle(self, values=_read_values(self.values), guarantee=self._amplified())
 
     def _amplified(self) -> Guarantee:
         inner = self.mechanism.guarantee
@@ -115,8 +118,12 @@ class Subsample(Mechanism["Records"]):
 
     def read(self, x: object) -> Records:
         """Return the records, each moved to the nearest public value."""
-        nothing = isinstance(x, Sized) and len(x) == 0
-        records = np.atleast_1d(np.asarray([] if nothing else read_ticks(x), np.int64))
+        records = np.atleast_1d(np.asarray(read_ticks(x), np.int64))
+        if records.ndim != 1:
+            raise ParameterTypeError(
+                f"the input must be a list of records, got {records.ndim} dimensions. "
+                f"Give one whole number a record."
+            )
         if self.population is not None and len(records) != self.population:
             raise ParameterTypeError(
                 f"the input must have the public number of {self.population} records, "
@@ -124,7 +131,10 @@ class Subsample(Mechanism["Records"]):
             )
         values = np.array(self.values)
         records = np.clip(records, values[0], values[-1])
-        return np.asarray(values[np.abs(records[:, None] - values).argmin(axis=1)])
+        upper = np.searchsorted(values, records)
+        lower = np.maximum(upper - 1, 0)
+        nearer_below = records - values[lower] <= values[upper] - records
+        return np.asarray(values[np.where(nearer_below, lower, upper)])
 
     def draw(self, x: Records, size: int | None, source: Source) -> Value:
         """Sample the records, then run the mechanism on them."""
@@ -202,6 +212,28 @@ class Subsample(Mechanism["Records"]):
         else:
             for i in range(len(x)):
                 yield from (np.where(np.arange(len(x)) == i, v, x) for v in self.values)
+
+    def adjacent(self, x: Records, y: Records) -> bool:
+        """Return whether one record is removed, added or replaced, in whatever order they are."""
+        one, two = Counter(x.tolist()), Counter(y.tolist())
+        gone, come = (one - two).total(), (two - one).total()
+        if self.guarantee.relation is ADD_REMOVE:
+            return gone + come <= 1
+        return gone == come <= 1
+
+
+def _read_values(values: object) -> tuple[int, ...]:
+    """Return the public values in order, near enough to 0 that differences fit 64 bits."""
+    if not isinstance(values, (tuple, list, range)) or not values:
+        raise ParameterError(
+            "values must be a list of at least one whole number, got "
+            f"{'an empty one' if isinstance(values, (tuple, list, range)) else 'something else'}. "
+            "Type values=(0, 1)."
+        )
+    whole = sorted({integer(v, "values") for v in values})
+    if whole[0] < -REACH or whole[-1] > REACH:
+        raise ParameterError("values must be within 2**61 of 0, got others. Type a coarser grid's.")
+    return tuple(whole)
 
 
 register(

@@ -10,19 +10,17 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.errors import ParameterError
-from sourdine.exact import Real, exp_neg, integer, number, positive, probability
+from sourdine.exact import Real, exp_neg, integer, positive, probability
 from sourdine.laws import Law
-from sourdine.mechanisms.mechanism import Mechanism, read_code, settle
+from sourdine.mechanisms.mechanism import Report, read_beta, settle
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import LOCAL, Guarantee
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from sourdine.exact.parameters import Number
-    from sourdine.mechanisms.mechanism import Value
+    from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
 __all__ = ["Warner"]
@@ -31,7 +29,7 @@ HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Warner(Mechanism[int]):
+class Warner(Report):
     r"""Answer a yes-no question with two coins: the truth, or the second coin's answer.
 
     With probability :math:`\tau` the person says the truth, else "yes" with probability
@@ -100,9 +98,14 @@ class Warner(Mechanism[int]):
         b = (1 - Fraction(self.truth)) * Fraction(self.yes)
         return Fraction(self.truth) + b, b
 
+    @property
+    def top(self) -> int:
+        """The code of yes."""
+        return 1
+
     def read(self, x: object) -> int:
-        """Return 0 or 1."""
-        return read_code(int(x) if isinstance(x, (bool, np.bool_)) else x, 1)
+        """Return 0 or 1; True and False will do."""
+        return Report.read(self, int(x) if isinstance(x, (bool, np.bool_)) else x)
 
     def draw(self, x: int, size: int | None, source: Source) -> Value:
         """Throw the coins."""
@@ -121,18 +124,18 @@ class Warner(Mechanism[int]):
     def error(self, beta: Number = 0.05) -> float:
         """Return 0 if a single answer is right but for probability ``beta``, else 1."""
         a, b = self.channel
-        return float(max(1 - a, b) > number(beta, "beta", above=0, most=1))
-
-    def neighbours(self, x: int) -> Iterator[int]:
-        """Yield both answers."""
-        del x
-        yield from (0, 1)
+        return float(max(1 - a, b) > read_beta(beta))
 
     def estimate(self, *, yes: int, reports: int) -> Fraction:
         r"""Return :math:`\hat f = (r - b)/(a - b)`, unbiased, from the share :math:`r` of yes."""
         a, b = self.channel
         n = integer(reports, "reports", least=1)
-        return (Fraction(integer(yes, "yes", least=0), n) - b) / (a - b)
+        count = integer(yes, "yes", least=0)
+        if count > n:
+            raise ParameterError(
+                f"yes must be at most the number of reports {n}, got {count}. Count again."
+            )
+        return (Fraction(count, n) - b) / (a - b)
 
     def bias(self, frequency: Number, *, corrected: bool = True) -> Fraction:
         r"""Return the bias at a true share :math:`f`: of `estimate`, or of the raw share of yes."""
