@@ -18,7 +18,7 @@ which is :math:`\frac{1 - q}{1 + q} q^{|x|}` throughout. In two's complement :ma
 
 Every draw compares the same words of 32 bits with the same thresholds; a word as near to its
 threshold as 32 bits can tell (one draw in 10^8) is drawn on to more bits. No step depends on the
-value, so neither does the time (``tests/noise/test_timing.py``), unlike methods that count up to it
+value, so neither does the time (``benchmarks/noise.py``), unlike methods that count up to it
 [1]_.
 
 References
