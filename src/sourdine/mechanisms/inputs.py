@@ -26,6 +26,8 @@ REACH = 1 << 61  # vectors stay within, so that differences of two entries stay 
 
 def read_ticks(x: object) -> Value:
     """Return a whole number, or an array of them."""
+    if type(x) is int:
+        return x
     if _whole(x):
         return int(x)  # type: ignore[call-overload, no-any-return]
     ticks = np.asarray(x, object) if isinstance(x, (list, tuple)) else np.asarray(x)
