@@ -105,6 +105,24 @@ def test_tight_variance_is_certified_and_no_larger_than_needed(epsilon, delta, s
     assert variance < classic_variance(epsilon, delta, span)
 
 
+def test_tight_variance_is_certified_where_the_slack_weighs():
+    """Small epsilon on a fine grid: the computed hockey stick alone would promise too much."""
+    epsilon, delta, span = Fraction(1, 10**4), Fraction(1, 10**9), 1000
+    variance = tight_variance(epsilon, delta, span)
+    stick = gaussian_law(0, variance).hockey_stick(gaussian_law(span, variance), epsilon)
+    assert stick.value < stick.upper <= delta
+
+
+@pytest.mark.parametrize("reach", [2.0, 9.0, 40.0])
+@pytest.mark.parametrize("variance", [Fraction(1, 2), Fraction(30), Fraction(10**4)])
+def test_gaussian_law_bounds_what_it_leaves_out(variance, reach):
+    law = gaussian_law(0, variance, reach)
+    everything = np.arange(-(10**4), 10**4 + 1)
+    weight = np.exp(-(everything**2) / (2 * float(variance)))
+    outside = weight[(everything < law.first) | (everything >= law.end)].sum() / weight.sum()
+    assert outside * (1 - 1e-9) <= law.beyond <= 3 * outside
+
+
 def test_tight_variance_tends_to_the_continuous_one_on_fine_grids():
     ratios = []
     for span in (1, 10, 1000, 10**6):
