@@ -275,3 +275,8 @@ def test_subsample_interval_and_text_are_the_mechanism_s():
     release = part.release([1, 1])
     assert release.interval(0.95) == COUNT.interval(release.value, 0.95)
     assert "statistic=total" in str(part)
+
+
+def test_truncated_staircase_is_built_at_any_epsilon():
+    mechanism = BoundedStaircase(epsilon=10_000, last=999, form="truncated")
+    assert 9_990 < mechanism.level < 10_000

@@ -83,11 +83,13 @@ def test_the_filter_never_contradicts_the_exact_search(x, more, decay, seed):
     check_against_exact(np.full(40, x), x + more, decay, seed)
 
 
-@pytest.mark.parametrize("top", [2**20, 2**31, 2**45])
+@pytest.mark.parametrize("top", [2**20, 2**31, 2**45, 2**52])
 @pytest.mark.parametrize("decay", [Fraction(1, 10**3), Fraction(1, 10**9), Fraction(1, 10**15)])
 def test_the_filter_never_contradicts_the_exact_search_on_large_grids(top, decay):
     x = np.random.default_rng(1).integers(0, top, 40)
     check_against_exact(x, top, decay, 5)
+    check_against_exact(top - np.arange(40), top, decay, 6)
+    check_against_exact(top // 2 + np.arange(40), top, decay, 7)
 
 
 def check_against_exact(x, top, decay, seed):
@@ -129,7 +131,7 @@ def test_sizes():
         (lambda: bounded_laplace(11, 10, 1), ParameterError, "x must be from 0 to 10, got a value"),
         (lambda: bounded_laplace(-1, 10, 1), ParameterError, "x must be from 0 to 10"),
         (lambda: bounded_laplace(1, -1, 1), ParameterError, "top must be at least 0, got -1"),
-        (lambda: bounded_laplace(1, 2**63, 1), ParameterError, r"top must be at most 2\*\*62"),
+        (lambda: bounded_laplace(1, 2**53, 1), ParameterError, r"top must be at most 2\*\*52"),
         (lambda: bounded_laplace(1, 10, 0), ParameterError, "decay must be above 0, got 0"),
         (lambda: bounded_laplace(0.5, 10, 1), ParameterTypeError, "x must be whole numbers"),
         (lambda: bounded_laplace(np.ones(3, int), 5, 1, 4), ParameterError, "size must be the sha"),

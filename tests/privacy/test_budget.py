@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
 import re
 import sys
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
@@ -250,3 +252,25 @@ def test_what_the_refusal_says_to_type_is_accepted():
 def test_totals(call, text):
     with pytest.raises(ParameterError, match=f"^{re.escape(text)}$"):
         call()
+
+
+def test_a_fork_cannot_spend():
+    budget = Budget(1)
+    reader, writer = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        try:
+            budget.spend(Guarantee(1))
+            said = "spent"
+        except BudgetExceededError as error:
+            said = str(error)
+        os.write(writer, said.encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    assert said.startswith("a budget must be spent in the process that made it, got a forked one.")
+    budget.spend(Guarantee(1))

@@ -200,3 +200,12 @@ def test_extremes(rho):
 def test_texts(call, error, text):
     with pytest.raises(error, match=f"^{re.escape(text)}$"):
         call()
+
+
+@pytest.mark.parametrize("rho", [1e-2, 1e-6, 1e-12])
+def test_delta_is_optimised_at_small_epsilon_too(rho):
+    """At epsilon 0 the best order is about 1/sqrt(2 rho)."""
+    delta = float(Concentrated(rho).delta_at(0))
+    x = np.exp(np.linspace(-20, 30, 100_001))
+    best = np.exp((x * (1 + x) * rho - np.log(x) - (1 + x) * np.log1p(1 / x)).min())
+    assert best <= delta * (1 + 1e-9) <= best * 1.001

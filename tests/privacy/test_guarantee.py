@@ -188,3 +188,12 @@ def test_under_is_tight():
 def test_texts(call, error, text):
     with pytest.raises(error, match=f"^{re.escape(text)}$"):
         call()
+
+
+def test_any_guarantee_can_be_written_down():
+    """Even one whose exact numbers are too long for a file: rounded up, by next to nothing."""
+    long = Guarantee(Fraction(1, 3**10000), Fraction(1, 7**9000))
+    back = Guarantee.from_dict(long.to_dict())
+    assert long.epsilon < back.epsilon < long.epsilon + Fraction(1, 2**2000)
+    assert long.delta < back.delta
+    assert Guarantee.from_dict(Guarantee(Fraction(1, 3)).to_dict()) == Guarantee(Fraction(1, 3))

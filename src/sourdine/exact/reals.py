@@ -75,17 +75,6 @@ class Real:
                 return lo, hi
             extra *= 2
 
-    def floor(self, bits: int) -> int:
-        """Return ``floor(x * 2**bits)`` of a leaf or of a number that is irrational."""
-        extra = 32
-        while True:
-            lo, hi = self.enclosure(bits + extra)
-            if lo >> extra == hi >> extra:
-                return lo >> extra
-            if extra > 1 << 12:
-                raise ArithmeticError("this real may be an exact multiple of 2**-bits: use bounds")
-            extra *= 2
-
     def above(self, bits: int = 64) -> Fraction:
         """Return a rational at least the number, with ``bits`` significant bits."""
         scale = bits - self._exponent()
@@ -193,7 +182,9 @@ def _exp_neg(n: int, d: int, p: int) -> Interval:
     r"""Enclose :math:`e^{-n/d} 2^p` as :math:`(e^{-r/2^k})^{2^k}`, the inner by its series."""
     if n == 0:
         return 1 << p, 1 << p
-    k = max(0, n.bit_length() - d.bit_length() + 7)  # r / 2**k < 2**-6
+    if n > d * (p + 1):
+        return 0, 1
+    k = max(0, n.bit_length() - d.bit_length() + 7 + isqrt(p) // 2)  # fewer terms, more squares
     g = p + k + 40
     x = (n << g) // (d << k)
     lo, hi = _exp_series(x + 1, g)[0], _exp_series(x, g)[1]

@@ -155,8 +155,9 @@ def rejection_level(level: Fraction, cells: int, reach: int) -> Real:
     on :math:`n` ticks with weight 1 within :math:`r` ticks: the inputs in the middle keep
     :math:`2r - 1` of them, those at the ends :math:`r`.
     """
-    growth = 1 / exp_neg(level) - 1
-    return level + ((cells + growth * (2 * reach - 1)) / (cells + growth * reach)).log()
+    b = exp_neg(level)
+    middle, end = (cells * b + (1 - b) * near for near in (2 * reach - 1, reach))
+    return level + (middle / end).log()
 
 
 def _continuous_level(epsilon: float) -> float:

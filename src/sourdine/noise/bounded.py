@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["bounded_laplace", "truncated_geometric"]
 
 Floats = NDArray[np.float64]
-_HIGHEST_TOP = 1 << 62
+_HIGHEST_TOP = 1 << 52  # beyond, floats no longer hold the distance to both ends
 _LANES = 1 << 14
 
 
@@ -97,7 +97,7 @@ def bounded_laplace(
     """
     most = integer(top, "top", least=0)
     if most > _HIGHEST_TOP:
-        raise ParameterError(f"top must be at most 2**62, got {most}. Coarsen the grid.")
+        raise ParameterError(f"top must be at most 2**52, got {most}. Coarsen the grid.")
     centres = int64_array(x, "x", least=0, most=most)
     law = _BoundedLaw(most, positive(decay, "decay"))
     if centres.ndim == 0:

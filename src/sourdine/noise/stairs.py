@@ -60,7 +60,7 @@ def staircase(
     :math:`u` lies in the upper part, uniform below :math:`r`, with probability
     :math:`r / (r + (D - r)e^{-\varepsilon})`, else in the rest, uniform too; then a fair sign. The
     value 0 with the sign - is drawn again, since it would count 0 twice. A value beyond the 64-bit
-    integers becomes the nearest of them. Exact: ``tests/noise/test_stairs.py``.
+    integers becomes 2**63 - 1 or its negative. Exact: ``tests/noise/test_stairs.py``.
 
     References
     ----------

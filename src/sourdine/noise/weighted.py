@@ -103,7 +103,8 @@ class _RealLadder:
                 break
             if precision > _FINEST + bits:
                 raise ParameterError(
-                    "weights must not all be 0, got none told from 0. Type weights=[1, 1]."
+                    "weights must not all be 0 or too small to be told from it, got none. "
+                    "Type weights=[1, 1]."
                 )
             precision *= 2
         low = [(partial << bits) // most for partial in low_sums]

@@ -104,8 +104,12 @@ def _on_sample(guarantee: Guarantee, q: Fraction) -> Guarantee:
         return guarantee
     total = guarantee.exact_epsilon()
     epsilon = total if q == 1 or total == 0 else _inverse(total, q).below()
-    while _amplified(epsilon, q) > total:  # the way back rounds up
-        epsilon -= epsilon / (1 << 60)
+    for _ in range(64):
+        if _amplified(epsilon, q) <= total:
+            break
+        epsilon -= epsilon / (1 << 60)  # the way back rounds up
+    else:
+        epsilon = total  # sampling never costs more
     return Guarantee(epsilon, min(guarantee.delta / q, Fraction(1)), guarantee.relation)
 
 

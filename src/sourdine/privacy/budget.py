@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from fractions import Fraction
 from threading import Lock
 from typing import TYPE_CHECKING, NoReturn
@@ -43,8 +44,8 @@ class Budget:
     rounded up to a multiple of :math:`2^{-256}`, so a request costs the same work however many came
     before. *Checked by* ``test_work_does_not_grow``.
 
-    A budget cannot be copied or pickled, for a copy could be spent again. *Checked by*
-    ``test_budget_cannot_be_copied``.
+    A budget cannot be copied or pickled, nor spent in a forked process, for a copy could be spent
+    again. *Checked by* ``test_budget_cannot_be_copied`` and ``test_a_fork_cannot_spend``.
 
     References
     ----------
@@ -60,7 +61,7 @@ class Budget:
     epsilon 0, one record replaced
     """
 
-    __slots__ = ("_delta", "_epsilon", "_lock", "_total")
+    __slots__ = ("_delta", "_epsilon", "_lock", "_process", "_total")
 
     def __init__(self, epsilon: Number, delta: Number = 0, relation: Relation = SUBSTITUTE) -> None:
         self._total = Guarantee(positive(epsilon, "epsilon"), delta, relation)
@@ -71,6 +72,7 @@ class Budget:
             )
         self._epsilon = self._delta = Fraction(0)
         self._lock = Lock()
+        self._process = os.getpid()
 
     @property
     def total(self) -> Guarantee:
@@ -147,6 +149,11 @@ class Budget:
         )
 
     def _cost(self, guarantee: Guarantee) -> Guarantee:
+        if os.getpid() != self._process:
+            raise BudgetExceededError(
+                "a budget must be spent in the process that made it, got a forked one. "
+                "Spend before the fork, or give each process a budget of its own."
+            )
         if not Guarantee.read(guarantee).is_finite:
             raise BudgetExceededError(
                 f"guarantee must be finite, got {guarantee}. "

@@ -172,14 +172,16 @@ class Guarantee:
     def to_dict(self) -> dict[str, str]:
         """Return strings for JSON; the numbers are exact, as ``"1/3"``, or ``"inf"``.
 
+        Denominators of more than 600 digits are rounded up to that many.
+
         Examples
         --------
         >>> Guarantee(0.1).to_dict()
         {'epsilon': '1/10', 'delta': '0', 'relation': 'substitute'}
         """
         return {
-            "epsilon": str(self.epsilon),
-            "delta": str(self.delta),
+            "epsilon": str(_short(self.epsilon)),
+            "delta": str(_short(self.delta)),
             "relation": self.relation.value,
         }
 
@@ -197,6 +199,13 @@ class Guarantee:
         delta = f", delta {shown(self.delta)}" if self.delta else ""
         text = f"epsilon {shown(self.epsilon)}{delta}, {self.relation.description}"
         return text if self.is_private else f"NOT PRIVATE ({text})"
+
+
+def _short(x: Fraction | float) -> Fraction | float:
+    """Return ``x``, rounded up onto a grid of 2**-2048 if its denominator is longer than that."""
+    if isinstance(x, Fraction) and x.denominator >> 2048:
+        return Fraction(math.ceil(x * (1 << 2048)), 1 << 2048)
+    return x
 
 
 def _reachable(relation: Relation) -> str:

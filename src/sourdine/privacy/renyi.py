@@ -74,7 +74,7 @@ def delta_of(rho: Fraction, epsilon: Fraction) -> Fraction:
         return x * ((1 + x) * r - e) - math.log(x) - (1 + x) * math.log1p(1 / x)
 
     least = max(min(e - r, 0), -40) - 5
-    x = _best(log_delta, least, max(_ln(epsilon + rho) - _ln(rho), 0) + 5)
+    x = _best(log_delta, least, max(_ln(epsilon + rho) - _ln(rho), -_ln(rho) / 2, 0) + 5)
     alpha = 1 + x
     plus, minus = alpha * Real.of(alpha).log(), Real.of(0)
     if x >= 1:
