@@ -208,4 +208,4 @@ def test_delta_is_optimised_at_small_epsilon_too(rho):
     delta = float(Concentrated(rho).delta_at(0))
     x = np.exp(np.linspace(-20, 30, 100_001))
     best = np.exp((x * (1 + x) * rho - np.log(x) - (1 + x) * np.log1p(1 / x)).min())
-    assert best <= delta * (1 + 1e-9) <= best * 1.001
+    assert delta == pytest.approx(best, rel=1e-6)
