@@ -26,6 +26,7 @@ audit: $(VENV)/.ready ## exact worst case and sampling of every mechanism
 	$(BIN)/sourdine audit
 
 bench: .venv-bench/.ready ## speed beside NumPy, OpenDP and diffprivlib, in one process
+	.venv-bench/bin/python benchmarks/startup.py
 	.venv-bench/bin/python benchmarks/noise.py
 
 $(VENV)/.ready: pyproject.toml constraints.txt

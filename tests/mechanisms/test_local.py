@@ -6,11 +6,12 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from sourdine.audit import worst_case
+from sourdine.audit import p_value, worst_case
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.mechanisms import (
     BoundedLaplace,
     BoundedStaircase,
+    Exponential,
     Laplace,
     RandomizedResponse,
     Subsample,
@@ -280,3 +281,19 @@ def test_subsample_interval_and_text_are_the_mechanism_s():
 def test_truncated_staircase_is_built_at_any_epsilon():
     mechanism = BoundedStaircase(epsilon=10_000, last=999, form="truncated")
     assert 9_990 < mechanism.level < 10_000
+
+
+def test_any_mechanism_can_be_sampled():
+    """A choice among three by the counts of a sample: the worst case keeps the promise."""
+    vote = Exponential(epsilon=1, candidates=3, monotone=True, relation=ADD_REMOVE)
+    part = Subsample(
+        mechanism=vote,
+        values=(0, 1, 2),
+        statistic=lambda records: np.bincount(records, minlength=3),
+        rate=Fraction(1, 2),
+    )
+    worst = worst_case(part, [[], [0], [0, 1, 2], [2, 2, 2, 2]])
+    assert worst.within(part.guarantee)
+    assert worst.epsilon > 0.3
+    assert p_value(part.simulate([0, 0, 2], 50_000), part.law(part.read([0, 0, 2]))) > 1e-9
+    assert int(part.release([0, 1, 2])) in (0, 1, 2)
