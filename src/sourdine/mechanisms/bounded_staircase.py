@@ -16,7 +16,7 @@ from sourdine.laws import Law
 from sourdine.mechanisms.bounded_laplace import read_last
 from sourdine.mechanisms.mechanism import Report, read_beta, settle
 from sourdine.mechanisms.registry import Specimen, register
-from sourdine.mechanisms.staircase import gamma_l1, gamma_l2, read_loss
+from sourdine.mechanisms.staircase import gamma_l1, gamma_l2, read_minimise
 from sourdine.privacy import LOCAL, Guarantee
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class BoundedStaircase(Report):
             raise ParameterError(
                 f"form must be 'window' or 'truncated', got {self.form!r}. Type form='window'."
             )
-        gamma = gamma_l1 if read_loss(self.minimise) == "l1" else gamma_l2
+        gamma = gamma_l1 if read_minimise(self.minimise) == "l1" else gamma_l2
         truncated = self.form == "truncated"
         spent = _continuous_level(float(epsilon)) if truncated else float(epsilon)
         reach = min(max(1, round(gamma(spent) * (last + 1))), (last + 1) // 2)

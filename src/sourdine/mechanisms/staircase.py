@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
-__all__ = ["Staircase", "gamma_l1", "gamma_l2", "read_loss"]
+__all__ = ["Staircase", "gamma_l1", "gamma_l2", "read_minimise"]
 
 
 def gamma_l1(epsilon: float) -> float:
@@ -102,7 +102,7 @@ class Staircase(Additive["Value"]):
     def __post_init__(self) -> None:
         epsilon = positive(self.epsilon, "epsilon")
         span = integer(self.sensitivity, "sensitivity", least=1)
-        kind = read_loss(self.minimise)
+        kind = read_minimise(self.minimise)
         read_scale(span / epsilon)
         width = _best_width(epsilon, span, kind) if self.width is None else self.width
         settle(
@@ -231,7 +231,7 @@ def _best_width(epsilon: Fraction, span: int, kind: Literal["l1", "l2"]) -> int:
     return min(near, key=lambda width: _Stairs(float(epsilon), span, width).mean_loss(kind))
 
 
-def read_loss(kind: object) -> Literal["l1", "l2"]:
+def read_minimise(kind: object) -> Literal["l1", "l2"]:
     """Return ``kind`` if it is ``"l1"`` or ``"l2"``."""
     if kind == "l1":
         return "l1"
