@@ -168,10 +168,11 @@ def vector_rows(peers: Peers) -> list[Row]:
         for scale in (1, 100, 10**4)
     ]
     p, many = exp_neg(1) / (1 + exp_neg(1)), 10 * MILLION
+    truth = rng.random(many) < 0.3
     coins = peers.row(
         "Randomised response, 10^7",
         "coin",
-        lambda: noise.bernoulli(p, many),
+        lambda: np.logical_xor(truth, lies := noise.bernoulli(p, many), out=lies),
         lambda: rng.random(many) < 0.2689414213699951,
         many,
     )
