@@ -4,11 +4,18 @@ A lane's uniform :math:`W` starts with one random byte. With :math:`l \le 256 p 
 a byte below :math:`l` means :math:`W < p`, a byte of :math:`h` or more means :math:`W \ge p`, and
 one byte in 256 is open: that lane gets the next 56 bits of its own :math:`W`, and in one case of
 about :math:`2^{64}` as many more as it takes (`sourdine.noise.lazy`).
+
+Many lanes at once are quicker without the open bytes. Let :math:`a = \lfloor 256p \rfloor/256` and
+:math:`p \le 1/2` (else the other side is tossed). A byte shows heads with probability :math:`a`;
+besides, each lane is marked with probability 1/128 (`sourdine.noise.rare`) and a mark kept with
+probability :math:`128 (p - a)/(1 - a) \le 1`. One or the other happens with probability
+:math:`a + (1 - a)\frac{p - a}{1 - a} = p`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -17,6 +24,7 @@ from sourdine.errors import ParameterError
 from sourdine.exact import Real, probability
 from sourdine.noise.arrays import int64_array
 from sourdine.noise.lazy import LazyUniform, remembered
+from sourdine.noise.rare import RARITY, rare_lanes
 from sourdine.noise.sizes import Shape, Size, lanes
 from sourdine.noise.source import SYSTEM, Source, draw, draw_words
 
@@ -31,6 +39,7 @@ __all__ = ["bernoulli", "bernoulli_table"]
 
 _BYTE = np.dtype("u1")
 _COIN_CHUNK = 1 << 18
+_MANY = 1 << 16
 _LAST_WORD = (1 << 64) - 1
 
 
@@ -96,7 +105,45 @@ def bernoulli(
     count, shape = lanes(size)
     if coin.high8 > coin.low8 + 1:  # so near a multiple of 1/256 that two bytes are open
         return _toss_each([coin], np.zeros(count, np.int64), source).reshape(shape)
-    return _toss(coin, count, source).reshape(shape)
+    toss = _toss if count < _MANY else _toss_many
+    return toss(coin, count, source).reshape(shape)
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """A coin of at most 1/2 as a byte's threshold and a rare addition, or the other side's."""
+
+    byte: int
+    rare: _Coin
+    inverted: bool
+
+    @staticmethod
+    def of(coin: _Coin) -> _Split | None:
+        """Return the parts, or None for a coin so near 1/256 that two bytes are open."""
+        inverted = coin.low8 >= 128
+        side = _Coin.of(1 - coin.chance) if inverted else coin
+        if side.high8 > side.low8 + 1:
+            return None
+        a = Fraction(side.low8, 256)
+        return _Split(side.low8, _Coin.of((side.chance - a) * (RARITY / (1 - a))), inverted)
+
+
+_split = remembered(256)(_Split.of)
+
+
+def _toss_many(coin: _Coin, count: int, source: Source) -> NDArray[np.bool_]:
+    """Toss one coin for all lanes, by a byte each and rare additions."""
+    split = _split(coin)
+    if split is None:
+        return _toss(coin, count, source)
+    out = np.empty(count, np.bool_)
+    compare = np.greater_equal if split.inverted else np.less
+    for start in range(0, count, _COIN_CHUNK):
+        part = out[start : start + _COIN_CHUNK]
+        compare(draw(source, part.size, _BYTE), split.byte, out=part)
+    marked = rare_lanes(count, source)
+    out[marked[_toss(split.rare, marked.size, source)]] = not split.inverted
+    return out
 
 
 def _toss(coin: _Coin, count: int, source: Source) -> NDArray[np.bool_]:
