@@ -19,6 +19,7 @@ from sourdine.mechanisms import (
     Warner,
 )
 from sourdine.noise import SeededSource
+from sourdine.privacy import ADD_REMOVE
 
 COUNT = Laplace(epsilon=0.1)
 
@@ -138,3 +139,10 @@ def test_values_beyond_int64_never_raise():
         Laplace(epsilon=1).release(strange)
     unsigned = np.array([2**64 - 1, 0], np.uint64)
     assert Laplace(epsilon=1).release(unsigned).value[0] > 2**62
+
+
+def test_a_relation_may_be_named():
+    named = Laplace(epsilon=1, relation="add_remove")
+    assert named == Laplace(epsilon=1, relation=ADD_REMOVE)
+    assert named.relation is ADD_REMOVE
+    assert str(named) == "Laplace(epsilon=1, sensitivity=1)"

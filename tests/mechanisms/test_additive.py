@@ -177,8 +177,8 @@ def test_zcdp_vector_keeps_its_promise_on_every_integer_shift():
         (lambda: Laplace(epsilon=1, sensitivity=-2), ParameterError, "sensitivity must be above 0"),
         (
             lambda: Laplace(epsilon=1, relation="add"),
-            ParameterTypeError,
-            "relation must be a Relation",
+            ParameterError,
+            "relation must be 'substitute', 'add_remove' or 'local', got 'add'. Type",
         ),
         (
             lambda: Gaussian(epsilon=1, delta=0),

@@ -148,10 +148,15 @@ def test_under_is_tight():
             "delta must be from 0 to 1, got 2. Type a probability, as delta=0.5.",
         ),
         (
-            lambda: Guarantee(1, 0, "local"),
+            lambda: Guarantee(1, 0, "removed"),
+            ParameterError,
+            "relation must be 'substitute', 'add_remove' or 'local', got 'removed'. "
+            "Type relation='add_remove'.",
+        ),
+        (
+            lambda: Guarantee(1, 0, 3),
             ParameterTypeError,
-            "relation must be a Relation, got 'local'. "
-            "Type relation=SUBSTITUTE, ADD_REMOVE or LOCAL.",
+            "relation must be a Relation or its name, got 3. Type relation='add_remove'.",
         ),
         (
             lambda: Guarantee.read(1.0),
@@ -197,3 +202,9 @@ def test_any_guarantee_can_be_written_down():
     assert long.epsilon < back.epsilon < long.epsilon + Fraction(1, 2**2000)
     assert long.delta < back.delta
     assert Guarantee.from_dict(Guarantee(Fraction(1, 3)).to_dict()) == Guarantee(Fraction(1, 3))
+
+
+def test_relations_may_be_named():
+    assert Guarantee(1, 0, "local") == Guarantee(1, 0, LOCAL)
+    assert Guarantee(1, 0, "add_remove").under("substitute") == Guarantee(2)
+    assert Guarantee(1, 0, "add_remove").under("add_remove").relation is ADD_REMOVE

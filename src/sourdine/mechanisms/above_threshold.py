@@ -88,7 +88,7 @@ class AboveThreshold(Mechanism["Answers"]):
     threshold: int = 0
     sensitivity: int = 1
     monotone: bool = False
-    relation: Relation = SUBSTITUTE
+    relation: Relation | str = SUBSTITUTE
     threshold_scale: Fraction = field(init=False, repr=False)
     query_scale: Fraction = field(init=False, repr=False)
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
@@ -100,6 +100,7 @@ class AboveThreshold(Mechanism["Answers"]):
         settle(
             self,
             epsilon=epsilon,
+            relation=Relation.read(self.relation),
             queries=integer(self.queries, "queries", least=1),
             threshold=_read_threshold(self.threshold),
             sensitivity=span,

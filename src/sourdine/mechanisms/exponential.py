@@ -55,7 +55,7 @@ class Selection(Mechanism["Scores"]):
     candidates: int
     sensitivity: int = 1
     monotone: bool = False
-    relation: Relation = SUBSTITUTE
+    relation: Relation | str = SUBSTITUTE
     decay: Fraction = field(init=False, repr=False)
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
@@ -65,6 +65,7 @@ class Selection(Mechanism["Scores"]):
         settle(
             self,
             epsilon=epsilon,
+            relation=Relation.read(self.relation),
             candidates=integer(self.candidates, "candidates", least=1),
             sensitivity=span,
             monotone=flag(self.monotone, "monotone"),

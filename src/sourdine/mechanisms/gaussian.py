@@ -91,7 +91,7 @@ class Gaussian(Additive["Value"]):
     delta: Number
     sensitivity: int = 1
     calibration: Calibration = "tight"
-    relation: Relation = SUBSTITUTE
+    relation: Relation | str = SUBSTITUTE
     variance: Fraction = field(init=False, repr=False)
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
@@ -102,6 +102,7 @@ class Gaussian(Additive["Value"]):
         settle(
             self,
             epsilon=epsilon,
+            relation=Relation.read(self.relation),
             delta=delta,
             sensitivity=span,
             variance=_calibrated(self.calibration, epsilon, delta, span),

@@ -71,7 +71,7 @@ class Laplace(Additive["Value"]):
 
     epsilon: Number
     sensitivity: Number = 1
-    relation: Relation = SUBSTITUTE
+    relation: Relation | str = SUBSTITUTE
     scale: Fraction = field(init=False, repr=False)
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
@@ -81,6 +81,7 @@ class Laplace(Additive["Value"]):
         settle(
             self,
             epsilon=epsilon,
+            relation=Relation.read(self.relation),
             sensitivity=sensitivity,
             scale=read_scale(sensitivity / epsilon),
             guarantee=Guarantee(epsilon, 0, self.relation),

@@ -96,7 +96,7 @@ class Staircase(Additive["Value"]):
     sensitivity: int = 1
     minimise: Literal["l1", "l2"] = "l1"
     width: int | None = None
-    relation: Relation = SUBSTITUTE
+    relation: Relation | str = SUBSTITUTE
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -108,6 +108,7 @@ class Staircase(Additive["Value"]):
         settle(
             self,
             epsilon=epsilon,
+            relation=Relation.read(self.relation),
             sensitivity=span,
             width=_read_width(width, span),
             guarantee=Guarantee(epsilon, 0, self.relation),

@@ -63,7 +63,9 @@ class Budget:
 
     __slots__ = ("_delta", "_epsilon", "_lock", "_process", "_total")
 
-    def __init__(self, epsilon: Number, delta: Number = 0, relation: Relation = SUBSTITUTE) -> None:
+    def __init__(
+        self, epsilon: Number, delta: Number = 0, relation: Relation | str = SUBSTITUTE
+    ) -> None:
         self._total = Guarantee(positive(epsilon, "epsilon"), delta, relation)
         if not self._total.is_private:
             raise ParameterError(

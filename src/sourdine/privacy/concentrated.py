@@ -51,7 +51,7 @@ class Concentrated:
     rho: Fraction
     relation: Relation
 
-    def __init__(self, rho: Number, relation: Relation = SUBSTITUTE) -> None:
+    def __init__(self, rho: Number, relation: Relation | str = SUBSTITUTE) -> None:
         object.__setattr__(self, "rho", at_least(rho, "rho", 0))
         object.__setattr__(self, "relation", Relation.read(relation))
 
@@ -76,7 +76,7 @@ class Concentrated:
 
     @classmethod
     def gaussian(
-        cls, sensitivity: Number, variance: Number, relation: Relation = SUBSTITUTE
+        cls, sensitivity: Number, variance: Number, relation: Relation | str = SUBSTITUTE
     ) -> Concentrated:
         r"""Return :math:`\rho = \Delta^2 / (2\sigma^2)` of Gaussian noise, discrete or continuous.
 
@@ -139,7 +139,7 @@ class Concentrated:
         """
         return Concentrated(integer(size, "size", least=1) ** 2 * self.rho, self.relation)
 
-    def under(self, relation: Relation) -> Concentrated:
+    def under(self, relation: Relation | str) -> Concentrated:
         """Return what this is worth under another relation: 4 rho from ADD_REMOVE to SUBSTITUTE."""
         if (self.relation, Relation.read(relation)) == (ADD_REMOVE, SUBSTITUTE):
             return Concentrated(self.group(2).rho, relation)

@@ -59,13 +59,15 @@ class Guarantee:
     delta: Fraction
     relation: Relation
 
-    def __init__(self, epsilon: Number, delta: Number = 0, relation: Relation = SUBSTITUTE) -> None:
+    def __init__(
+        self, epsilon: Number, delta: Number = 0, relation: Relation | str = SUBSTITUTE
+    ) -> None:
         object.__setattr__(self, "epsilon", at_least(epsilon, "epsilon", 0))
         object.__setattr__(self, "delta", probability(delta, "delta"))
         object.__setattr__(self, "relation", Relation.read(relation))
 
     @classmethod
-    def none(cls, relation: Relation = SUBSTITUTE) -> Guarantee:
+    def none(cls, relation: Relation | str = SUBSTITUTE) -> Guarantee:
         """Return the empty promise, that of a draw from a seeded source: epsilon is infinite."""
         empty = cls(0, 1, relation)
         object.__setattr__(empty, "epsilon", math.inf)
@@ -144,7 +146,7 @@ class Guarantee:
             return self
         return Guarantee(k * self.epsilon, _grown(self.delta, self.epsilon, k), self.relation)
 
-    def under(self, relation: Relation) -> Guarantee:
+    def under(self, relation: Relation | str) -> Guarantee:
         r"""Return what this promise is worth under another relation.
 
         To replace a record is to remove it and add another, so :math:`(\varepsilon, \delta)` under
@@ -156,17 +158,18 @@ class Guarantee:
         >>> print(Guarantee(1, relation=ADD_REMOVE).under(SUBSTITUTE))
         epsilon 2, one record replaced
         """
-        if Relation.read(relation) is self.relation:
+        wanted = Relation.read(relation)
+        if wanted is self.relation:
             return self
-        if (self.relation, relation) == (ADD_REMOVE, SUBSTITUTE):
+        if (self.relation, wanted) == (ADD_REMOVE, SUBSTITUTE):
             twice = self.group(2)
             if not isinstance(twice.epsilon, Fraction):
-                return Guarantee.none(relation)
-            return Guarantee(twice.epsilon, twice.delta, relation)
+                return Guarantee.none(wanted)
+            return Guarantee(twice.epsilon, twice.delta, wanted)
         raise ParameterError(
-            f"relation must be {_reachable(self.relation)}, got {relation.name}. "
+            f"relation must be {_reachable(self.relation)}, got {wanted.name}. "
             f"A promise for {self.relation.description} says nothing of "
-            f"{relation.description}. Ask the mechanism for its guarantee under {relation.name}."
+            f"{wanted.description}. Ask the mechanism for its guarantee under {wanted.name}."
         )
 
     def to_dict(self) -> dict[str, str]:
@@ -188,7 +191,7 @@ class Guarantee:
     @classmethod
     def from_dict(cls, record: dict[str, str]) -> Guarantee:
         """Return the guarantee that `to_dict` wrote."""
-        relation = Relation(record["relation"])
+        relation = Relation.read(record["relation"])
         if record["epsilon"] == "inf":
             return cls.none(relation)
         return cls(Fraction(record["epsilon"]), Fraction(record["delta"]), relation)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from sourdine.errors import ParameterTypeError
+from sourdine.errors import ParameterError, ParameterTypeError
 
 __all__ = ["ADD_REMOVE", "LOCAL", "SUBSTITUTE", "Relation"]
 
@@ -35,20 +35,26 @@ class Relation(Enum):
 
     @staticmethod
     def read(x: object, name: str = "relation") -> Relation:
-        """Return ``x`` if it is a relation.
+        """Return a relation, or the one that a word names.
 
         Examples
         --------
-        >>> Relation.read("local")
+        >>> Relation.read("local") is LOCAL
+        True
+        >>> Relation.read("removed")
         Traceback (most recent call last):
-        sourdine.errors.ParameterTypeError: relation must be a Relation, got 'local'. Type relation=SUBSTITUTE, ADD_REMOVE or LOCAL.
+        sourdine.errors.ParameterError: relation must be 'substitute', 'add_remove' or 'local', got 'removed'. Type relation='add_remove'.
         """  # noqa: E501
-        if not isinstance(x, Relation):
-            raise ParameterTypeError(
-                f"{name} must be a Relation, got {x!r}. "
-                f"Type {name}=SUBSTITUTE, ADD_REMOVE or LOCAL."
+        if isinstance(x, Relation):
+            return x
+        hint = f"Type {name}='add_remove'."
+        if not isinstance(x, str):
+            raise ParameterTypeError(f"{name} must be a Relation or its name, got {x!r}. {hint}")
+        if x not in _NAMES:
+            raise ParameterError(
+                f"{name} must be 'substitute', 'add_remove' or 'local', got {x!r}. {hint}"
             )
-        return x
+        return _NAMES[x]
 
 
 SUBSTITUTE = Relation.SUBSTITUTE
@@ -60,3 +66,5 @@ _DESCRIPTIONS = {
     ADD_REMOVE: "one record added or removed",
     LOCAL: "any two inputs of one person",
 }
+
+_NAMES = {relation.value: relation for relation in Relation}
