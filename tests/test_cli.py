@@ -23,7 +23,7 @@ def test_audit_prints_a_row_and_succeeds():
     done = sourdine("audit", "warner", "laplace")
     assert done.returncode == 0, done.stderr
     assert "warner" in done.stdout
-    assert "1.0000000" in done.stdout
+    assert "1.000000" in done.stdout
     assert "All 2 keep their promise" in done.stdout
 
 

@@ -61,15 +61,16 @@ def _chosen(names: Sequence[str]) -> list[Specimen]:
 def _table(rows: Sequence[Row]) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("mechanism", no_wrap=True)
-    for name in ("claim", "worst", "p"):
-        table.add_column(name, justify="right", no_wrap=True)
+    for name, width in (("claim", 6), ("worst", 8), ("p", 5)):
+        table.add_column(name, justify="right", no_wrap=True, min_width=width)
     table.add_column("verdict", no_wrap=True)
     table.add_column("worst pair", no_wrap=True)
     for row in rows:
+        delta = f" δ={float(row.claim.delta):g}" if row.claim.delta else ""
         table.add_row(
-            row.name,
+            row.name + delta,
             f"{float(row.claim.epsilon):.4g}",
-            f"{row.worst.epsilon:.7f}",
+            f"{row.worst.epsilon:.6f}",
             f"{row.p_value:.1g}",
             "[green]holds[/]" if row.passes else "[bold red]BROKEN[/]",
             row.worst.pair(),
