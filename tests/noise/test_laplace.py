@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.noise import SeededSource, discrete_laplace, geometric
+from sourdine.noise import SeededSource, discrete_laplace, geometric, laplace_around
 from sourdine.noise.bits import LaplaceBits
 from sourdine.noise.blocks import Blocks, block_shift
 from sourdine.noise.laplace import FEW, _LaplaceLaw
@@ -253,3 +253,28 @@ def test_scale_errors(value, error, text, size):
 def test_geometric_errors():
     with pytest.raises(ParameterError, match="r must be above 0, got 0"):
         geometric(0)
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 3), 1, 20, 10**6, 2**50, 2**57, 2**70])
+def test_around_is_the_same_draw_moved(scale):
+    """Bit for bit, on both sides of the ends of 64-bit arithmetic."""
+    for centre in (0, 1, -1000, 2**62 - 1, 2**62, -(2**62), -(2**62) - 1, 2**63 - 1, 10**30):
+        for seed in range(60):
+            alone = discrete_laplace(scale, source=SeededSource(seed))
+            moved = laplace_around(centre, scale, source=SeededSource(seed))
+            assert moved == centre + alone
+            assert type(moved) is int
+
+
+def test_around_follows_the_law(fits, laplace, source):
+    draws = np.array([laplace_around(100, 3, source=source) for _ in range(60_000)]) - 100
+    law = laplace(3, 40)
+    assert fits(draws, law, first=-40)
+    for wrong in (Fraction(33, 10), Fraction(27, 10)):
+        assert not fits(draws, laplace(wrong, 40), first=-40)
+
+
+@pytest.mark.parametrize("centre", [0.5, "1", None, True])
+def test_around_needs_a_whole_number(centre):
+    with pytest.raises(ParameterTypeError, match="centre must be a whole number, got"):
+        laplace_around(centre, 1)

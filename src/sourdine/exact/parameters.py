@@ -100,13 +100,23 @@ def probability(x: object, name: str) -> Fraction:
 
 def integer(x: object, name: str, *, least: int | None = None) -> int:
     """Return ``x`` as an int, ``least`` or more; ``3.0`` is refused, ``numpy.int64(3)`` is not."""
-    hint = f"Type a whole number, as {name}={1 if least is None else max(least, 1)}."
-    if isinstance(x, (bool, np.bool_)) or not isinstance(x, SupportsIndex):
-        raise ParameterTypeError(f"{name} must be a whole number, got {_given(x)}. {hint}")
-    value = x.__index__()
+    if type(x) is int:
+        value = x
+    elif isinstance(x, (bool, np.bool_)) or not isinstance(x, SupportsIndex):
+        raise ParameterTypeError(
+            f"{name} must be a whole number, got {_given(x)}. {_whole_hint(name, least)}"
+        )
+    else:
+        value = x.__index__()
     if least is not None and value < least:
-        raise ParameterError(f"{name} must be at least {least}, got {value}. {hint}")
+        raise ParameterError(
+            f"{name} must be at least {least}, got {value}. {_whole_hint(name, least)}"
+        )
     return value
+
+
+def _whole_hint(name: str, least: int | None) -> str:
+    return f"Type a whole number, as {name}={1 if least is None else max(least, 1)}."
 
 
 def flag(x: object, name: str) -> bool:

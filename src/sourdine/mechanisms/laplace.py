@@ -93,6 +93,8 @@ class Laplace(Additive["Value"]):
 
     def draw(self, x: Value, size: int | None, source: Source) -> Value:
         """Add the noise."""
+        if size is None and isinstance(x, int):
+            return noise.laplace_around(x, self.scale, source=source)
         shape = size if isinstance(x, int) else x.shape if size is None else (size, *x.shape)
         return add(x, noise.discrete_laplace(self.scale, shape, source=source))
 

@@ -10,7 +10,7 @@ from sourdine.noise.coins import bernoulli, bernoulli_table
 from sourdine.noise.exp_coins import bernoulli_exp
 from sourdine.noise.folded import geometric
 from sourdine.noise.gaussian import discrete_gaussian
-from sourdine.noise.laplace import discrete_laplace
+from sourdine.noise.laplace import discrete_laplace, laplace_around
 from sourdine.noise.selection import choose, choose_run, permute_and_flip
 from sourdine.noise.source import SYSTEM, SeededSource, Source, SystemSource
 from sourdine.noise.stairs import staircase
@@ -32,6 +32,7 @@ __all__ = [
     "discrete_gaussian",
     "discrete_laplace",
     "geometric",
+    "laplace_around",
     "permute_and_flip",
     "staircase",
     "truncated_geometric",

@@ -49,6 +49,7 @@ __all__ = ["LaplaceBits"]
 _WORD = np.dtype("<u4")
 _INTEGER = np.dtype("<i8")
 _ROWS = 1 << 12
+_HALF = 1 << 62
 
 
 class LaplaceBits:
@@ -81,19 +82,19 @@ class LaplaceBits:
         self._floors = np.array([chance.bounds(32)[0] for chance in self._chances], _WORD)
         self._columns = 1 + (width if self.digits > 62 else self.digits + 8 - self.digits % 8)
 
-    def one(self, source: Source) -> int:
-        """Draw one value."""
+    def one(self, source: Source, centre: int = 0) -> int:
+        """Draw one value and add ``centre``, in 64-bit arithmetic where that holds both."""
         words = np.frombuffer(source.bytes(4 * len(self._chances)), _WORD)
         coins = words < self._floors
         if b"\1" in (words - self._floors < 2).tobytes():
             self._refine(words, coins, source)
         if coins[self.digits + 1]:
-            return self._clip(self._with_tail(coins, source))
+            return centre + self._clip(self._with_tail(coins, source))
         octets = np.packbits(coins[1:] ^ coins[:1], bitorder="little")
-        if octets.size == 8:
-            value: int = octets.view(_INTEGER).tolist()[0]
+        if self.digits < 62 and -_HALF <= centre < _HALF:
+            value: int = (octets.view(_INTEGER) + centre).item()
             return value
-        return self._clip(int.from_bytes(octets.tobytes(), "little", signed=True))
+        return centre + self._clip(int.from_bytes(octets.tobytes(), "little", signed=True))
 
     def many(self, count: int, source: Source) -> NDArray[Any]:
         """Draw ``count`` values: 64-bit integers, or Python integers where these would not do."""
