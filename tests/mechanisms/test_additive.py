@@ -279,3 +279,12 @@ def test_numpy_integers_are_stored_as_whole_numbers():
     mechanism = Gaussian(epsilon=1, delta=0.01, sensitivity=np.uint8(200))
     assert type(mechanism.sensitivity) is int
     assert type(Staircase(epsilon=1, sensitivity=np.uint8(200)).sensitivity) is int
+
+
+@pytest.mark.parametrize("calibration", ["tight", "classic", "zcdp"])
+@pytest.mark.parametrize("delta", [0.3, 1e-6, 1e-100])
+@pytest.mark.parametrize("epsilon", [1e-3, 0.5])
+def test_sigma_is_never_wider_than_64_bits_allow(calibration, delta, epsilon):
+    """What is too wide is told by sensitivity / epsilon: sigma is at most 32 times that."""
+    mechanism = Gaussian(epsilon=epsilon, delta=delta, calibration=calibration)
+    assert float(mechanism.variance) ** 0.5 <= 32 / epsilon

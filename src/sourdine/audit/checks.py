@@ -51,7 +51,7 @@ def check_worst_case(specimen: Specimen) -> None:
     worst = worst_case(mechanism, specimen.inputs)
     claim = float(mechanism.guarantee.epsilon)
     _demand(worst.within(mechanism.guarantee), f"epsilon {worst.upper} {_between(worst, claim)}")
-    reached = not specimen.tight or worst.epsilon >= claim - _precision(mechanism)
+    reached = not specimen.tight or worst.epsilon >= claim - TOLERANCE
     _demand(reached, f"called tight, but the worst is {worst.epsilon} {_between(worst, claim)}")
 
 
@@ -140,11 +140,6 @@ def _chance_above(mechanism: Mechanism[Any], x: object, bound: float) -> float:
     pieces = law.followed()
     cells = np.arange(int(pieces.start[0]), int(pieces.start[-1] + pieces.length[-1]))
     return float(law.pmf(cells)[mechanism.loss(x, cells) > bound].sum())
-
-
-def _precision(mechanism: Mechanism[Any]) -> float:
-    """How close to the claim a tight mechanism comes: calibration by search is a little coarser."""
-    return TOLERANCE if mechanism.guarantee.is_pure else 1e-7
 
 
 def _between(worst: Worst, claim: float) -> str:

@@ -32,6 +32,7 @@ __all__ = ["Gaussian", "classic_variance", "continuous_variance", "gaussian_law"
 
 REACH = 100.0  # the law describes the noise at least to weight e^-100 of its peak
 LEAST = Fraction(1, 10**100)
+WIDEST_SIGMA = 32  # in units of sensitivity / epsilon, for every delta from LEAST on
 FINE = Fraction(1, 1 << 26)  # how closely the tight variance is found
 CHORD = 1e-8  # blocks of cells replace the parabola of the log weights by chords this close
 
@@ -98,7 +99,7 @@ class Gaussian(Additive["Value"]):
     def __post_init__(self) -> None:
         epsilon, delta = positive(self.epsilon, "epsilon"), _read_delta(self.delta)
         span = integer(self.sensitivity, "sensitivity", least=1)
-        read_scale(span / epsilon)
+        read_scale(WIDEST_SIGMA * span / epsilon)
         settle(
             self,
             epsilon=epsilon,

@@ -183,7 +183,7 @@ def read_scale(scale: Fraction) -> Fraction:
     """
     if scale >= WIDEST:
         raise ParameterError(
-            f"sensitivity / epsilon must be below 2**55 ticks, got {float(scale):g}. "
+            f"the noise's scale must be below 2**55 ticks, got {float(scale):g}. "
             f"Type a coarser grid, or a larger epsilon."
         )
     return scale

@@ -197,11 +197,9 @@ class _Stairs:
     inner: int
 
     def _period(self) -> tuple[float, float, float]:
-        b, r, d = exp(-self.epsilon), self.inner, self.span
-        powers = [(n, n * (n - 1) / 2, (n - 1) * n * (2 * n - 1) / 6) for n in (float(r), float(d))]
-        near, whole = powers
-        a, b1, c = (x + b * (y - x) for x, y in zip(near, whole, strict=True))
-        return a, b1, c
+        b, near, whole = exp(-self.epsilon), _power_sums(self.inner), _power_sums(self.span)
+        a, first, second = (x + b * (y - x) for x, y in zip(near, whole, strict=True))
+        return a, first, second
 
     @property
     def mass(self) -> float:
@@ -218,11 +216,16 @@ class _Stairs:
     def mean_loss(self, kind: Literal["l1", "l2"]) -> float:
         """Return the mean distance, or the variance."""
         b, gap, d = exp(-self.epsilon), -expm1(-self.epsilon), self.span
-        a, b1, c = self._period()
+        a, first, second = self._period()
         once, twice = b / gap**2, b * (1 + b) / gap**3
         if kind == "l1":
-            return 2 * (d * a * once + b1 / gap) / self.mass
-        return 2 * (d * d * a * twice + 2 * d * b1 * once + c / gap) / self.mass
+            return 2 * (d * a * once + first / gap) / self.mass
+        return 2 * (d * d * a * twice + 2 * d * first * once + second / gap) / self.mass
+
+
+def _power_sums(n: int) -> tuple[float, float, float]:
+    r"""Return :math:`\sum_{i<n} 1, i, i^2`."""
+    return float(n), n * (n - 1) / 2, (n - 1) * n * (2 * n - 1) / 6
 
 
 def _best_width(epsilon: Fraction, span: int, kind: Literal["l1", "l2"]) -> int:
