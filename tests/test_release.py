@@ -111,6 +111,8 @@ def test_noise_too_wide_for_64_bits_is_refused(kind):
     with pytest.raises(ParameterError, match="must be below"):
         Gaussian(epsilon=Fraction(1, 10**20), delta=0.1)
     with pytest.raises(ParameterError, match="must be below"):
+        Gaussian(epsilon=1, delta=0.1, sensitivity=2**51)  # a small delta makes sigma 21 times that
+    with pytest.raises(ParameterError, match="must be below"):
         AboveThreshold(epsilon=Fraction(1, 10**20), queries=1)
     wide = kind(epsilon=1, sensitivity=2**54)
     draws = [wide.release(1234).value for _ in range(50)]
