@@ -6,8 +6,8 @@ status is 1 if a target is missed. A Markdown copy goes to ``benchmarks/out/nois
 
 Figures are per draw. Where a peer is slow it makes fewer draws than ours (OpenDP vectors of 20 000
 against a million, diffprivlib some hundreds of calls), and where it lacks the same job it does its
-nearest: for diffprivlib's Laplace that is Geometric, its discrete Gaussian has the sigma that its own
-epsilon and delta give, its bounded Laplace is on floats, and both rows of choices show the same
+nearest: for diffprivlib's Laplace that is Geometric, its discrete Gaussian has the sigma that its
+own epsilon and delta give, its bounded Laplace is on floats, and both rows of choices show the same
 selection. NumPy's draws are floats from a generator that is not cryptographic.
 """
 
