@@ -1,33 +1,59 @@
 """`Release`: a number never travels alone.
 
-It carries what it cost in privacy, which mechanism drew it, how far it can be from the truth and
-what a reader must know. It holds public facts only: no law, no private value.
+It carries what it cost in privacy, what drew it, how far it can be from the truth and what a
+reader must know. It holds public facts only: no law, no private value. Tables, pictures and
+intervals are made by what drew it, from those facts.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, field
+from html import escape
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from sourdine.errors import ParameterError
+from sourdine.privacy import Guarantee
+
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Mapping, Sequence
 
     from sourdine.exact.parameters import Number
-    from sourdine.privacy import Guarantee
+    from sourdine.grid import Grid
 
-    Value = int | NDArray[np.int64]
+    Ends = tuple[Any, Any]
 
-__all__ = ["Release"]
+__all__ = ["Release", "Released", "readable"]
+
+SHOWN = 0.95
+"""The confidence of the intervals in a table."""
 
 
 class Released(Protocol):
-    """What a release asks of the mechanism that drew it."""
+    """What a release asks of that which drew it: a mechanism or a statistic."""
 
-    def interval(self, value: Value, level: Number) -> tuple[Value, Value]:
-        """Return the ends between which the truth lies with probability ``level``."""
+    def between(self, release: Release, confidence: Number, of: str) -> Ends:
+        """Return the ends between which the truth lies with probability ``confidence``."""
+
+    def table(self, release: Release) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+        """Return the heads and the rows of the release, as texts."""
+
+    def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
+        """Draw the release."""
+
+    def facts(self) -> dict[str, Any]:
+        """Return the public parameters, as JSON knows them, with the ``kind`` to rebuild it."""
+
+
+_KINDS: dict[str, Callable[..., Released]] = {}
+
+
+def readable(kind: str, build: Callable[..., Released]) -> None:
+    """Let `Release.from_json` rebuild a kind of statistic from its facts."""
+    _KINDS[kind] = build
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,23 +63,46 @@ class Release:
     Parameters
     ----------
     value
-        What was drawn: a whole number or an array of them.
+        What is published: a number, an array, or one of them for each group.
     cost
         The guarantee under which it was drawn; infinite if the randomness was seeded.
     mechanism
-        The mechanism, with its public parameters.
+        What drew it, with its public parameters.
     caveats
         Sentences a reader needs, fixed before the data was read.
+    drawn
+        Every number drawn under the cost, by name: intervals are functions of these.
+    grid
+        The public lattice the value lies on, where there is one.
     """
 
-    value: Value
+    value: Any
     cost: Guarantee
     mechanism: Released
     caveats: tuple[str, ...] = ()
+    drawn: Mapping[str, Any] = field(default_factory=dict)
+    grid: Grid | None = None
 
-    def interval(self, level: Number = 0.95) -> tuple[Value, Value]:
-        """Return the ends between which the truth lies with probability ``level``."""
-        return self.mechanism.interval(self.value, level)
+    def interval(self, confidence: Number = SHOWN, *, of: str = "sample") -> Ends:
+        """Return the ends between which the truth lies with probability ``confidence``.
+
+        Parameters
+        ----------
+        confidence
+            A probability below 1; for several numbers it holds for all of them together.
+        of
+            ``"sample"``: the truth is the statistic of the records at hand.
+            ``"population"``: of the law they were drawn from, so sampling error is added.
+        """
+        if of not in ("sample", "population"):
+            raise ParameterError(
+                f"of must be 'sample' or 'population', got {of!r}. Type of='sample'."
+            )
+        return self.mechanism.between(self, confidence, of)
+
+    def plot(self, **options: Any) -> Any:  # noqa: ANN401
+        """Draw the release; ``path=`` saves the picture."""
+        return self.mechanism.plot(self, **options)
 
     def __int__(self) -> int:
         return int(self.value)
@@ -62,16 +111,78 @@ class Release:
         return float(self.value)
 
     def __str__(self) -> str:
-        rows = [("value", str(self.value)), ("cost", str(self.cost)), ("by", str(self.mechanism))]
-        rows += [("note", caveat) for caveat in self.caveats]
-        return "\n".join(f"{name:<6} {text}" for name, text in rows)
+        heads, rows = self.mechanism.table(self)
+        width = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+        table = [
+            "  ".join(text.rjust(w) for text, w in zip(line, width, strict=True)).rstrip()
+            for line in (heads, *rows)
+        ]
+        facts = [("cost", str(self.cost)), ("by", str(self.mechanism))]
+        facts += [("note", caveat) for caveat in self.caveats]
+        return "\n".join(table + [f"{name:<5} {text}" for name, text in facts])
+
+    def _repr_html_(self) -> str:
+        heads, rows = self.mechanism.table(self)
+        head = "".join(f"<th>{escape(text)}</th>" for text in heads)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in rows
+        )
+        notes = "".join(f"<br>{escape(caveat)}" for caveat in self.caveats)
+        caption = f"{escape(str(self.cost))}, by {escape(str(self.mechanism))}{notes}"
+        return (
+            f"<table><caption style='caption-side:bottom;text-align:left'>{caption}</caption>"
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        )
 
     def to_json(self) -> str:
-        """Return everything public as JSON."""
-        facts = {
-            "value": np.asarray(self.value).tolist(),
+        """Return everything public as JSON; `from_json` reads it back."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything public as what JSON knows."""
+        return {
+            "value": _plain(self.value),
             "cost": self.cost.to_dict(),
             "mechanism": str(self.mechanism),
+            "statistic": self.mechanism.facts(),
+            "drawn": _plain(self.drawn),
             "caveats": list(self.caveats),
         }
-        return json.dumps(facts, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Release:
+        """Read a release of a statistic back; its intervals and tables are those of the first."""
+        import_module("sourdine.central")
+        facts = json.loads(text)
+        parameters = dict(facts["statistic"])
+        kind = parameters.pop("kind", None)
+        if kind not in _KINDS:
+            raise ParameterError(
+                f"the JSON must hold the release of a statistic, got the kind {kind!r}. "
+                f"Only what sourdine's statistics released can be read back."
+            )
+        mechanism = _KINDS[kind](**parameters)
+        return cls(
+            value=_arrays(facts["value"]),
+            cost=Guarantee.from_dict(facts["cost"]),
+            mechanism=mechanism,
+            caveats=tuple(facts["caveats"]),
+            drawn=_arrays(facts["drawn"]),
+            grid=getattr(mechanism, "grid", None),
+        )
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, dict):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    return value
+
+
+def _arrays(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, dict):
+        return {key: _arrays(part) for key, part in value.items()}
+    return np.array(value) if isinstance(value, list) else value

@@ -104,6 +104,30 @@ class Mechanism(ABC, Generic[X]):
             f"Look at its error(beta) instead."
         )
 
+    def between(self, release: Release, confidence: Number, of: str) -> tuple[Value, Value]:
+        """Return the interval of a release; a mechanism knows nothing of a population."""
+        if of != "sample":
+            raise ParameterError(
+                f"of must be 'sample' for a mechanism alone, got {of!r}. "
+                f"Ask a statistic, as sourdine.mean, for the population."
+            )
+        return self.interval(release.value, confidence)
+
+    def table(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return the value in a row of its own."""
+        return ("value",), [(str(release.value),)]
+
+    def plot(self, release: Release, **options: object) -> object:
+        """Refuse: the output of a mechanism has no picture of its own."""
+        del release, options
+        raise ParameterTypeError(
+            "a picture must be of a statistic, got a mechanism's output. Plot sourdine.mean(...)."
+        )
+
+    def facts(self) -> dict[str, object]:
+        """Return the mechanism's name: only statistics can be rebuilt."""
+        return {"kind": type(self).__name__}
+
     def __str__(self) -> str:
         public = {f.name: getattr(self, f.name) for f in fields(self) if f.init}  # type: ignore[arg-type]
         shown = [f"{k}={_plain(v)}" for k, v in public.items() if not isinstance(v, Relation)]

@@ -11,6 +11,7 @@ from sourdine.noise.exp_coins import bernoulli_exp
 from sourdine.noise.folded import geometric
 from sourdine.noise.gaussian import discrete_gaussian
 from sourdine.noise.laplace import discrete_laplace, laplace_around
+from sourdine.noise.proportional import by_log_weight, by_weight
 from sourdine.noise.selection import choose, choose_run, permute_and_flip
 from sourdine.noise.source import SYSTEM, SeededSource, Source, SystemSource
 from sourdine.noise.stairs import staircase
@@ -26,6 +27,8 @@ __all__ = [
     "bernoulli_exp",
     "bernoulli_table",
     "bounded_laplace",
+    "by_log_weight",
+    "by_weight",
     "categorical",
     "choose",
     "choose_run",

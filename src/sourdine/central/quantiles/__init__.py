@@ -1,0 +1,1 @@
+"""Private quantiles: one file an algorithm, and `Quantiles`, which chooses among them."""

@@ -1,0 +1,183 @@
+r"""What every quantile algorithm is: a mechanism from records on a grid to ticks.
+
+The orders :math:`q_1 < \ldots < q_m` are public rationals; the input is a `Points`, the output
+:math:`m` ticks. Under ``SUBSTITUTE`` a value may also become missing, so a neighbour over the
+present values replaces one record, or adds one, or removes one.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations_with_replacement, pairwise, product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sourdine.central.quantiles.points import Points
+from sourdine.errors import ParameterError
+from sourdine.exact import integer, positive, rational
+from sourdine.mechanisms.mechanism import Mechanism, settle
+from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.exact.parameters import Number
+    from sourdine.mechanisms.inputs import Value
+    from sourdine.noise import Source
+
+__all__ = ["FLOATS", "QuantileMechanism", "read_orders"]
+
+FLOATS = Fraction(1, 1 << 20)
+"""This part of epsilon pays for the rounding of float weights."""
+
+MOST_OUTPUTS = 2_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuantileMechanism(Mechanism[Points]):
+    """The common part of all quantile algorithms.
+
+    Parameters
+    ----------
+    epsilon
+        The privacy loss of all quantiles together.
+    q
+        The orders, ascending, each above 0 and below 1.
+    cells
+        How many ticks the grid has.
+    relation
+        Which data sets are neighbours.
+    rows
+        How many records one person may own.
+    """
+
+    epsilon: Number
+    q: Sequence[Number]
+    cells: int
+    relation: Relation | str = ADD_REMOVE
+    rows: int = 1
+    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        epsilon = positive(self.epsilon, "epsilon")
+        settle(
+            self,
+            epsilon=epsilon,
+            q=read_orders(self.q),
+            cells=integer(self.cells, "cells", least=1),
+            relation=Relation.read(self.relation),
+            rows=integer(self.rows, "rows", least=1),
+            guarantee=Guarantee(epsilon, 0, self.relation),
+        )
+
+    @property
+    def orders(self) -> tuple[Fraction, ...]:
+        """The orders, exactly."""
+        return self.q  # type: ignore[return-value]
+
+    @property
+    def substitutes(self) -> bool:
+        """Whether neighbours replace a record."""
+        return self.relation is SUBSTITUTE
+
+    def read(self, x: object) -> Points:
+        """Return the points; a list of ticks is read whole, what is below 0 being missing."""
+        if isinstance(x, Points):
+            return x
+        ticks = np.asarray(x, np.int64).ravel()
+        return Points.of(np.minimum(ticks, self.cells - 1), self.cells)
+
+    @abstractmethod
+    def one(self, x: Points, source: Source) -> Sequence[int]:
+        """Draw everything once: what `law` is the law of."""
+
+    def published(self, drawn: Sequence[int]) -> NDArray[np.int64]:
+        """Return the m ticks to publish, a function of what was drawn alone."""
+        return np.sort(np.asarray(drawn, np.int64))
+
+    def draw(self, x: Points, size: int | None, source: Source) -> Value:
+        """Draw quantiles: m ticks, or ``size`` rows of them."""
+        if size is None:
+            return self.published(self.one(x, source))
+        return np.array([self.published(self.one(x, source)) for _ in range(size)])
+
+    def simulate(self, x: object, size: int, *, source: Source) -> NDArray[np.int64]:  # type: ignore[override]
+        """Draw many times for one public input, as indices of `support`: what `law` is over."""
+        points = self.read(x)
+        return self.indices([self.one(points, source) for _ in range(size)])
+
+    def support(self) -> NDArray[np.int64]:
+        """Return everything that can be drawn, a row each: here all ascending m-tuples of ticks."""
+        return self._all(combinations_with_replacement(range(self.cells), len(self.orders)))
+
+    def unordered(self) -> NDArray[np.int64]:
+        """Return all m-tuples of ticks, for algorithms that draw each quantile on its own."""
+        return self._all(product(range(self.cells), repeat=len(self.orders)))
+
+    def _all(self, tuples: Iterator[tuple[int, ...]]) -> NDArray[np.int64]:
+        if self.cells ** len(self.orders) > MOST_OUTPUTS:
+            raise ParameterError(
+                f"a law must be asked of a small grid, got {self.cells} cells and "
+                f"{len(self.orders)} quantiles. Audit a grid of 6."
+            )
+        return np.array(list(tuples), np.int64)
+
+    def indices(self, drawn: Sequence[Sequence[int]]) -> NDArray[np.int64]:
+        """Return the rows of `support` at which these draws stand."""
+        support = self.support()
+        base = np.ones(support.shape[1], np.int64)
+        spans = support.max(axis=0) + 1
+        base[:-1] = np.cumprod(spans[::-1])[::-1][1:]
+        codes = support @ base
+        order = np.argsort(codes)
+        return order[codes[order].searchsorted(np.asarray(drawn, np.int64) @ base)]
+
+    def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the largest rank error of each output, given as rows of `support`."""
+        ticks = np.sort(self.support()[y], axis=-1)
+        ranks = np.concatenate(([0], np.cumsum(np.bincount(list(x), minlength=self.cells))))
+        errors = np.zeros(len(ticks))
+        for j, q in enumerate(self.orders):
+            below, up_to, target = ranks[ticks[:, j]], ranks[ticks[:, j] + 1], float(q * x.n)
+            errors = np.maximum(errors, np.maximum(below - target, target - up_to))
+        return np.maximum(errors, 0.0)
+
+    def neighbours(self, x: Points) -> Iterator[Points]:
+        """Yield all data sets that differ by one record."""
+        ticks = np.array(list(x), np.int64)
+        removed = [np.delete(ticks, i) for i in np.unique(ticks, return_index=True)[1]]
+        for fewer in removed:
+            yield Points.of(fewer, self.cells)
+        for tick in range(self.cells):
+            yield Points.of(np.append(ticks, tick), self.cells)
+            if self.substitutes:
+                for fewer in removed:
+                    yield Points.of(np.append(fewer, tick), self.cells)
+
+    def adjacent(self, x: Points, y: Points) -> bool:
+        """Return whether the points differ by one record."""
+        a, b = (np.bincount(list(p), minlength=self.cells) for p in (x, y))
+        more, fewer = np.maximum(b - a, 0).sum(), np.maximum(a - b, 0).sum()
+        return bool(more + fewer <= 1 or (self.substitutes and more <= 1 and fewer <= 1))
+
+
+def read_orders(q: object) -> tuple[Fraction, ...]:
+    """Return orders as rationals, ascending and distinct."""
+    try:
+        given = [q] if isinstance(q, (int, float, str, Fraction)) else list(q)  # type: ignore[call-overload]
+    except TypeError:
+        given = [q]
+    orders = tuple(rational(order, "q") for order in given)
+    inside = all(0 < order < 1 for order in orders)
+    if not orders or not inside or any(a >= b for a, b in pairwise(orders)):
+        shown = ", ".join(str(order) for order in given[:5]) or "none"
+        raise ParameterError(
+            f"q must be ascending orders above 0 and below 1, got {shown}. "
+            f"Type them as q=[0.25, 0.5, 0.75]."
+        )
+    return orders

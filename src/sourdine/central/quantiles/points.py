@@ -1,0 +1,222 @@
+r"""The order statistics of a column, as far as they were read.
+
+Present values are ticks :math:`0 \ldots B-1`. An *atom* is a tick :math:`v` with :math:`f \ge 1`
+records, :math:`L` of all records lying below it. A position on the line has *rank* :math:`r` if
+:math:`r` records lie below it. The :math:`f` records of an atom are spread evenly over their cell,
+so rank :math:`r` has the mass (cells, or fractions of them)
+
+.. math::
+
+    \mu(r) = \frac{1}{f+1} \quad (L < r < L+f), \qquad
+    \mu(L+f) = \frac{1}{f+1} + (w - v - 1) + \frac{1}{f'+1}
+
+where :math:`w` is the next atom, of :math:`f'` records. The masses of all ranks add up to
+:math:`B`. Algorithms look at a few windows of ranks; the rest of the data need not be sorted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sourdine import noise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from sourdine.noise import Source
+
+__all__ = ["NotReadError", "Points", "Window"]
+
+
+class NotReadError(LookupError):
+    """Ranks were asked for that no window holds: read more and start again. Never seen outside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Consecutive whole atoms: their ticks, their counts, and the records below the first."""
+
+    ticks: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    start: int
+    ends: NDArray[np.int64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ends", self.start + np.cumsum(self.counts))
+
+    @property
+    def stop(self) -> int:
+        """The records below or in the last atom."""
+        return int(self.ends[-1]) if len(self.ends) else self.start
+
+
+class Points:
+    """The records' ticks in order, in windows of ranks.
+
+    Parameters
+    ----------
+    n
+        How many records there are.
+    cells
+        How many ticks the grid has.
+    windows
+        Atoms in ascending order, in disjoint stretches. The first may begin, the last end inside
+        the data.
+    outline
+        Ticks and, for each, how many records lie below: a coarse outline of the rest. Needed by
+        `span` where the windows do not hold all.
+    reload
+        Reads everything, for the rare draw that falls outside of all windows.
+    """
+
+    __slots__ = ("_masses", "_outline", "_reload", "cells", "n", "windows")
+
+    def __init__(
+        self,
+        n: int,
+        cells: int,
+        windows: Sequence[Window],
+        *,
+        outline: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
+        reload: Callable[[], Points] | None = None,
+    ) -> None:
+        self.n, self.cells, self.windows = n, cells, list(windows)
+        self._outline, self._reload = outline, reload
+        self._masses: dict[int, tuple[int, NDArray[np.float64]]] = {}
+
+    @classmethod
+    def of(cls, ticks: ArrayLike, cells: int) -> Points:
+        """Read all ticks; what is below 0 is missing and left out."""
+        t = np.asarray(ticks, np.int64).ravel()
+        v, f = np.unique(t[t >= 0], return_counts=True)
+        return cls.counted(v, f, cells)
+
+    @classmethod
+    def counted(cls, ticks: NDArray[np.int64], counts: NDArray[np.int64], cells: int) -> Points:
+        """Take sorted distinct ticks and how often each occurs; zero counts are left out."""
+        some = counts > 0
+        v, f = ticks[some], counts[some].astype(np.int64)
+        return cls(int(f.sum()), cells, [Window(v, f, 0)])
+
+    @property
+    def whole(self) -> bool:
+        """Whether one window holds all records."""
+        return len(self.windows) == 1 and self.windows[0].stop - self.windows[0].start == self.n
+
+    def complete(self) -> Points:
+        """Return points that hold all records."""
+        return self if self.whole or self._reload is None else self._reload()
+
+    def __iter__(self) -> Iterator[int]:
+        """Go through all ticks in order (only where all were read)."""
+        return iter(np.repeat(self.windows[0].ticks, self.windows[0].counts).tolist())
+
+    def __len__(self) -> int:
+        return self.n
+
+    def masses(self, low: int, high: int) -> NDArray[np.float64]:
+        r"""Return :math:`\mu(r)` for the ranks ``low <= r < high``; 0 where there is no such rank.
+
+        Each is a sum of at most three non-negative numbers, right to three roundings.
+        """
+        first, last = max(low, 0), min(high, self.n + 1)
+        if first >= last:
+            return np.zeros(high - low)
+        start, known = self._window_masses(first, last)
+        inner = known[first - start : last - start]
+        if first == low and last == high:
+            return inner
+        out = np.zeros(high - low)
+        out[first - low : last - low] = inner
+        return out
+
+    def _window_masses(self, first: int, last: int) -> tuple[int, NDArray[np.float64]]:
+        for i, window in enumerate(self.windows):
+            start, stop = self._known(window)
+            if start <= first and last <= stop:
+                if i not in self._masses:
+                    self._masses[i] = (start, self._spread(window))
+                return self._masses[i]
+        raise NotReadError
+
+    def _known(self, window: Window) -> tuple[int, int]:
+        """Return the half-open range of ranks whose mass the window knows."""
+        at_end = window.stop == self.n
+        return window.start + (window.start > 0), window.stop + at_end
+
+    def _spread(self, window: Window) -> NDArray[np.float64]:
+        v, f = window.ticks, window.counts
+        if len(v) == 0:
+            return np.full(1, float(self.cells))
+        piece = 1.0 / (f + 1.0)
+        mass = np.repeat(piece, f)
+        mass[window.ends[:-1] - window.start] += (v[1:] - v[:-1] - 1) + piece[:-1]
+        if window.start == 0:
+            mass[0] += v[0]
+        else:
+            mass = mass[1:]
+        if window.stop == self.n:
+            mass = np.append(mass, (self.cells - 1 - v[-1]) + piece[-1])
+        return mass
+
+    def around(self, rank: int) -> list[tuple[int, int, int]]:
+        """Return what rank ``rank`` is made of, in order: ``(first tick, cells, records)``.
+
+        An entry with records is one of the ``records + 1`` equal pieces of an atom's cell; one
+        without is a run of empty cells.
+        """
+        for window in self.windows:
+            start, stop = self._known(window)
+            if start <= rank < stop:
+                return self._pieces(window, rank)
+        raise NotReadError
+
+    def _pieces(self, window: Window, rank: int) -> list[tuple[int, int, int]]:
+        v, f, ends = window.ticks, window.counts, window.ends
+        i = int(ends.searchsorted(rank, side="left"))  # the first atom that ends at or after rank
+        inside = i < len(v) and rank > ends[i] - f[i]
+        before = i if inside else i - 1
+        if inside and rank < ends[i]:
+            return [(int(v[i]), 1, int(f[i]))]
+        left = [(int(v[before]), 1, int(f[before]))] if before >= 0 else []
+        right = [(int(v[before + 1]), 1, int(f[before + 1]))] if before + 1 < len(v) else []
+        low = left[0][0] + 1 if left else 0
+        high = right[0][0] if right else self.cells
+        empty = [(low, high - low, 0)] if high > low else []
+        return left + empty + right
+
+    def cell(self, rank: int, *, source: Source) -> tuple[int, int]:
+        """Draw a cell uniformly from a rank's mass; return its tick and its records."""
+        pieces = self.around(rank)
+        masses = np.array([cells / (records + 1) for _, cells, records in pieces])
+        tick, cells, records = pieces[noise.by_weight(masses, source=source)]
+        return tick + (noise.uniform_below(cells, source=source) if cells > 1 else 0), records
+
+    def below(self, tick: int) -> int:
+        """Return how many records lie below a tick (only where all were read)."""
+        window = self.windows[0]
+        i = int(window.ticks.searchsorted(tick))
+        return int(window.ends[i - 1]) if i else 0
+
+    def span(self, low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return upper bounds on the mass of the ranks from ``low`` to ``high``, both included."""
+        left, right = np.clip(low, 0, self.n), np.clip(high + 1, 0, self.n + 1)
+        if self._outline is None:
+            window = self.windows[0]
+            if not self.whole or len(window.ticks) == 0:
+                return np.full(len(low), float(self.cells))
+            ticks, below = window.ticks, window.ends - window.counts
+        else:
+            ticks, below = self._outline
+        # record number r (from 1) lies at or after the last outline tick with fewer than r below
+        i = below.searchsorted(left, side="left") - 1
+        j = below.searchsorted(right, side="left")
+        at_left = np.where((left < 1) | (i < 0), 0, ticks[np.maximum(i, 0)])
+        inside = (right <= self.n) & (j < len(ticks))
+        at_right = np.where(inside, ticks[np.minimum(j, len(ticks) - 1)], self.cells - 1)
+        return (at_right - at_left + 1).astype(np.float64)
