@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FLOATS", "QuantileMechanism", "read_orders"]
 
-FLOATS = Fraction(1, 1 << 20)
+FLOATS = Fraction(1, 1 << 12)
 """This part of epsilon pays for the rounding of float weights."""
 
 MOST_OUTPUTS = 2_000_000

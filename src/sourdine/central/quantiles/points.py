@@ -190,11 +190,17 @@ class Points:
         empty = [(low, high - low, 0)] if high > low else []
         return left + empty + right
 
+    def piece(self, rank: int, *, source: Source) -> tuple[int, int, int]:
+        """Draw one of the pieces a rank is made of, by its mass."""
+        pieces = self.around(rank)
+        if len(pieces) == 1:
+            return pieces[0]
+        masses = np.array([cells / (records + 1) for _, cells, records in pieces])
+        return pieces[noise.by_weight(masses, source=source)]
+
     def cell(self, rank: int, *, source: Source) -> tuple[int, int]:
         """Draw a cell uniformly from a rank's mass; return its tick and its records."""
-        pieces = self.around(rank)
-        masses = np.array([cells / (records + 1) for _, cells, records in pieces])
-        tick, cells, records = pieces[noise.by_weight(masses, source=source)]
+        tick, cells, records = self.piece(rank, source=source)
         return tick + (noise.uniform_below(cells, source=source) if cells > 1 else 0), records
 
     def below(self, tick: int) -> int:

@@ -1,0 +1,106 @@
+r"""The totals that quantile targets are set by.
+
+Targets :math:`T_j = q_j N` need a total :math:`N`. The number of records is private, so either
+:math:`N` is *free*, a coordinate of the draw with values :math:`0, h, 2h, \ldots`, or it is given:
+the number of records itself, or a total known from elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, exp, floor, log, log1p
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sourdine.central.quantiles.chain import Targets
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["FreeTotal", "Lattice", "OfRecords"]
+
+
+@dataclass(frozen=True, slots=True)
+class FreeTotal:
+    r"""Totals :math:`N = hk`, :math:`k = 0, 1, 2, \ldots`; targets are rounded to whole ranks."""
+
+    orders: tuple[Fraction, ...]
+    h: int
+
+    @property
+    def m(self) -> int:
+        """How many quantiles there are."""
+        return len(self.orders)
+
+    def targets(self, n: int, ks: Sequence[int]) -> Targets:
+        """Return the targets of some totals, a row each."""
+        rows = [
+            [*(floor(q * self.h * k + Fraction(1, 2)) for q in self.orders), self.h * k] for k in ks
+        ]
+        return Targets(n, np.array(rows, np.int64))
+
+    def inside(self, n: int, distance: float) -> tuple[int, int]:
+        """Return the first and the last total within a distance of the number of records."""
+        first = max(0, ceil((n - distance) / self.h))
+        return first, max(first, floor((n + distance) / self.h))
+
+    def log_rows(self, distance: float, c: float) -> float:
+        r"""Bound :math:`\ln \sum_k e^{-c(|n - hk| - D)^+}`: how many totals a shell has."""
+        return log(2 * distance / self.h + 1 + 2 / -np.expm1(-c * self.h))
+
+    def beyond(self, n: int, last: int) -> int:
+        """Return the total from which on every gap's target is at least all records."""
+        ends = (Fraction(0), *self.orders, Fraction(1))
+        least = min(b - a for a, b in zip(ends, ends[1:], strict=False))
+        return max(last + 1, ceil((n + 1) / (self.h * least)))
+
+    def log_tail(self, n: int, stop: int, c: float) -> float:
+        r"""Return :math:`\ln \sum_{k \ge stop} e^{-c(hk - n)}`, all distances being :math:`hk - n`."""
+        return -c * (self.h * stop - n) - log1p(-exp(-c * self.h))
+
+
+@dataclass(frozen=True, slots=True)
+class OfRecords:
+    """One total, the number of records: targets are not rounded, for that would cost privacy."""
+
+    orders: tuple[Fraction, ...]
+
+    @property
+    def m(self) -> int:
+        """How many quantiles there are."""
+        return len(self.orders)
+
+    def targets(self, n: int, ks: Sequence[int]) -> Targets:
+        """Return the only row, with what rounding left of each gap's target."""
+        del ks
+        exact = [Fraction(0), *(q * n for q in self.orders), Fraction(n)]
+        whole = [floor(t + Fraction(1, 2)) for t in exact]
+        shift = [
+            float(exact[j] - exact[j - 1] - whole[j] + whole[j - 1]) for j in range(1, len(exact))
+        ]
+        return Targets(n, np.array([whole[1:]], np.int64), np.array(shift))
+
+    def inside(self, n: int, distance: float) -> tuple[int, int]:
+        """Return the only total."""
+        del n, distance
+        return 0, 0
+
+    def log_rows(self, distance: float, c: float) -> float:
+        """Return the logarithm of one row."""
+        del distance, c
+        return 0.0
+
+    def beyond(self, n: int, last: int) -> int:
+        """Return the end of the totals."""
+        del n
+        return last + 1
+
+    def log_tail(self, n: int, stop: int, c: float) -> float:
+        """Return that no total is left."""
+        del n, stop, c
+        return -np.inf
+
+
+Lattice = FreeTotal | OfRecords
