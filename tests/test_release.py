@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -20,6 +21,7 @@ from sourdine.mechanisms import (
 )
 from sourdine.noise import SeededSource
 from sourdine.privacy import ADD_REMOVE
+from sourdine.release import Release
 
 COUNT = Laplace(epsilon=0.1)
 
@@ -31,7 +33,7 @@ def test_a_release_carries_value_cost_and_mechanism():
     assert high - int(release) == COUNT.error(0.05)
     assert float(release) == int(release) == release.value
     text = str(release)
-    for part in ("value", "cost   epsilon 0.1, one record replaced", "Laplace(epsilon=0.1"):
+    for part in ("value", "cost  epsilon 0.1, one record replaced", "by    Laplace(epsilon=0.1"):
         assert part in text
 
 
@@ -45,9 +47,33 @@ def test_a_seeded_release_costs_infinity_and_says_so():
 
 def test_json_holds_the_public_facts():
     facts = json.loads(COUNT.release(np.array([5, 6])).to_json())
-    assert set(facts) == {"value", "cost", "mechanism", "caveats"}
+    assert set(facts) == {"value", "cost", "mechanism", "statistic", "drawn", "caveats"}
+    assert facts["statistic"] == {"kind": "Laplace"}
     assert len(facts["value"]) == 2
     assert facts["cost"] == {"epsilon": "1/10", "delta": "0", "relation": "substitute"}
+
+
+def test_only_statistics_are_read_back():
+    with pytest.raises(ParameterError, match="the JSON must hold the release of a statistic"):
+        Release.from_json(COUNT.release(3).to_json())
+
+
+def test_a_mechanism_has_no_population_and_no_picture():
+    release = COUNT.release(1000)
+    with pytest.raises(ParameterError, match="of must be 'sample' for a mechanism alone"):
+        release.interval(of="population")
+    with pytest.raises(ParameterError, match="of must be 'sample' or 'population', got 'law'"):
+        release.interval(of="law")
+    with pytest.raises(ParameterTypeError, match="a picture must be of a statistic"):
+        release.plot()
+
+
+def test_html_holds_the_table_and_escapes_texts():
+    release = replace(COUNT.release(7), caveats=("a < b",))
+    html = release._repr_html_()
+    assert "<th>value</th>" in html
+    assert "a &lt; b" in html
+    assert f"<td>{release.value}</td>" in html
 
 
 def test_an_interval_covers_as_often_as_it_says():

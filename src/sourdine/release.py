@@ -8,6 +8,7 @@ intervals are made by what drew it, from those facts.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 from importlib import import_module
@@ -19,14 +20,12 @@ from sourdine.errors import ParameterError
 from sourdine.privacy import Guarantee
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from sourdine.exact.parameters import Number
     from sourdine.grid import Grid
 
-    Ends = tuple[Any, Any]
-
-__all__ = ["Release", "Released", "readable"]
+__all__ = ["SHOWN", "Release", "Released", "readable", "rebuilt"]
 
 SHOWN = 0.95
 """The confidence of the intervals in a table."""
@@ -35,7 +34,7 @@ SHOWN = 0.95
 class Released(Protocol):
     """What a release asks of that which drew it: a mechanism or a statistic."""
 
-    def between(self, release: Release, confidence: Number, of: str) -> Ends:
+    def between(self, release: Release, confidence: Number, of: str) -> Any:  # noqa: ANN401
         """Return the ends between which the truth lies with probability ``confidence``."""
 
     def table(self, release: Release) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
@@ -54,6 +53,20 @@ _KINDS: dict[str, Callable[..., Released]] = {}
 def readable(kind: str, build: Callable[..., Released]) -> None:
     """Let `Release.from_json` rebuild a kind of statistic from its facts."""
     _KINDS[kind] = build
+
+
+def rebuilt(facts: Mapping[str, Any]) -> Released:
+    """Return the statistic that wrote these facts."""
+    for room in ("sourdine.central", "sourdine.central.quantiles"):
+        import_module(room)
+    parameters = dict(facts)
+    kind = parameters.pop("kind", None)
+    if kind not in _KINDS:
+        raise ParameterError(
+            f"the JSON must hold the release of a statistic, got the kind {kind!r}. "
+            f"Only what sourdine's statistics released can be read back."
+        )
+    return _KINDS[kind](**parameters)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -83,8 +96,10 @@ class Release:
     drawn: Mapping[str, Any] = field(default_factory=dict)
     grid: Grid | None = None
 
-    def interval(self, confidence: Number = SHOWN, *, of: str = "sample") -> Ends:
+    def interval(self, confidence: Number = SHOWN, *, of: str = "sample") -> Any:  # noqa: ANN401
         """Return the ends between which the truth lies with probability ``confidence``.
+
+        Two numbers, two arrays, or a pair of them for each key.
 
         Parameters
         ----------
@@ -152,37 +167,24 @@ class Release:
     @classmethod
     def from_json(cls, text: str) -> Release:
         """Read a release of a statistic back; its intervals and tables are those of the first."""
-        import_module("sourdine.central")
         facts = json.loads(text)
-        parameters = dict(facts["statistic"])
-        kind = parameters.pop("kind", None)
-        if kind not in _KINDS:
-            raise ParameterError(
-                f"the JSON must hold the release of a statistic, got the kind {kind!r}. "
-                f"Only what sourdine's statistics released can be read back."
-            )
-        mechanism = _KINDS[kind](**parameters)
+        mechanism: Any = rebuilt(facts["statistic"])
+        drawn = facts["drawn"]
         return cls(
-            value=_arrays(facts["value"]),
+            value=mechanism.restore(facts["value"], drawn),
             cost=Guarantee.from_dict(facts["cost"]),
             mechanism=mechanism,
             caveats=tuple(facts["caveats"]),
-            drawn=_arrays(facts["drawn"]),
+            drawn=drawn,
             grid=getattr(mechanism, "grid", None),
         )
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {str(key): _plain(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(part) for part in value]
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
     return value
-
-
-def _arrays(value: Any) -> Any:  # noqa: ANN401
-    if isinstance(value, dict):
-        return {key: _arrays(part) for key, part in value.items()}
-    return np.array(value) if isinstance(value, list) else value

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sourdine import __version__
-from sourdine.errors import SourdineError
+from sourdine.cli.commands import add_plans, add_statistics
+from sourdine.errors import BudgetExceededError, SourdineError
 
 __all__ = ["main"]
 
@@ -17,7 +19,17 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     help="Private statistics that say what they cost and how far they can be from the truth.",
+    epilog="Begin here:\n\n$ sourdine demo\n\n"
+    "$ sourdine plan mean --bounds 0 120 --n 5000 --error 1\n\n"
+    "$ sourdine mean people.csv -c age --bounds 0 120 --step 1 --epsilon 0.5",
 )
+plan = typer.Typer(
+    no_args_is_help=True,
+    help="What a statistic will cost, or how far off it will be. Spends nothing, reads no data.",
+)
+add_statistics(app)
+add_plans(plan)
+app.add_typer(plan, name="plan")
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback
@@ -62,9 +74,23 @@ def demo(
 
 
 def main() -> None:
-    """Run the command line; an error of ours is a sentence, not a traceback."""
+    """Run the command line; an error of ours is a sentence, not a traceback.
+
+    The exit status is 2 for what cannot be, and 3 where a ledger has too little left.
+    """
     try:
         app()
     except SourdineError as error:
-        typer.echo(f"sourdine: {error}", err=True)
-        raise SystemExit(2) from None
+        typer.echo(f"sourdine: {_as_typed(str(error))}", err=True)
+        raise SystemExit(3 if isinstance(error, BudgetExceededError) else 2) from None
+
+
+def _as_typed(text: str) -> str:
+    """Turn what a person types in Python into what is typed here: epsilon=1 into --epsilon 1."""
+    text = re.sub(r"\bbounds=\((\S+), (\S+)\)", r"--bounds \1 \2", text)
+    text = re.sub(r"\b(keys|q|bins)=\[([^]]*)\]", _listed, text)
+    return re.sub(r"\b([a-z]+)=('?)([^\s',]+)\2", r"--\1 \3", text)
+
+
+def _listed(found: re.Match[str]) -> str:
+    return f"--{found[1]} " + found[2].replace("'", "").replace(", ", ",")

@@ -39,7 +39,7 @@ class Independent(QuantileMechanism):
     @property
     def share(self) -> Fraction:
         """The epsilon of each quantile."""
-        return self.epsilon / len(self.orders)  # type: ignore[operator, return-value]
+        return self.epsilon / len(self.orders)  # type: ignore[return-value]
 
     @property
     def outcomes(self) -> int:

@@ -60,8 +60,8 @@ class InverseSensitivity(Independent):
     *Claim*: :math:`\varepsilon`-differential privacy. Substitution: if a record is replaced,
     :math:`k` stays and :math:`L`, :math:`L + f` move by at most 1 each. If one is added (a missing
     value was filled), :math:`k` stays or becomes :math:`k + 1`. If it stays, :math:`L - k + 1`
-    grows by 0 or 1 and :math:`k - L - f` falls by 0 or 1; otherwise the first falls and the second grows
-    by 0 or 1. So len moves by at most 1. Add/remove: :math:`L - qn` and :math:`qn - L - f` move by
+    grows by 0 or 1 and :math:`k - L - f` falls by 0 or 1; otherwise the first falls and the second
+    grows by 0 or 1. So len moves by at most 1. Add/remove: :math:`L - qn` and :math:`qn - L - f` move by
     :math:`q` or :math:`1 - q`. The least of functions that move by at most :math:`s` moves by at
     most :math:`s`. Weights are exact, so no part of epsilon goes to rounding. *Checked by*
     ``test_inverse_sensitivity_worst_case`` and

@@ -63,13 +63,14 @@ class _Joint(QuantileMechanism):
             )
         settle(self, c=c, lattice=lattice)
 
-    def windows(self, n: int, reach: float = 1.0) -> list[tuple[int, int]]:
-        """Return the ranks to read, ``reach`` times as far as is mostly needed."""
-        distance = reach * first_reach(len(self.orders)) / self.c
+    def windows(self, n: int) -> list[tuple[int, int]]:
+        """Return the ranks that a draw mostly needs."""
+        distance = first_reach(len(self.orders)) / self.c
         far = [(round(q * n), int(max(q, 1 - q) * distance) + 8) for q in self.orders]
         return [(middle - half, middle + half) for middle, half in far]
 
-    def _drawn(self, x: Points, source: Source) -> tuple[int, list[int]]:
+    def cut(self, x: Points, source: Source) -> tuple[int, list[int], list[int]]:
+        """Draw the total's number, the ticks, and the ranks at which these cut the records."""
         return JointSampler(x, self.lattice, self.c).draw(source)
 
     def loss_bound(self, beta: Number) -> float:
@@ -131,7 +132,7 @@ class JointFree(_Joint):
 
     def one(self, x: Points, source: Source) -> list[int]:
         """Draw the total's number and the ticks."""
-        k, ticks = self._drawn(x, source)
+        k, ticks, _ = self.cut(x, source)
         return [k, *ticks]
 
     def published(self, drawn: list[int]) -> NDArray[np.int64]:  # type: ignore[override]
@@ -187,7 +188,7 @@ class JointExp(_Joint):
 
     def one(self, x: Points, source: Source) -> list[int]:
         """Draw the ticks."""
-        return self._drawn(x, source)[1]
+        return self.cut(x, source)[1]
 
     def law(self, x: Points) -> Law:
         """Return the law of the ticks, as rows of `support`."""

@@ -19,7 +19,7 @@ from sourdine.central.quantiles.chain import Targets
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["FreeTotal", "Lattice", "OfRecords"]
+__all__ = ["Fixed", "FreeTotal", "Lattice", "OfRecords"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,4 +103,22 @@ class OfRecords:
         return -np.inf
 
 
-Lattice = FreeTotal | OfRecords
+@dataclass(frozen=True, slots=True)
+class Fixed(OfRecords):
+    """Whole targets that are known, not read: those of a slice between two published quantiles."""
+
+    goals: tuple[int, ...] = ()
+
+    def targets(self, n: int, ks: Sequence[int]) -> Targets:
+        """Return the only row."""
+        del ks
+        return Targets(n, np.array([self.goals], np.int64))
+
+    @classmethod
+    def of(cls, goals: Sequence[int]) -> Fixed:
+        """Take cumulative targets, the last of which is the total."""
+        total = max(goals[-1], 1)
+        return cls(tuple(Fraction(goal, total) for goal in goals[:-1]), tuple(goals))
+
+
+Lattice = FreeTotal | OfRecords | Fixed

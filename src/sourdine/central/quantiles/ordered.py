@@ -147,17 +147,18 @@ class OrderedChain:
             inside &= np.isin(here.key, self._slots[i].key)
         return inside
 
-    def draw(self, source: Source) -> list[tuple[int, int, int]]:
-        """Draw a slot for each quantile: ``(first tick, cells, records)``, in order."""
-        drawn: list[tuple[int, int, int]] = []
+    def draw(self, source: Source) -> list[tuple[int, int, int, int]]:
+        """Draw a slot for each quantile: ``(rank, first tick, cells, records)``, in order."""
+        drawn: list[tuple[int, int, int, int]] = []
         j = len(self._slots) - 1
         at = noise.by_log_weight(self._x[j] + self._end(), source=source)
         while True:
             here = self._slots[j]
             shares = np.array([part[at] for part in self._y[j]])
             k = noise.by_log_weight(shares, source=source) + 1
-            drawn += [(int(here.tick[at]), int(here.cells[at]), int(here.records[at]))] * k
             rank, key, j = int(here.rank[at]), int(here.key[at]), j - k
+            columns = (here.tick, here.cells, here.records)
+            drawn += [(rank, *(int(column[at]) for column in columns))] * k  # type: ignore[list-item]
             if j < 0:
                 return drawn[::-1]
             earlier = self._slots[j].key < key

@@ -209,6 +209,33 @@ class Points:
         i = int(window.ticks.searchsorted(tick))
         return int(window.ends[i - 1]) if i else 0
 
+    def cut(self, ranks: tuple[int, int], ticks: tuple[int, int]) -> Points:
+        """Return the records from one rank to another, on the cells from one tick to another.
+
+        Of the records of an atom at an end, as many belong to it as the ranks say.
+        """
+        (first, last), (low, high) = ranks, ticks
+        parts = []
+        for window in self.windows:
+            begins = np.maximum(window.ends - window.counts, first)
+            counts = np.minimum(window.ends, last) - begins
+            some = counts > 0
+            if some.any() or (window.start <= first and last <= window.stop):
+                start = max(window.start - first, 0)
+                parts.append(Window(window.ticks[some] - low, counts[some], start))
+        outline = None
+        if self._outline is not None:
+            marks, below = self._outline
+            outline = np.clip(marks - low, 0, high - low), np.clip(below - first, 0, last - first)
+        whole = self.complete
+        return Points(
+            last - first,
+            high - low + 1,
+            parts[:1] if last == first else parts,
+            outline=outline,
+            reload=None if self.whole else lambda: whole().cut(ranks, ticks),
+        )
+
     def span(self, low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return upper bounds on the mass of the ranks from ``low`` to ``high``, both included."""
         left, right = np.clip(low, 0, self.n), np.clip(high + 1, 0, self.n + 1)

@@ -78,8 +78,8 @@ class RecExp(QuantileMechanism):
     Notes
     -----
     *Claim*: :math:`\varepsilon`-differential privacy. Fix the sub-ticks of the common records.
-    Given the draws of the levels above, the slices of a level are disjoint sets of sub-ticks, so one
-    record added changes one slice by one record, at :math:`2 c \max(q', 1-q') = \varepsilon/D`
+    Given the draws of the levels above, the slices of a level are disjoint sets of sub-ticks, so
+    one record added changes one slice by one record, at :math:`2 c \max(q', 1-q') = \varepsilon/D`
     (see `QExp`). A record replaced changes two slices by one record each, at
     :math:`\varepsilon/2D` each, or one slice by a replacement, at
     :math:`2c \le \varepsilon/D` since :math:`\max(q', 1-q') \ge 1/2`; the first level has one slice
@@ -126,7 +126,7 @@ class RecExp(QuantileMechanism):
         middle = (first + end) // 2
         q = self.orders[middle]
         order = (q - low) / (high - low)
-        share = read_share(self.epsilon / self.depth)  # type: ignore[arg-type, operator]
+        share = read_share(self.epsilon / self.depth)  # type: ignore[arg-type]
         moves = max(order, 1 - order)
         if self.substitutes:
             moves = Fraction(1) if end - first == len(self.orders) else 2 * moves

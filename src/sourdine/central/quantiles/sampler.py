@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from sourdine.central.quantiles.points import Points
     from sourdine.noise import Source
 
-    Piece = tuple[int, int, int]
+    Piece = tuple[int, int, int, int]
 
 __all__ = ["REST", "JointSampler", "first_reach"]
 
@@ -110,8 +110,8 @@ class JointSampler:
         except TooWideError:
             self._rows = _Ordered(*window, first)
 
-    def draw(self, source: Source) -> tuple[int, list[int]]:
-        """Draw the number of a total, and the ticks."""
+    def draw(self, source: Source) -> tuple[int, list[int], list[int]]:
+        """Draw the number of a total, the ticks, and the ranks at which they cut the records."""
         attempts = 0
         while True:
             attempts += 1
@@ -124,7 +124,7 @@ class JointSampler:
                 drawn = self._rows.draw(source)
             ticks = None if drawn is None else _ticks(drawn[1], source)
             if drawn is not None and ticks is not None:
-                return drawn[0], ticks
+                return drawn[0], ticks, [piece[0] for piece in drawn[1]]
 
     def _outside(self, source: Source) -> tuple[int, list[Piece]] | None:
         reach = (*self._inside, self._half)
@@ -204,11 +204,11 @@ def _ordered_pieces(points: Points, ranks: list[int], source: Source) -> list[Pi
     """
     if any(b < a for a, b in pairwise(ranks)):
         return None
-    pieces = [points.piece(rank, source=source) for rank in ranks]
+    pieces = [(rank, *points.piece(rank, source=source)) for rank in ranks]
     if any(b < a for a, b in pairwise(pieces)):
         return None
     kept = 1.0
-    for (_, _, records), k in Counter(pieces).items():
+    for (_, _, _, records), k in Counter(pieces).items():
         kept /= 1 if records else factorial(k)
     return pieces if _coin(kept, source) else None
 
@@ -216,15 +216,13 @@ def _ordered_pieces(points: Points, ranks: list[int], source: Source) -> list[Pi
 def _ticks(pieces: list[Piece], source: Source) -> list[int] | None:
     r"""Draw a cell in each piece; keep :math:`k` in an atom by :math:`(f+1)^k f!/(f+k)!`."""
     kept = 1.0
-    for (_, _, records), k in Counter((tick, 0, f) for tick, _, f in pieces).items():
+    for (_, records), k in Counter((tick, f) for _, tick, _, f in pieces).items():
         for i in range(2, k + 1) if records else ():
             kept *= (records + 1) / (records + i)
     if not _coin(kept, source):
         return None
-    inner = (
-        noise.uniform_below(cells, source=source) if cells > 1 else 0 for _, cells, _ in pieces
-    )
-    return sorted(piece[0] + i for piece, i in zip(pieces, inner, strict=True))
+    inner = (noise.uniform_below(p[2], source=source) if p[2] > 1 else 0 for p in pieces)
+    return sorted(piece[1] + i for piece, i in zip(pieces, inner, strict=True))
 
 
 def _coin(p: float, source: Source) -> bool:

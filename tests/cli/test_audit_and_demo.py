@@ -1,9 +1,6 @@
-"""The command line, driven as a person would."""
+"""``sourdine audit`` and ``sourdine demo``."""
 
 from __future__ import annotations
-
-import subprocess
-import sys
 
 import pytest
 
@@ -14,12 +11,7 @@ from sourdine.mechanisms.mechanism import settle
 from sourdine.privacy import Guarantee
 
 
-def sourdine(*words, cwd=None):
-    command = [sys.executable, "-c", "from sourdine.cli import main; main()", *words]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)  # noqa: S603
-
-
-def test_audit_prints_a_row_and_succeeds():
+def test_audit_prints_a_row_and_succeeds(sourdine):
     done = sourdine("audit", "warner", "laplace")
     assert done.returncode == 0, done.stderr
     assert "warner" in done.stdout
@@ -27,7 +19,7 @@ def test_audit_prints_a_row_and_succeeds():
     assert "All 2 keep their promise" in done.stdout
 
 
-def test_audit_of_an_unknown_name_says_which_exist():
+def test_audit_of_an_unknown_name_says_which_exist(sourdine):
     done = sourdine("audit", "nope")
     assert done.returncode == 2
     assert "mechanism must be one of" in done.stderr
@@ -46,7 +38,7 @@ def test_audit_fails_on_a_broken_mechanism(monkeypatch, capsys):
     assert "Broken: liar" in capsys.readouterr().out
 
 
-def test_demo_draws_a_picture(tmp_path):
+def test_demo_draws_a_picture(sourdine, tmp_path):
     pytest.importorskip("matplotlib")
     done = sourdine("demo", "--out", "here", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -54,5 +46,5 @@ def test_demo_draws_a_picture(tmp_path):
     assert (tmp_path / "here" / "mean.png").stat().st_size > 20_000
 
 
-def test_version():
+def test_version(sourdine):
     assert sourdine("--version").stdout.startswith("sourdine 0.")

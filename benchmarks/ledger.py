@@ -1,0 +1,180 @@
+"""Kill processes in the middle of Session calls, let writers race, and look for every charge.
+
+Each process asks for counts in a loop and says so after each answer; it is killed (SIGKILL) at a
+random moment while others write to the same ledger. Its column names it in the ledger. Then:
+
+* every answer has a charge, and a killed process has at most one charge more than answers;
+* the writers that are left spend exactly what remains of the total;
+* eight writers that open a new ledger at the same moment are answered as often as fits.
+
+Usage: python benchmarks/ledger.py [--kills 200] [--fits 3000]. The exit status is 1 on failure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from sourdine.errors import BudgetExceededError
+from sourdine.privacy import ADD_REMOVE, Guarantee
+from sourdine.session import FileLedger, Session, Terms
+
+WRITERS = 8
+ALIVE = 4
+LONGEST = 0.3
+"""Seconds until a process is killed, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """A process that asks until it is refused or killed."""
+
+    column: str
+    process: int
+    pipe: int
+
+    @classmethod
+    def start(cls, column: str, ledger: Path, fits: int, at: float = 0) -> Writer:
+        """Fork it; it begins at the time ``at``."""
+        reading, writing = os.pipe()
+        process = os.fork()
+        if process == 0:
+            os.close(reading)
+            try:
+                _ask(column, ledger, fits, at, writing)
+            except BaseException as error:  # noqa: BLE001 - a child must never return
+                os.write(2, f"{column}: {error!r}\n".encode())
+                os._exit(1)
+            os._exit(0)
+        os.close(writing)
+        return cls(column, process, reading)
+
+    def end(self, *, kill: bool) -> tuple[int, bool]:
+        """Return how many answers it had, and whether it ended well (or by our hand)."""
+        if kill:
+            os.kill(self.process, signal.SIGKILL)
+        _, status = os.waitpid(self.process, 0)
+        os.set_blocking(self.pipe, False)
+        answers = b""
+        try:
+            while part := os.read(self.pipe, 1 << 16):
+                answers += part
+        except BlockingIOError:
+            pass  # a later child still holds the other end
+        os.close(self.pipe)
+        return len(answers), status in (0, signal.SIGKILL)
+
+
+def _ask(column: str, ledger: Path, fits: int, at: float, pipe: int) -> None:
+    time.sleep(max(at - time.time(), 0))
+    session = Session({column: [1, 2, 3]}, epsilon=1, ledger=ledger)
+    while True:
+        try:
+            session.count(column=column, epsilon=Fraction(1, fits))
+        except BudgetExceededError:
+            return
+        os.write(pipe, b".")
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was seen."""
+
+    answers: Counter[str]
+    between: int = 0
+    ended: bool = True
+
+    def add(self, writer: Writer, *, kill: bool) -> None:
+        """End a writer and keep what it had."""
+        answers, well = writer.end(kill=kill)
+        self.answers[writer.column] += answers
+        self.ended &= well
+
+
+def killed(kills: int, fits: int, ledger: Path, seen: Tally) -> None:
+    """Kill processes at random moments, a few of them being alive at any time."""
+    chance = random.Random(20_261_115)  # noqa: S311 - when to kill is no secret
+    alive: list[Writer] = []
+    for i in track(range(kills), "killing", transient=True, console=Console(stderr=True)):
+        while len(alive) < ALIVE:
+            alive.append(Writer.start(f"w{i}-{len(alive)}", ledger, fits))
+        time.sleep(chance.uniform(0, LONGEST) / ALIVE)
+        seen.add(alive.pop(chance.randrange(len(alive))), kill=True)
+    for writer in alive:
+        seen.add(writer, kill=True)
+
+
+def raced(names: str, fits: int, ledger: Path, seen: Tally) -> None:
+    """Let eight writers begin at the same moment and go on until they are refused."""
+    begin = time.time() + 0.2
+    writers = [Writer.start(f"{names}{i}", ledger, fits, begin) for i in range(WRITERS)]
+    for writer in writers:
+        seen.add(writer, kill=False)
+
+
+def main() -> int:
+    """Run, print, and say whether every charge was there."""
+    reader = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    reader.add_argument("--kills", type=int, default=200)
+    reader.add_argument("--fits", type=int, default=3000, help="how many answers the total allows")
+    given = reader.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        one, two = Path(folder) / "killed.ledger", Path(folder) / "raced.ledger"
+        seen, race = Tally(Counter()), Tally(Counter())
+        killed(given.kills, given.fits, one, seen)
+        before = sum(seen.answers.values())
+        raced("rest", given.fits, one, seen)
+        raced("race", given.fits // 8, two, race)
+        verdicts = [*_verdicts(one, given.fits, seen, before), *_raced(two, given.fits // 8, race)]
+    table = Table(title=f"{given.kills} kills, {WRITERS} writers", title_justify="left")
+    for head in ("what", "seen", "must be", ""):
+        table.add_column(head, justify="left" if head == "what" else "right")
+    for what, figure, must, holds in verdicts:
+        table.add_row(what, figure, must, "[green]holds[/]" if holds else "[bold red]BROKEN[/]")
+    Console().print(table)
+    return int(not all(holds for *_, holds in verdicts))
+
+
+def _verdicts(path: Path, fits: int, seen: Tally, before: int) -> list[tuple[str, str, str, bool]]:
+    ledger = FileLedger(path, Terms(total=Guarantee(1, 0, ADD_REMOVE)))
+    charges = Counter(charge.what.removeprefix("count of ") for charge in ledger.history)
+    columns = charges.keys() | seen.answers.keys()
+    more = [charges[column] - seen.answers[column] for column in columns]
+    of_rest = [charges[c] - seen.answers[c] for c in columns if c.startswith("rest")]
+    total = sum(charges.values())
+    return [
+        ("answers before the last kill", str(before), "above 0", before > 0),
+        ("answers without a charge", str(-sum(min(m, 0) for m in more)), "0", min(more) >= 0),
+        ("charges doubled", str(sum(max(m - 1, 0) for m in more)), "0", max(more) <= 1),
+        ("killed between charge and answer", str(sum(more)), "any", not any(of_rest)),
+        ("charges in all", str(total), str(fits), total == fits),
+        ("epsilon spent", str(ledger.spent.epsilon), "1", ledger.spent.epsilon == 1),
+        ("processes that failed", str(int(not seen.ended)), "0", seen.ended),
+    ]
+
+
+def _raced(path: Path, fits: int, race: Tally) -> list[tuple[str, str, str, bool]]:
+    answers = sum(race.answers.values())
+    charges = len(FileLedger(path, None).history)
+    return [
+        ("answers of a race from nothing", str(answers), str(fits), answers == fits),
+        ("charges of it", str(charges), str(fits), charges == fits),
+        ("its processes that failed", str(int(not race.ended)), "0", race.ended),
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

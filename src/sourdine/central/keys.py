@@ -1,0 +1,181 @@
+"""Which keys may be named: counts above a private threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import ceil, exp, log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine import noise
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import integer, positive
+from sourdine.mechanisms.laplace import laplace_error, laplace_law
+from sourdine.mechanisms.mechanism import Mechanism, read_beta, settle
+from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from sourdine.exact.parameters import Number
+    from sourdine.laws import Law
+    from sourdine.noise import Source
+
+    Counts = dict[str, int]
+
+__all__ = ["NamedCounts"]
+
+MOST_ROWS = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedCounts(Mechanism["dict[str, int]"]):
+    r"""Add Laplace noise to the count of each key that occurs; name those that reach a threshold.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The promise. Without a delta no key could be named: one that only one person has would
+        be seen with that person and never without.
+    rows
+        How many records one person may own, k.
+    relation
+        Which data sets are neighbours.
+
+    Notes
+    -----
+    The noise has the scale :math:`s = k/\varepsilon`, or :math:`2k/\varepsilon` if records are
+    replaced; write :math:`q = e^{-1/s}`, so that :math:`P(\eta \ge m) = q^m/(1 + q)` for
+    :math:`m \ge 1`. Let :math:`D` hold keys that :math:`D'` does not, j of them with counts
+    :math:`c_i` that add up to :math:`c \le k`, all of one person; :math:`D'` may hold j' keys
+    that :math:`D` does not (only if records are replaced). Call the release on the common keys K.
+
+    *Claim*: (epsilon, delta)-differential privacy with the least threshold
+    :math:`\tau > k` at which
+
+    .. math:: \frac{q^\tau}{1+q} \max_{j, j'} \left(j\,q^{-(k-j+1)} +
+              j'\,q^{-(k_2 - j - j' + 1)}\right) \le \delta, \qquad k_2 = k \text{ or } 2k.
+
+    *Proof*. Let :math:`\delta_D` be the probability that a key of D alone is named; by the union
+    bound it is at most :math:`\sum_i q^{\tau - c_i}/(1+q)`, and :math:`c_i \le k - j + 1`. Then
+    :math:`P(M(D) \in S) \le P(K(D) \in S) + \delta_D`. What is left of the person's records moves
+    the common counts by at most :math:`k_2 - c - c'`, so
+    :math:`P(K(D) \in S) \le q^{-(k_2-c-c')} P(K(D') \in S)`, and
+    :math:`P(K(D') \in S) \le P(M(D') \in S) + \delta_{D'}`. The factor is at most
+    :math:`e^\varepsilon`, and before :math:`\delta_{D'}` it leaves
+    :math:`\sum_i q^{\tau - (k_2 - c - c' + c'_i)}/(1+q)`, where :math:`c \ge j` and
+    :math:`c' - c'_i \ge j' - 1`. *Checked by* ``test_named_counts_keep_their_claim``.
+
+    References
+    ----------
+    .. [1] A. Korolova, K. Kenthapadi, N. Mishra, A. Ntoulas, "Releasing search queries and clicks
+       privately", WWW 2009.
+
+    Examples
+    --------
+    >>> NamedCounts(epsilon=1, delta=1e-6).threshold
+    15
+    """
+
+    epsilon: Number
+    delta: Number
+    rows: int = 1
+    relation: Relation | str = ADD_REMOVE
+    scale: Fraction = field(init=False, repr=False)
+    threshold: int = field(init=False, repr=False)
+    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        epsilon, delta = positive(self.epsilon, "epsilon"), positive(self.delta, "delta")
+        rows, relation = integer(self.rows, "rows", least=1), Relation.read(self.relation)
+        if delta >= 1 or rows > MOST_ROWS:
+            raise ParameterError(
+                f"delta must be below 1 and rows at most {MOST_ROWS}, got delta={float(delta):g} "
+                f"and rows={rows}. Type a small delta, as delta=1e-6."
+            )
+        scale = (2 if relation is SUBSTITUTE else 1) * rows / epsilon
+        settle(
+            self,
+            epsilon=epsilon,
+            delta=delta,
+            rows=rows,
+            relation=relation,
+            scale=scale,
+            threshold=_threshold(scale, delta, rows, both=relation is SUBSTITUTE),
+            guarantee=Guarantee(epsilon, delta, relation),
+        )
+
+    def read(self, x: object) -> Counts:
+        """Return the counts that are above 0."""
+        if not isinstance(x, dict):
+            raise ParameterTypeError(
+                f"the input must be a dict of counts, got {type(x).__name__}. Count first."
+            )
+        return {key: int(c) for key, c in x.items() if c > 0}
+
+    def draw(self, x: Counts, size: int | None, source: Source) -> Any:  # noqa: ANN401
+        """Add the noises and keep what reaches the threshold."""
+        if size is not None:
+            raise ParameterTypeError("size must be None, got another. Draw one set at a time.")
+        noises = noise.discrete_laplace(self.scale, len(x), source=source).tolist()
+        noisy = {key: x[key] + k for key, k in zip(sorted(x), noises, strict=True)}
+        return {key: v for key, v in noisy.items() if v >= self.threshold}
+
+    def law(self, x: Counts) -> Law:
+        """Return the noisy count of a single key; below the threshold it is not seen."""
+        (count,) = x.values()
+        return laplace_law(count, self.scale)
+
+    def loss(self, x: Counts, y: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the distance of a single key's count."""
+        (count,) = x.values()
+        return np.abs(np.asarray(y, np.float64) - count)
+
+    def error(self, beta: Number = 0.05) -> float:
+        """Return what the noise of one key passes with probability ``beta`` at most."""
+        return laplace_error(self.scale, read_beta(beta))
+
+    def half(self, beta: float) -> float:
+        r"""Return how far a named count is from the truth, with probability ``1 - beta``.
+
+        This is *given* that the key is named, at the noisy count v. A true count of at least
+        :math:`\tau` is named with probability 1/2 at least, so the chance that its noise passes h
+        at most doubles. A true count below :math:`\tau` leaves :math:`P(v' \ge v) =
+        q^{v-\tau}`, so it is ruled out if :math:`v - h > \tau`, and else the lower end is 1.
+        *Checked by* ``test_intervals_of_named_keys_hold_given_that_they_are_named``.
+        """
+        return laplace_error(self.scale, beta / 2)
+
+    def neighbours(self, x: Counts) -> Iterator[Counts]:
+        """Yield the counts with one record fewer, or one more of an old or of a new key."""
+        for key in [*x, "\0new"]:
+            yield {**x, key: x.get(key, 0) + 1}
+            yield self.read({**x, key: x.get(key, 0) - 1})
+
+    def adjacent(self, x: Counts, y: Counts) -> bool:
+        """Return whether the counts differ by no more than one person's records."""
+        moves = [y.get(key, 0) - x.get(key, 0) for key in {*x, *y}]
+        gained, lost = sum(m for m in moves if m > 0), -sum(m for m in moves if m < 0)
+        if self.relation is SUBSTITUTE:
+            return max(gained, lost) <= self.rows
+        return min(gained, lost) == 0 and gained + lost <= self.rows
+
+
+def _threshold(scale: Fraction, delta: Fraction, rows: int, *, both: bool) -> int:
+    """Return the least threshold; the float is trusted to a part in 10**9."""
+    rate = float(1 / scale)
+    mine, all_ = np.arange(rows + 1), (2 if both else 1) * rows
+    theirs = mine if both else np.zeros(1, np.int64)
+    if rate * all_ > 600:
+        raise ParameterError(
+            f"epsilon must be at most 600 where keys are unknown, got {rate * all_:g}. "
+            f"Type a smaller epsilon."
+        )
+    first = mine * np.exp(rate * (rows - mine + 1))
+    second = theirs * np.exp(rate * (all_ - mine[:, None] - theirs + 1))
+    worst = float((first[:, None] + second).max()) / (1 + exp(-rate))
+    return max(rows + 1, ceil((log(worst) - log(delta)) / rate * (1 + 1e-9)))

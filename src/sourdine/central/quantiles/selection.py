@@ -1,0 +1,173 @@
+r"""Windows of ranks from an unsorted array, without sorting it.
+
+The snap to the grid is monotone, so it can wait until the few values that are needed are found.
+How a window is found depends on the data, and so does the time it takes; what is found does not.
+"""
+
+from __future__ import annotations
+
+from math import ceil, floor, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.central.quantiles.points import Points, Window
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from sourdine.grid import Grid
+
+    Values = NDArray[Any]
+    Ranges = list[tuple[int, int]]
+    Stretch = tuple[int, Values]
+
+__all__ = ["merged", "points_of_array"]
+
+SMALL = 20_000
+"""Below this many values a sort is quickest."""
+COARSE = 1 << 16
+"""Up to this many cells, counting all is quickest."""
+MOST = 0.3
+"""Windows that hold more of the values than this are not worth finding."""
+BINS = 4096
+CHUNK = 1 << 15
+
+
+def points_of_array(
+    values: Values, grid: Grid, windows: Callable[[int], Ranges] | None = None
+) -> Points:
+    """Return the order statistics of an array, at least in some windows of ranks.
+
+    Parameters
+    ----------
+    values
+        Numbers; NaN is missing.
+    grid
+        The lattice they are snapped to.
+    windows
+        Gives, for the number of values, the half-open ranges of records that are needed; all are
+        read without it.
+    """
+    present = values
+    if values.dtype.kind == "f" and len(values) and np.isnan(values.min()):
+        present = values[~np.isnan(values)]
+    n = len(present)
+    if windows is None or n < SMALL or grid.size <= COARSE:
+        return _all(present, grid)
+    wanted = merged(windows(n), n)
+    if sum(b - a for a, b in wanted) > MOST * n:
+        return _all(present, grid)
+    found = _one(present, *wanted[0]) if len(wanted) == 1 else _several(present, wanted)
+    if found is None:
+        return _all(present, grid)
+    stretches, (marks, below) = found
+    parts = [window for start, part in stretches if (window := _whole_atoms(part, start, n, grid))]
+    outline = (np.maximum(grid.ticks(marks) - 1, 0), below)
+    return Points(n, grid.size, parts, outline=outline, reload=lambda: _all(present, grid))
+
+
+def merged(ranges: Ranges, n: int) -> Ranges:
+    """Return ranges cut to 0 to n, in order, those that touch joined."""
+    out: list[list[int]] = []
+    for a, b in sorted((max(0, a), min(n, b)) for a, b in ranges):
+        if out and a <= out[-1][1]:
+            out[-1][1] = max(out[-1][1], b)
+        else:
+            out.append([a, b])
+    return [(a, b) for a, b in out]
+
+
+def _all(values: Values, grid: Grid) -> Points:
+    if grid.size <= COARSE:
+        counts = np.bincount(grid.ticks(values), minlength=grid.size)
+        return Points.counted(np.arange(grid.size), counts, grid.size)
+    return Points.of(grid.ticks(values), grid.size)
+
+
+def _whole_atoms(values: Values, start: int, n: int, grid: Grid) -> Window | None:
+    """Return the atoms of sorted values that are certainly whole, ``start`` records being below."""
+    ticks = grid.ticks(values)
+    first = np.flatnonzero(np.concatenate(([True], ticks[1:] != ticks[:-1])))
+    low, high = int(start > 0), len(first) - int(start + len(values) < n)
+    if low >= high:
+        return None
+    counts = np.diff(np.append(first, len(ticks)))[low:high]
+    return Window(ticks[first[low:high]], counts, start + int(first[low]))
+
+
+Outline = tuple["Values", "NDArray[np.int64]"]
+
+
+def _one(x: Values, a: int, b: int) -> tuple[list[Stretch], Outline] | None:
+    """Find one window between two values of a sample: two comparisons, one compress."""
+    n = len(x)
+    s = int(min(max(2000, 2 * n**0.6), n // 4))
+    sample = np.sort(x[:: max(1, n // s)])
+    s = len(sample)
+    p, q = a / n, b / n
+    i = floor(p * s - 4 * sqrt(s * p * (1 - p))) - 2
+    j = ceil(q * s + 4 * sqrt(s * q * (1 - q))) + 2
+    if i < 0 and j >= s:
+        return None
+    keep = x >= sample[i] if i >= 0 else np.ones(n, bool)
+    start = n - int(np.count_nonzero(keep))
+    if j < s:
+        keep &= x <= sample[j]
+    y = x[keep]
+    if start > a or start + len(y) < b:
+        return None
+    if len(y) > 3 * (b - a):
+        y.partition([a - start, b - start - 1])
+        y, start = y[a - start : b - start], a
+    y.sort()
+    return [(start, y)], (y[[0, -1]], np.array([0 if start == 0 else start, start + len(y) - 1]))
+
+
+def _several(x: Values, wanted: Ranges) -> tuple[list[Stretch], Outline] | None:
+    """Find several windows by linear bins: count the bins, gather and sort those that matter."""
+    n = len(x)
+    sample = np.sort(x[:: max(1, n // 2048)])
+    low, high = float(sample[4]), float(sample[-5])
+    bins = BINS if len(wanted) < 40 else 4 * BINS
+    if not (np.isfinite(low) and np.isfinite(high) and high > low):
+        return None
+    scale = (bins - 2) / (high - low)
+    if not np.isfinite(scale):
+        return None
+    code = _codes(x, low - 1 / scale, scale, bins)
+    counts = np.bincount(code, minlength=bins)
+    below = np.concatenate(([0], np.cumsum(counts)))
+    needed = np.zeros(bins, bool)
+    for a, b in wanted:
+        i = max(int(below.searchsorted(a, side="right")) - 1, 0)
+        needed[max(i - 1, 0) : max(int(below.searchsorted(b, side="left")), i + 1) + 1] = True
+    if counts[needed].sum() > 0.5 * n:
+        return None
+    y = x.take(np.flatnonzero(needed.take(code)))
+    y.sort()
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], needed, [False])).view(np.int8)))
+    starts, stops = below[edges[0::2]], below[edges[1::2]]
+    at = np.concatenate(([0], np.cumsum(stops - starts)))
+    parts = [(int(s), y[at[k] : at[k + 1]]) for k, s in enumerate(starts) if at[k + 1] > at[k]]
+    # one bin of slack for the rounding of a code
+    marks = low - 1 / scale + (np.arange(bins) - 1) / scale
+    return parts, (marks[2:-1], below[2:-2])
+
+
+def _codes(x: Values, low: float, scale: float, bins: int) -> NDArray[np.intp]:
+    """Return each value's bin, clamped to the ends; a monotone function of the value."""
+    code = np.empty(len(x), np.intp)
+    buffer = np.empty(min(CHUNK, len(x)))
+    most = bins - 0.5
+    for i in range(0, len(x), CHUNK):
+        v = x[i : i + CHUNK]
+        t = buffer[: len(v)]
+        np.subtract(v, low, out=t)
+        t *= scale
+        np.maximum(t, 0.0, out=t)
+        np.minimum(t, most, out=t)
+        code[i : i + CHUNK] = t
+    return code

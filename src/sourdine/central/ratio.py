@@ -1,0 +1,199 @@
+r"""A noisy sum over a noisy count, for values in an interval.
+
+With ticks :math:`t_i` from 0 to L let :math:`T = \sum t_i` and :math:`n` their number, both
+private. The mean is a fraction :math:`p = T/(Ln)` of the range.
+
+*One record added or removed.* Release :math:`U = T` and :math:`V = Ln - T`. A record adds
+:math:`t` to the first and :math:`L - t` to the second, together always L: with noise of scale
+:math:`L/\varepsilon` on each, both are covered by the whole of :math:`\varepsilon`, none of it is
+split. (In the coordinates of a centred sum and a count this is the K-norm mechanism of the exact
+set of moves, a rectangle; M. Hardt, K. Talwar, "On the geometry of differential privacy", STOC
+2010.) The best split into a sum and a count, if one knew p, would leave between half and twice its
+variance.
+
+*One record replaced.* Release :math:`S = 2T - Ln` and :math:`C = Ln`. A replaced record moves them
+by at most :math:`(2L, 0)`, one that becomes missing by :math:`(|2t - L|, L)`: 2L in all, so noise
+of scale :math:`2L/\varepsilon` covers both.
+
+The value is :math:`\hat p = U/(U+V)`, or :math:`(1 + S/C)/2`, moved into [0, 1]. At the true
+:math:`p` the line :math:`z(p) = (1-p)U - pV`, or :math:`S - (2p-1)C`, is pure noise, and
+:math:`\hat p > p + e` exactly if the noise at :math:`p + e` exceeds :math:`ne` (:math:`2Lne`): both
+the interval (Fieller's) and the planned error follow.
+
+All numbers are multiplied by a public whole number, so that the lattice is fine beside the noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from math import ceil, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sourdine.central.intervals import (
+    FINE,
+    KNOTS,
+    accepted,
+    gaussian_quantile,
+    laplace_quantile,
+    least_fixed,
+    sampled,
+)
+from sourdine.central.together import Together
+from sourdine.mechanisms import Gaussian
+from sourdine.privacy import SUBSTITUTE, Relation
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sourdine.noise import Source
+
+    Pair = tuple[int, int]
+
+__all__ = ["Ratio"]
+
+PLANNED = 0.125
+"""Errors are planned for a mean this far inside the bounds; further inside they are smaller."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio:
+    """The mean of ticks from 0 to ``last`` whose number is private, as a fraction of ``last``.
+
+    Parameters
+    ----------
+    last
+        The highest tick.
+    epsilon, delta, relation, rows
+        The promise; with a delta the noise is Gaussian.
+    """
+
+    last: int
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+    relation: Relation | str = SUBSTITUTE
+    rows: int = 1
+
+    @cached_property
+    def replaced(self) -> bool:
+        """Whether records are replaced, not added or removed."""
+        return Relation.read(self.relation) is SUBSTITUTE
+
+    @cached_property
+    def boost(self) -> int:
+        """What all numbers are multiplied by."""
+        return max(1, ceil(FINE * self.epsilon / self.last))
+
+    @property
+    def sensitivity(self) -> int:
+        """How far one person moves both numbers together, in the L1 norm (and in the L2 norm)."""
+        return (2 if self.replaced else 1) * self.last * self.boost * self.rows
+
+    @cached_property
+    def mechanism(self) -> Together | Gaussian:
+        """What draws the two numbers."""
+        if not self.delta:
+            return Together(
+                epsilon=self.epsilon, sensitivity=self.sensitivity, relation=self.relation
+            )
+        return Gaussian(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            sensitivity=self.sensitivity,
+            calibration="zcdp",
+            relation=self.relation,
+        )
+
+    @cached_property
+    def scale(self) -> float:
+        """The scale of the noise, or its standard deviation."""
+        m = self.mechanism
+        return sqrt(float(m.variance)) if isinstance(m, Gaussian) else float(m.scale)
+
+    def numbers(self, n: int, total: int) -> Pair:
+        """Return the two numbers beneath the noise."""
+        k, filled = self.boost, self.last * n
+        return (k * (2 * total - filled), k * filled) if self.replaced else (
+            k * total, k * (filled - total))  # fmt: skip
+
+    def draw(self, n: int, total: int, source: Source) -> Pair:
+        """Return the two numbers with noise."""
+        given = self.numbers(n, total)
+        first, second = self.mechanism.release(
+            given if isinstance(self.mechanism, Together) else np.array(given, object),
+            source=source,
+        ).value
+        return int(first), int(second)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Return what the two numbers are called."""
+        return ("centred", "filled") if self.replaced else ("total", "complement")
+
+    def fraction(self, drawn: Pair) -> float:
+        """Return the mean as a fraction of the range; the middle, if nothing seems to be there."""
+        first, second = drawn
+        below = second if self.replaced else first + second
+        if below <= 0:
+            return 0.5
+        p = (1 + first / below) / 2 if self.replaced else first / below
+        return min(max(p, 0.0), 1.0)
+
+    def count(self, drawn: Pair) -> float:
+        """Return about how many values there are."""
+        return (drawn[1] if self.replaced else drawn[0] + drawn[1]) / (self.last * self.boost)
+
+    def least(self, drawn: Pair, beta: float) -> float:
+        """Return a number that the number of values is below with probability ``beta`` at most."""
+        q = self._quantile((0.0, 1.0) if self.replaced else (1.0, 1.0), min(2 * beta, 1.0))
+        return max(self.count(drawn) - q / (self.last * self.boost), 0.0)
+
+    def _quantile(self, weights: tuple[float, ...], beta: float) -> float:
+        """Return what these multiples of the noises pass, one lattice step each included."""
+        return float(_quantiles(np.array(weights), beta, bool(self.delta))) * self.scale + sum(
+            weights
+        )
+
+    def limits(self, drawn: Pair, beta: float) -> tuple[float, float]:
+        """Return the ends of the fraction: Fieller's, and everything where that is empty."""
+        q = _table(self.replaced, beta, bool(self.delta)) * self.scale + 2
+        first, second = drawn
+        ends = (first + second, first - second) if self.replaced else (first, -second)
+        inside = accepted(float(ends[0]), float(ends[1]), q)
+        if inside is None:
+            return 0.0, 1.0
+        p = self.fraction(drawn)
+        return min(inside[0], p), max(inside[1], p)
+
+    def population(self, drawn: Pair, beta: float) -> tuple[float, float]:
+        """Return the ends of the law's mean: a fifth of ``beta`` for noise, the rest for chance."""
+        low, high = self.limits(drawn, 0.15 * beta)
+        return sampled(low, high, self.least(drawn, 0.05 * beta), 0.8 * beta)
+
+    def error(self, beta: float, n: int) -> float:
+        """Return the error, as a fraction of the range, of a mean `PLANNED` inside the bounds."""
+        filled = n * self.last * self.boost * (2 if self.replaced else 1)
+
+        def noisy(e: float) -> float:
+            p = max(PLANNED - e, 0.0)
+            weights = (1.0, 1 - 2 * p) if self.replaced else (1 - p, p)
+            return self._quantile(weights, beta) / filled
+
+        return least_fixed(noisy, 1.0)
+
+
+def _quantiles(weights: NDArray[np.float64], beta: float, gaussian: bool) -> NDArray[np.float64]:  # noqa: FBT001
+    if gaussian:
+        return np.asarray(gaussian_quantile(beta) * np.sqrt((weights * weights).sum(-1)))
+    return laplace_quantile(weights, beta)
+
+
+@lru_cache(256)
+def _table(replaced: bool, beta: float, gaussian: bool) -> NDArray[np.float64]:  # noqa: FBT001
+    """Return the quantiles of the line's noise at `KNOTS`, for noises of scale 1."""
+    p = KNOTS
+    first, second = (np.ones_like(p), np.abs(1 - 2 * p)) if replaced else (1 - p, p)
+    return _quantiles(np.stack((first, second), -1), beta, gaussian)

@@ -1,0 +1,61 @@
+"""Numbers as a person wants to read them."""
+
+from __future__ import annotations
+
+from math import floor, log10
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["decimals", "shown"]
+
+
+def decimals(width: float) -> int:
+    """Return how many decimals a number deserves that is known to within ``width``.
+
+    Two digits of the width are kept, so what is cut off is at most a twentieth of it.
+
+    Examples
+    --------
+    >>> decimals(0.034), decimals(1200.0), decimals(0.0)
+    (3, -2, 6)
+    """
+    return 6 if width <= 0 else 1 - floor(log10(width))
+
+
+def shown(value: float, width: float) -> str:
+    """Return a number with as many digits as the interval's width supports.
+
+    Examples
+    --------
+    >>> shown(51234.5678, 120.0), shown(0.123456, 0.004), shown(7, 0.5), shown(12345.6, 5e4)
+    ('51 230', '0.1235', '7', '12 000')
+    """
+    digits = decimals(width)
+    if isinstance(value, int):
+        return _grouped(str(value))
+    rounded = round(float(value), digits) + 0.0
+    return _grouped(f"{rounded:.{max(digits, 0)}f}")
+
+
+def _grouped(text: str) -> str:
+    """Set a thin gap between thousands of five digits and more."""
+    sign, rest = ("-", text[1:]) if text.startswith("-") else ("", text)
+    whole, _, part = rest.partition(".")
+    if len(whole) > 4:
+        head = len(whole) % 3 or 3
+        whole = " ".join([whole[:head], *(whole[i : i + 3] for i in range(head, len(whole), 3))])
+    return sign + whole + (f".{part}" if part else "")
+
+
+def row(value: float, ends: Sequence[float]) -> tuple[str, str, str]:
+    """Return the texts of a value and of the ends of its interval.
+
+    Examples
+    --------
+    >>> row(51234.5678, (51000.0, 51500.0))
+    ('51 230', '51 000', '51 500')
+    """
+    width = float(ends[1]) - float(ends[0])
+    return shown(value, width), shown(ends[0], width), shown(ends[1], width)

@@ -1,0 +1,47 @@
+r"""What a statistic will cost, or how far off it will be, before anything is spent.
+
+Give an epsilon and read the error, or give an error and read the least epsilon that reaches it;
+`together` shares one total among several statistics. Nothing here touches data: every number is a
+function of public parameters, so planning is free and may be repeated.
+
+An error is what the answer is off by at most, with probability ``confidence``: the noise, for the
+values moved into the bounds. For quantiles it is the error of the rank as a part of n: 0.005 for a
+median means an answer between the 49.5th and the 50.5th percentile.
+
+*Claim*: the planned epsilon reaches its error, and a smaller one of four digits does not. *Checked
+by* ``test_planned_epsilon_is_the_least``. *Claim*: a plan is for what the function of the same name
+does with the same parameters. *Checked by* ``test_a_plan_is_for_what_the_function_releases``.
+"""
+
+from sourdine.plan.planner import Planner, statistic
+from sourdine.plan.plans import Plan, Plans
+
+__all__ = [
+    "Plan",
+    "Planner",
+    "Plans",
+    "count",
+    "histogram",
+    "mean",
+    "median",
+    "proportion",
+    "quantile",
+    "quantiles",
+    "statistic",
+    "sum",
+    "together",
+    "variance",
+]
+
+_FREE = Planner()
+
+count = _FREE.count
+sum = _FREE.sum  # noqa: A001 - the statistic; Python's own is not used here
+mean = _FREE.mean
+variance = _FREE.variance
+proportion = _FREE.proportion
+histogram = _FREE.histogram
+quantiles = _FREE.quantiles
+quantile = _FREE.quantile
+median = _FREE.median
+together = _FREE.together

@@ -1,0 +1,136 @@
+"""What a ledger is for, what it holds, and what it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sourdine.errors import BudgetExceededError, ParameterError
+from sourdine.privacy import Guarantee
+from sourdine.privacy.printing import shown
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+__all__ = ["Charge", "Terms", "afterwards"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What a ledger is for; fixed when it is opened first.
+
+    Parameters
+    ----------
+    total
+        What may be spent in all, and under which relation.
+    unit
+        The column that names a person; None if each record is a person.
+    rows
+        How many records of one person are used.
+    name
+        What the data are called: the caller's word or a file's name, never a function of what is
+        inside. A fingerprint of the data would tell whoever reads the ledger whether a guess at
+        them is right.
+
+    Notes
+    -----
+    The name guards against a mistake, not against a loss: two data sets charged to one ledger
+    cost each of them too much, never too little. So a missing name fits every name.
+    """
+
+    total: Guarantee
+    unit: str | None = None
+    rows: int = 1
+    name: str | None = None
+
+    def require(self, given: Terms, where: str) -> None:
+        """Refuse other terms than these: the ledger's own rule."""
+        unit, rows = f"unit={self.unit!r}", f"rows={self.rows}"
+        epsilon, delta = (shown(x) for x in (self.total.exact_epsilon(), self.total.delta))
+        relation = self.total.relation.value
+        checks = (
+            ("epsilon", self.total.epsilon, given.total.epsilon, f"epsilon={epsilon}"),
+            ("delta", self.total.delta, given.total.delta, f"delta={delta}"),
+            ("relation", relation, given.total.relation.value, f"relation={relation!r}"),
+            ("unit", self.unit, given.unit, unit if self.unit else "no unit"),
+            ("rows", self.rows, given.rows, rows),
+            ("name", self.name or given.name, given.name or self.name, f"name={self.name!r}"),
+        )
+        for what, mine, yours, typed in checks:
+            if mine != yours:
+                raise ParameterError(
+                    f"{what} must be {mine}, as {where} says since it was opened, got {yours}. "
+                    f"Type {typed}, or open another ledger, whose total comes on top of this one."
+                )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """One line of a ledger: public facts of a call, written before it ran.
+
+    Parameters
+    ----------
+    number
+        1 for the first.
+    when
+        The time of the call, in UTC, as ISO 8601.
+    what
+        The statistic and its column.
+    mechanism
+        The public parameters of the call.
+    cost
+        What was charged.
+    spent
+        What has been charged since the ledger was opened, this call included.
+    """
+
+    number: int
+    when: str
+    what: str
+    mechanism: str
+    cost: Guarantee
+    spent: Guarantee
+
+    def __str__(self) -> str:
+        return f"{self.number}  {self.when}  {self.what}  {self.cost}"
+
+
+def afterwards(total: Guarantee, spent: Guarantee, cost: Guarantee) -> Guarantee:
+    """Return what is spent after a charge (basic composition), or refuse the charge.
+
+    The sum is exact; past 600 digits it is rounded up, and never above the total.
+
+    Examples
+    --------
+    >>> afterwards(Guarantee(3), Guarantee(2.6), Guarantee(0.5))
+    Traceback (most recent call last):
+    sourdine.errors.BudgetExceededError: epsilon must be at most 0.4, what is left of 3, got 0.5. Type epsilon=0.4 or less.
+    """  # noqa: E501
+    if not cost.is_finite:
+        raise BudgetExceededError(
+            f"the cost must be finite, got {cost}. "
+            "A session draws from the system's source alone; leave source out."
+        )
+    cost = cost.under(total.relation)
+    epsilon = _sum("epsilon", total.exact_epsilon(), spent.exact_epsilon(), cost.exact_epsilon())
+    delta = _sum("delta", total.delta, spent.delta, cost.delta)
+    written = Guarantee.from_dict(Guarantee(epsilon, delta, total.relation).to_dict())
+    return Guarantee(
+        min(written.exact_epsilon(), total.exact_epsilon()),
+        min(written.delta, total.delta),
+        total.relation,
+    )
+
+
+def _sum(name: str, total: Fraction, spent: Fraction, asked: Fraction) -> Fraction:
+    if spent + asked <= total:
+        return spent + asked
+    left = shown(total - spent, up=False)
+    hint = f"Type {name}={left} or less."
+    if total == spent:
+        hint = "Nothing is left: another ledger's total comes on top of this one."
+    if total == 0:
+        hint = f"The total holds no {name}: a method that needs none fits."
+    raise BudgetExceededError(
+        f"{name} must be at most {left}, what is left of {shown(total)}, got {shown(asked)}. {hint}"
+    )

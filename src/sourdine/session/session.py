@@ -1,0 +1,274 @@
+"""A data set with one total to spend on it."""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from sourdine.central import ask
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import integer, positive
+from sourdine.plan import Planner, statistic
+from sourdine.privacy import LOCAL, Guarantee, Relation
+from sourdine.session.charges import Terms
+from sourdine.session.ledger import FileLedger, MemoryLedger
+from sourdine.tally import Frame
+
+if TYPE_CHECKING:
+    from sourdine.central import Statistic
+    from sourdine.exact.parameters import Number
+    from sourdine.release import Release
+    from sourdine.session.charges import Charge
+    from sourdine.session.ledger import Ledger
+
+__all__ = ["Session"]
+
+
+class Session:
+    r"""Many statistics of one data set under one total.
+
+    Every call is charged before its mechanism runs, and refused if the total would be passed:
+
+    .. math:: \sum_i \varepsilon_i \le \varepsilon, \qquad \sum_i \delta_i \le \delta
+
+    (basic composition), however each call was chosen after the answers to the earlier ones.
+
+    Parameters
+    ----------
+    data
+        A list, an array, a frame of any library, or the path of a CSV or Parquet file.
+    epsilon, delta
+        The total; delta is 0 if left out. Without epsilon the terms of an existing ledger rule.
+    ledger
+        The path of a file that keeps the charges across restarts and among processes. None: they
+        are kept in memory and end with the session.
+    relation
+        Which data sets are neighbours: ``"add_remove"`` (if left out) or ``"substitute"``.
+    unit, rows
+        The column that names a person, and how many rows of each person are used (1).
+    name
+        What the ledger calls the data; a file's name if left out.
+
+    Notes
+    -----
+    *Claim*: a charge is in the ledger before anything is drawn. *Checked by*
+    ``test_a_charge_stands_before_anything_is_drawn``. *Claim*: nothing that depends on the data is
+    written to the ledger. *Checked by* ``test_the_ledger_holds_no_data``.
+
+    Two sessions on the same data add up their totals; only a shared ledger keeps them within one.
+
+    References
+    ----------
+    .. [1] R. Rogers, A. Roth, J. Ullman, S. Vadhan, "Privacy odometers and filters", NeurIPS 2016:
+       a fixed total holds even when each request is chosen after seeing the earlier answers.
+
+    Examples
+    --------
+    >>> session = Session({"age": [20, 30, 40] * 1000}, epsilon=1)
+    >>> release = session.mean(column="age", bounds=(0, 120), step=1, epsilon=0.6)
+    >>> print(session.remaining)
+    epsilon 0.4, one record added or removed
+    >>> session.count(epsilon=0.5)
+    Traceback (most recent call last):
+    sourdine.errors.BudgetExceededError: epsilon must be at most 0.4, what is left of 1, got 0.5. Type epsilon=0.4 or less.
+    """  # noqa: E501
+
+    __slots__ = ("_data", "_ledger")
+
+    def __init__(  # noqa: PLR0913 - what a person may say of a session
+        self,
+        data: object,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        ledger: str | os.PathLike[str] | None = None,
+        relation: Relation | str | None = None,
+        unit: str | None = None,
+        rows: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._data = Frame(data)
+        self._ledger: Ledger
+        if epsilon is None:
+            self._ledger = ours = _existing(ledger)
+            own = ours.terms
+        else:
+            own = Terms(total=_total(epsilon, delta or 0, relation or "add_remove"))
+        terms = Terms(
+            total=_total(
+                own.total.exact_epsilon(),
+                own.total.delta if delta is None else delta,
+                relation or own.total.relation,
+            ),
+            unit=_column(self._data, own.unit if unit is None else unit),
+            rows=own.rows if rows is None else integer(rows, "rows", least=1),
+            name=_name(data) if name is None else str(name),
+        )
+        if epsilon is None:
+            own.require(terms, f"the ledger {ours.path.name}")
+        else:
+            self._ledger = MemoryLedger(terms) if ledger is None else FileLedger(ledger, terms)
+
+    @property
+    def terms(self) -> Terms:
+        """The total, the relation, the unit and the name of the data."""
+        return self._ledger.terms
+
+    @property
+    def total(self) -> Guarantee:
+        """What all releases may cost together."""
+        return self.terms.total
+
+    @property
+    def spent(self) -> Guarantee:
+        """What has been charged."""
+        return self._ledger.spent
+
+    @property
+    def remaining(self) -> Guarantee:
+        """What is left."""
+        total, spent = self.total, self.spent
+        return Guarantee(
+            total.exact_epsilon() - spent.exact_epsilon(), total.delta - spent.delta, total.relation
+        )
+
+    @property
+    def history(self) -> list[Charge]:
+        """Every charge: when, what, its cost and its mechanism; no data, no answer."""
+        return self._ledger.history
+
+    @property
+    def plan(self) -> Planner:
+        """`sourdine.plan` for this session: its relation and persons, and what is left as epsilon.
+
+        Examples
+        --------
+        >>> Session([0.5], epsilon=2).plan.count().error
+        1.0
+        """
+        return Planner(left=self.remaining.exact_epsilon(), **self._fixed())
+
+    def count(self, **parameters: Any) -> Release:  # noqa: ANN401
+        """Count records; the parameters are those of `sourdine.count`."""
+        return self._release("count", parameters)
+
+    def sum(self, **parameters: Any) -> Release:  # noqa: ANN401
+        """Add up a column; the parameters are those of `sourdine.sum`."""
+        return self._release("sum", parameters)
+
+    def mean(self, **parameters: Any) -> Release:  # noqa: ANN401
+        """Return the mean of a column; the parameters are those of `sourdine.mean`."""
+        return self._release("mean", parameters)
+
+    def variance(self, **parameters: Any) -> Release:  # noqa: ANN401
+        """Return the variance of a column; the parameters are those of `sourdine.variance`."""
+        return self._release("variance", parameters)
+
+    def proportion(self, **parameters: Any) -> Release:  # noqa: ANN401
+        """Return a share of records; the parameters are those of `sourdine.proportion`."""
+        return self._release("proportion", parameters)
+
+    def histogram(self, **parameters: Any) -> Release:  # noqa: ANN401
+        """Count by bins or categories; the parameters are those of `sourdine.histogram`."""
+        return self._release("histogram", parameters)
+
+    def quantiles(self, q: Any = None, **parameters: Any) -> Release:  # noqa: ANN401
+        """Return quantiles of a column; the parameters are those of `sourdine.quantiles`."""
+        return self._release("quantiles", {"q": q, **parameters})
+
+    def quantile(self, q: Number = Fraction(1, 2), **parameters: Any) -> Release:  # noqa: ANN401
+        """Return one quantile; the parameters are those of `sourdine.quantile`."""
+        return self._release("quantiles", {"q": [q], **parameters})
+
+    def median(self, **parameters: Any) -> Release:  # noqa: ANN401
+        """Return the median; the parameters are those of `sourdine.median`."""
+        return self._release("quantiles", {"q": [Fraction(1, 2)], **parameters})
+
+    def _release(self, kind: str, parameters: dict[str, Any]) -> Release:
+        for name in ("relation", "unit", "rows", "source"):
+            if name in parameters:
+                raise ParameterError(
+                    f"{name} must be left to the session, got one for a single call. "
+                    f"Leave {name} out{_ELSEWHERE[name]}."
+                )
+        asked = statistic(kind, **parameters, **self._fixed())
+        self._require_columns(asked)
+        self._ledger.charge(asked.cost, what=_what(asked), mechanism=str(asked))
+        return ask(asked, self._data, unit=self.terms.unit)
+
+    def _fixed(self) -> dict[str, Any]:
+        terms = self.terms
+        return {"relation": terms.total.relation, "rows": terms.rows, "unit": terms.unit}
+
+    def _require_columns(self, asked: Statistic) -> None:
+        """Refuse a column that is not there before anything is charged."""
+        counted = getattr(asked, "of", asked)
+        if asked.column is not None or counted.kind != "count":
+            self._data.resolve(asked.column)
+        if hasattr(asked, "by"):
+            self._data.resolve(asked.by)
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise ParameterTypeError(
+            "a session must be one object, got a request to copy it. "
+            "Open another session on the same ledger."
+        )
+
+    def __repr__(self) -> str:
+        return f"<Session: {self.spent} spent of {self.total}>"
+
+
+_ELSEWHERE = {
+    "relation": ", or open the session with it",
+    "unit": ", or open the session with it",
+    "rows": ", or open the session with it",
+    "source": ": a session draws from the system's source alone",
+}
+
+
+def _existing(ledger: str | os.PathLike[str] | None) -> FileLedger:
+    if ledger is None:
+        raise ParameterError(
+            "epsilon must be the total of the session, got None. "
+            "Type what all releases may cost together, as epsilon=1."
+        )
+    return FileLedger(ledger, None)
+
+
+def _total(epsilon: Number, delta: Number, relation: Relation | str) -> Guarantee:
+    total = Guarantee(positive(epsilon, "epsilon"), delta, relation)
+    if not total.is_private:
+        raise ParameterError(
+            f"delta must be below 1, got {delta!s}. Type delta=0, or less than one over the "
+            "number of records."
+        )
+    if total.relation is LOCAL:
+        raise ParameterError(
+            "relation must be 'add_remove' or 'substitute', got 'local'. "
+            "Type relation='add_remove'."
+        )
+    return total
+
+
+def _column(data: Frame, unit: str | None) -> str | None:
+    if unit is None:
+        return None
+    if unit not in data.columns:
+        listed = ", ".join(map(repr, data.columns))
+        raise ParameterError(
+            f"unit must be one of the columns, got {unit!r}. The columns are: {listed}."
+        )
+    return unit
+
+
+def _name(data: object) -> str | None:
+    """Return a file's name; of data in memory nothing is written down."""
+    return PurePath(os.fspath(data)).name if isinstance(data, (str, os.PathLike)) else None
+
+
+def _what(asked: Statistic) -> str:
+    groups = f" by {asked.by}" if hasattr(asked, "by") else ""
+    kind = getattr(asked, "of", asked).kind
+    return f"{kind} of {asked.column}{groups}" if asked.column else kind + groups

@@ -1,0 +1,11 @@
+"""Any dataframe or file to exact integer counts over public cells.
+
+`Frame` wraps the data, `Ticks`, `Codes` and `Edges` say how a column's values fall into public
+cells, and `Tally` holds the counts. An engine counts; noise never runs in it.
+"""
+
+from sourdine.tally.cells import Codes, Edges, Ticks
+from sourdine.tally.counts import Tally
+from sourdine.tally.frame import Frame
+
+__all__ = ["Codes", "Edges", "Frame", "Tally", "Ticks"]

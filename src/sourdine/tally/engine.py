@@ -1,0 +1,93 @@
+"""What an engine does: count exactly, and nothing else.
+
+An engine holds the rows and gives out whole numbers over public cells. Noise never runs in it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.tally.counts import merge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.tally.cells import Cell, Codes, Ticks
+    from sourdine.tally.column import Column
+
+__all__ = ["Engine", "power_sum"]
+
+_HALF = 31
+
+
+class Engine(ABC):
+    """Rows of named columns, wherever they are."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+
+    @abstractmethod
+    def rows(self) -> int:
+        """Return how many rows there are."""
+
+    @abstractmethod
+    def groups(
+        self, cells: Sequence[tuple[str, Cell]]
+    ) -> Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+        """Yield slots along each cell and how many rows have them (None: one each)."""
+
+    @abstractmethod
+    def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:
+        """Yield values of a column and how many rows have them (None: one each)."""
+
+    @abstractmethod
+    def split(self, name: str, keys: Codes) -> list[Engine]:
+        """Return the rows of each key."""
+
+    @abstractmethod
+    def bound(self, unit: str, rows: int, key: bytes) -> Engine:
+        """Keep at most ``rows`` rows of each value of ``unit``, ranked by a keyed hash."""
+
+    def array(self, name: str) -> NDArray[Any] | None:  # noqa: ARG002
+        """Return the numbers of a column, if they are in memory."""
+        return None
+
+    def total(self, name: str, cell: Ticks, power: int) -> int:
+        """Return the exact sum of powers of ticks."""
+        return sum(
+            power_sum(slots[0], counts, power, cell.grid.last)
+            for slots, counts in self.groups([(name, cell)])
+        )
+
+    def between(
+        self, name: str, cell: Ticks, ranges: Sequence[tuple[int, int]]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the ticks within sorted, disjoint, half-open ranges, and their counts."""
+        starts = np.array([a for a, _ in ranges], np.int64)
+        stops = np.array([b for _, b in ranges], np.int64)
+
+        def parts() -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64] | None]]:
+            for (t,), counts in self.groups([(name, cell)]):
+                place = np.searchsorted(starts, t, side="right") - 1
+                inside = (place >= 0) & (t < stops[place])
+                yield t[inside], None if counts is None else counts[inside]
+
+        return merge(parts()) if ranges else merge([])
+
+
+def power_sum(t: NDArray[np.int64], counts: NDArray[np.int64] | None, power: int, last: int) -> int:
+    """Return the exact sum of powers of the ticks that are not missing, however large."""
+    present = t >= 0
+    t = t[present]
+    if last**power < 1 << 62 and counts is None:
+        p = t**power
+        return (int((p >> _HALF).sum()) << _HALF) + int((p & ((1 << _HALF) - 1)).sum())
+    n = [1] * len(t) if counts is None else counts[present].tolist()
+    return sum(k * v**power for k, v in zip(n, t.tolist(), strict=True))

@@ -1,0 +1,126 @@
+"""CSV and Parquet files, read by DuckDB.
+
+A CSV file is read as text: a cell that does not read as a number is missing, and no cell can change
+how another is read. The first line names the columns and its most frequent separator (comma,
+semicolon, tab or bar) separates the fields. A row with too few fields is filled up with missing
+values, further fields are dropped, and a row that is not UTF-8 or longer than two megabytes is
+none (``test_a_dirty_csv_never_raises``).
+
+All columns of a CSV file are read even if one is needed, for otherwise a row that is not UTF-8 in
+another column would be a row for some counts and none for others.
+
+The statistics in a Parquet file do not say whether a column holds NaN, and DuckDB takes them to say
+that it does not, so what it infers from them is turned off (``test_nan_hidden_by_statistics``).
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from glob import escape, glob, has_magic
+from pathlib import Path
+from tempfile import gettempdir
+from typing import IO, TYPE_CHECKING, Any
+
+from sourdine.errors import ParameterError
+from sourdine.tally import sql
+from sourdine.tally.duck import Duck, guarded
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["open_file"]
+
+_CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+_PARQUET = (".parquet", ".pq")
+_SEPARATORS = (",", ";", "\t", "|")
+
+
+def open_file(path: str) -> Duck:
+    """Return an engine over a file, or over all files that a pattern names."""
+    lowered = path.lower()
+    if not lowered.endswith((*_CSV, *_PARQUET)):
+        raise ParameterError(
+            f"path must end in .csv, .tsv or .parquet, got {path!r}. "
+            f"Rename the file, or read it with pandas or Polars and pass the frame."
+        )
+    files = [path] if Path(path).is_file() else sorted(glob(path, recursive=True))  # noqa: PTH207
+    if not files:
+        raise ParameterError(
+            f"path must name a file that exists, got {path!r}. "
+            f"Check the name and the folder, which is {str(Path.cwd())!r} now."
+        )
+    is_text = lowered.endswith(_CSV)
+    scan = _csv(files) if is_text else _parquet(files)
+    connection = _connect("statistics_propagation" + ",unused_columns" * is_text)
+    relation = guarded(lambda: connection.sql(f"SELECT * FROM {scan}"))  # noqa: S608
+    return Duck(relation, connection)
+
+
+def _connect(without: str) -> Any:  # noqa: ANN401
+    """Open a private database in memory that spills to the temporary folder, and says nothing."""
+    import duckdb  # noqa: PLC0415
+
+    connection = duckdb.connect(
+        ":memory:",
+        config={
+            "temp_directory": str(Path(gettempdir()) / "sourdine-duckdb"),
+            "autoinstall_known_extensions": "false",
+            "preserve_insertion_order": "false",
+        },
+    )
+    connection.execute("SET enable_progress_bar = false")
+    connection.execute(f"SET disabled_optimizers = '{without}'")
+    return connection
+
+
+def _listed(files: Sequence[str]) -> str:
+    return "[" + ", ".join(sql.string(escape(f) if has_magic(f) else f) for f in files) + "]"
+
+
+def _parquet(files: Sequence[str]) -> str:
+    return f"read_parquet({_listed(files)}, hive_partitioning = false)"
+
+
+def _csv(files: Sequence[str]) -> str:
+    separator, names = _header(files[0])
+    columns = ", ".join(f"{sql.string(n)}: 'VARCHAR'" for n in names)
+    options = (
+        f"columns = {{{columns}}}, delim = {sql.string(separator)}, header = true, "
+        """quote = '"', escape = '"', auto_detect = false, strict_mode = false, """
+        "null_padding = true, ignore_errors = true, parallel = false"
+    )
+    return f"read_csv({_listed(files)}, {options})"
+
+
+def _header(path: str) -> tuple[str, list[str]]:
+    """Return the separator and the names of the columns, from the first line alone."""
+    with _opened(path) as lines:
+        first = lines.readline()
+        separator = max(_SEPARATORS, key=first.count)
+        lines.seek(0)
+        names = next(csv.reader(lines, delimiter=separator), [])
+    if not names:
+        raise ParameterError(
+            f"a CSV file must begin with a line of column names, got none in {path!r}. Add one."
+        )
+    return separator, _different(names)
+
+
+def _opened(path: str) -> IO[str]:
+    if path.lower().endswith(".gz"):
+        return gzip.open(path, "rt", encoding="utf-8-sig", errors="replace", newline="")
+    return Path(path).open(encoding="utf-8-sig", errors="replace", newline="")
+
+
+def _different(names: list[str]) -> list[str]:
+    """Give a number to names that are empty or stand twice, whatever their case."""
+    taken: set[str] = set()
+    result = []
+    for i, given in enumerate(names):
+        name = given or f"column{i}"
+        while name.lower() in taken:
+            name = f"{name}_{i}"
+        taken.add(name.lower())
+        result.append(name)
+    return result

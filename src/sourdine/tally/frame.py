@@ -1,0 +1,197 @@
+"""Any data to exact counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.errors import ParameterError
+from sourdine.exact import integer
+from sourdine.noise import SYSTEM
+from sourdine.tally.cells import Codes, Ticks
+from sourdine.tally.counts import gather
+from sourdine.tally.opening import open_data
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.noise import Source
+    from sourdine.tally.cells import Cell
+    from sourdine.tally.counts import Tally
+    from sourdine.tally.engine import Engine
+
+__all__ = ["Frame"]
+
+_KEY_BYTES = 32
+
+
+class Frame:
+    """Rows of named columns: in memory, in a file, or in an engine.
+
+    A frame gives out exact whole numbers only, and the same ones for the same data wherever it is
+    (``test_engines_agree_on_hostile_values``). They are private: a mechanism comes between them
+    and a reader.
+
+    Parameters
+    ----------
+    data
+        A list, tuple or one-dimensional NumPy array; a dict of such columns; a frame or series of
+        pandas, Polars (also lazy), PyArrow, Spark or another library that narwhals knows; a DuckDB
+        relation; or the path of a CSV or Parquet file, ``*`` standing for several. Files and lazy
+        frames are counted where they are and may be larger than memory. Data of one
+        column without a name call it ``value``.
+
+    Examples
+    --------
+    >>> from sourdine.grid import Grid
+    >>> frame = Frame({"age": [31, 17, None, 999], "vote": ["yes", "no", "no", "?"]})
+    >>> frame.tally(Ticks("age", Grid(0, 120, step=40))).counts.tolist()
+    [1, 1, 0, 1, 1]
+    >>> frame.tally(Codes("vote", ["yes", "no"])).counts.tolist()
+    [1, 2, 1]
+    >>> frame.total(Ticks("age", Grid(0, 120, step=1)))
+    168
+    """
+
+    __slots__ = ("_engine",)
+
+    def __init__(self, data: object) -> None:
+        self._engine: Engine = data.engine if isinstance(data, Frame) else open_data(data)
+
+    @property
+    def engine(self) -> Engine:
+        """What holds the rows."""
+        return self._engine
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return self._engine.columns
+
+    def __len__(self) -> int:
+        """Return the number of rows, missing values included."""
+        return self._engine.rows()
+
+    def __repr__(self) -> str:
+        return f"Frame(columns={list(self.columns)})"
+
+    def resolve(self, column: str | None) -> str:
+        """Return the name of a column that exists; None means the only one."""
+        if column is None and len(self.columns) == 1:
+            return self.columns[0]
+        if column is None or column not in self.columns:
+            listed = ", ".join(map(repr, self.columns))
+            raise ParameterError(
+                f"column must be one of the columns, got {column!r}. The columns are: {listed}."
+            )
+        return column
+
+    def tally(self, *cells: Cell) -> Tally:
+        """Count the rows in each cell.
+
+        Parameters
+        ----------
+        cells
+            One for each axis. All together may have a million public cells; a single one may have
+            more, and is then counted as a list of the ticks that occur.
+        """
+        if not cells:
+            raise ParameterError("cells must be at least one, got none. Type a Ticks or Codes.")
+        named = [(self.resolve(cell.column), cell) for cell in cells]
+        return gather(tuple(cell.size for cell in cells), self._engine.groups(named))
+
+    def total(self, cell: Ticks, power: int = 1) -> int:
+        """Return the exact sum of a power of the ticks, over the values that are not missing."""
+        power = integer(power, "power", least=0)
+        return self._engine.total(self.resolve(cell.column), cell, power)
+
+    def between(
+        self, cell: Ticks, ranges: Sequence[tuple[int, int]]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Count the ticks in some ranges only.
+
+        Parameters
+        ----------
+        cell
+            The column and its grid.
+        ranges
+            Half-open: ``(3, 5)`` holds the ticks 3 and 4.
+
+        Returns
+        -------
+        tuple
+            The ticks that occur, in order, and how often.
+        """
+        name = self.resolve(cell.column)
+        return self._engine.between(name, cell, _disjoint(ranges, cell.size))
+
+    def distinct(self, column: str | None = None) -> tuple[list[str], NDArray[np.int64]]:
+        """Return the values that occur, as texts in order, and how often.
+
+        Which values occur is private: this is for mechanisms that decide what may be named.
+        """
+        found: dict[str, int] = {}
+        for values, counts in self._engine.values(self.resolve(column)):
+            n = [1] * len(values) if counts is None else counts.tolist()
+            for text, k in zip(values.texts, n, strict=True):
+                if text is not None:
+                    found[text] = found.get(text, 0) + k
+        keys = sorted(found)
+        return keys, np.array([found[k] for k in keys], np.int64)
+
+    def split(self, column: str | None, keys: Sequence[Any]) -> list[Frame]:
+        """Return the rows of each key; rows with no listed key are in none.
+
+        Parameters
+        ----------
+        column
+            The column that holds the keys.
+        keys
+            Public keys, matched as in `Codes`.
+        """
+        name = self.resolve(column)
+        return [Frame(part) for part in self._engine.split(name, Codes(name, keys))]
+
+    def bound(self, unit: str, rows: int, *, source: Source = SYSTEM) -> Frame:
+        """Keep at most ``rows`` rows of each person, so that a promise can be per person.
+
+        Which rows stay is decided by a hash under a fresh secret key (`sourdine.tally.keyed`).
+        Files and DuckDB relations stay where they are, and the choice is made again, the same way,
+        for each count; other lazy frames are read into memory.
+
+        Parameters
+        ----------
+        unit
+            The column that names the person. Rows without a name belong to one person.
+        rows
+            How many may stay.
+        source
+            Where the key comes from; a seeded source repeats the choice, for tests.
+        """
+        rows = integer(rows, "rows", least=1)
+        key = source.bytes(_KEY_BYTES)
+        return Frame(self._engine.bound(self.resolve(unit), rows, key))
+
+    def array(self, column: str | None = None) -> NDArray[Any] | None:
+        """Return the numbers of a column as a NumPy array, NaN for what is missing.
+
+        None if the data is not in memory, or if whole numbers beyond 2**53 stand beside missing
+        values, which no NumPy array of numbers can hold.
+        """
+        return self._engine.array(self.resolve(column))
+
+
+def _disjoint(ranges: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:
+    """Cut ranges to the grid, sort and join them."""
+    merged: list[tuple[int, int]] = []
+    for a, b in sorted((max(int(a), 0), min(int(b), size)) for a, b in ranges):
+        if a >= b:
+            continue
+        if merged and a <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], b))
+        else:
+            merged.append((a, b))
+    return merged

@@ -1,0 +1,307 @@
+"""Frames that narwhals knows: eager ones are read into NumPy columns, lazy ones stay lazy.
+
+For a lazy frame each count is one query of its own engine, on expressions that give the slot of
+`Cell.slots`. Where no such expression is safe (texts, decimals, dates, bounds beyond 2**62, more
+than 64 edges) the engine groups by the raw value and Python finds the slots of the distinct ones.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.tally.cells import Codes, Ticks
+from sourdine.tally.column import Column
+from sourdine.tally.engine import Engine
+from sourdine.tally.memory import Memory
+from sourdine.tally.sql import exactness
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.grid import Grid
+    from sourdine.tally.cells import Cell, Edges
+
+__all__ = ["Lazy", "column_of_series", "narwhal", "open_native"]
+
+_MANY_EDGES = 64
+_HALF = 1 << 31
+_SAFE = 1 << 62
+_SERIES = "value"
+
+
+def narwhal(data: Any, *, series: bool = False) -> Any:  # noqa: ANN401
+    """Return narwhals' view of a frame or series."""
+    import narwhals as nw  # noqa: PLC0415
+
+    if type(data).__module__.startswith("pyarrow") and type(data).__name__.endswith("Array"):
+        import pyarrow as pa  # noqa: PLC0415
+
+        data = data if isinstance(data, pa.ChunkedArray) else pa.chunked_array([data])
+    if type(data).__module__.startswith("pyarrow") and type(data).__name__ == "RecordBatch":
+        import pyarrow as pa  # noqa: PLC0415
+
+        data = pa.Table.from_batches([data])
+    try:
+        return nw.from_native(data, series_only=True) if series else _any_native(data)
+    except TypeError:
+        raise ParameterTypeError(
+            f"data must be a list, an array, a frame or a path, got something of type "
+            f"{type(data).__name__}. Pass a list, a NumPy array, a pandas, Polars, PyArrow, "
+            f"DuckDB or Spark frame, or the path of a CSV or Parquet file."
+        ) from None
+
+
+def _any_native(data: Any) -> Any:  # noqa: ANN401
+    import narwhals as nw  # noqa: PLC0415
+
+    return nw.from_native(data, allow_series=True)
+
+
+def open_native(data: object) -> Engine:
+    """Return the engine of a frame or series."""
+    import narwhals as nw  # noqa: PLC0415
+
+    frame = narwhal(data)
+    if isinstance(frame, nw.Series):
+        return Memory({frame.name or _SERIES: lambda: column_of_series(frame)}, len(frame))
+    if isinstance(frame, nw.LazyFrame):
+        return Lazy(frame)
+    return _eager(frame)
+
+
+def _eager(frame: Any) -> Memory:  # noqa: ANN401
+    def reader(name: str) -> Callable[[], Column]:
+        return lambda: column_of_series(frame.get_column(name))
+
+    return Memory({name: reader(name) for name in frame.columns}, len(frame))
+
+
+def column_of_series(series: Any) -> Column:  # noqa: ANN401
+    """Read a narwhals series."""
+    import narwhals as nw  # noqa: PLC0415
+
+    dtype = series.dtype
+    if dtype.is_float():
+        return Column.of_array(np.asarray(series.to_numpy(), _float_kind(dtype)))
+    if dtype == nw.Boolean or _is_whole(dtype):
+        gone = np.asarray(series.is_null().to_numpy(), bool)
+        filled = (
+            series.fill_null(value=False if dtype == nw.Boolean else 0) if gone.any() else series
+        )
+        return Column(np.asarray(filled.to_numpy()), gone)
+    if dtype in {nw.Categorical, nw.Enum}:
+        series = series.cast(nw.String)
+    return Column.of(series.to_list())
+
+
+def _float_kind(dtype: Any) -> type:  # noqa: ANN401
+    import narwhals as nw  # noqa: PLC0415
+
+    return np.float32 if dtype == nw.Float32 else np.float64
+
+
+class Lazy(Engine):
+    """A lazy narwhals frame: Polars, Spark, Ibis, Dask.
+
+    Parameters
+    ----------
+    frame
+        The rows.
+    """
+
+    def __init__(self, frame: Any) -> None:  # noqa: ANN401
+        self._frame = frame
+        self._types = dict(frame.collect_schema())
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names."""
+        return tuple(self._types)
+
+    def rows(self) -> int:
+        """Return how many there are."""
+        import narwhals as nw  # noqa: PLC0415
+
+        return int(_collected(self._frame.select(n=nw.len())).get_column("n").to_list()[0])
+
+    def _keys(self, cells: Sequence[tuple[str, Cell]]) -> tuple[list[bool], Any]:
+        """Return which keys are slots, and the frame that has them as k0, k1, ..."""
+        polars = self._frame.implementation.is_polars()
+        keys = [_key(cell, name, self._types[name], polars) for name, cell in cells]
+        named = {f"k{i}": expression for i, (expression, _) in enumerate(keys)}
+        return [direct for _, direct in keys], self._frame.select(**named)
+
+    def groups(
+        self, cells: Sequence[tuple[str, Cell]]
+    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+        """Yield the slots that occur, and how often."""
+        direct, frame = self._keys(cells)
+        found, counts = _counted(frame, len(cells))
+        yield (
+            [
+                np.asarray(c.data, np.int64) if d else cell.slots(c)
+                for d, (_, cell), c in zip(direct, cells, found, strict=True)
+            ],
+            counts,
+        )
+
+    def total(self, name: str, cell: Ticks, power: int) -> int:
+        """Return the exact sum of powers of ticks, in two halves of 31 bits."""
+        import narwhals as nw  # noqa: PLC0415
+
+        (direct,), frame = self._keys([(name, cell)])
+        if not direct or power not in {1, 2} or cell.grid.last**power >= _SAFE:
+            return super().total(name, cell, power)
+        k = nw.col("k0")
+        t = k if power == 1 else k * k
+        low, high = t % _HALF, (t - t % _HALF) // _HALF  # exact even where engines divide as floats
+        halves = frame.filter(k >= 0).select(high=high.sum(), low=low.sum())
+        found = _collected(halves)
+        upper, rest = (int(found.get_column(c).to_list()[0] or 0) for c in ("high", "low"))
+        return upper * _HALF + rest
+
+    def between(
+        self, name: str, cell: Ticks, ranges: Sequence[tuple[int, int]]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the ticks within ranges; no others leave the engine."""
+        import narwhals as nw  # noqa: PLC0415
+
+        (direct,), frame = self._keys([(name, cell)])
+        if not direct or not ranges:
+            return super().between(name, cell, ranges)
+        inside = [nw.col("k0").is_between(a, b, closed="left") for a, b in ranges]
+        (found,), counts = _counted(frame.filter(nw.any_horizontal(*inside, ignore_nulls=True)), 1)
+        order = np.argsort(found.data)
+        return np.asarray(found.data, np.int64)[order], counts[order]
+
+    def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:
+        """Yield the values that occur in a column, and how often."""
+        import narwhals as nw  # noqa: PLC0415
+
+        (found,), counts = _counted(self._frame.select(k0=nw.col(name)), 1)
+        yield found, counts
+
+    def split(self, name: str, keys: Codes) -> list[Engine]:
+        """Return the rows of each key."""
+        import narwhals as nw  # noqa: PLC0415
+
+        key = _listed(keys, nw.col(name), self._types[name])
+        series = _collected(self._frame.select(k0=key).unique()).get_column("k0")
+        found: list[list[Any]] = [[] for _ in range(keys.size + 1)]
+        for value, code in zip(series.to_list(), keys.slots(column_of_series(series)), strict=True):
+            found[code].append(value)
+        never = nw.col(name).is_null() & ~nw.col(name).is_null()
+        return [
+            Lazy(self._frame.filter(nw.col(name).is_in(values) if values else never))
+            for values in found[:-1]
+        ]
+
+    def bound(self, unit: str, rows: int, key: bytes) -> Engine:
+        """Read everything into memory and bound it there."""
+        return _eager(_collected(self._frame)).bound(unit, rows, key)
+
+
+def _collected(frame: Any) -> Any:  # noqa: ANN401
+    """Run a query; if the engine fails, say so without what it says, which may hold data."""
+    try:
+        return frame.collect()
+    except Exception:  # noqa: BLE001 - every engine has errors of its own
+        raise ParameterError(
+            "data must be readable to the end, got a lazy frame whose engine failed. "
+            "Collect the frame to see why."
+        ) from None
+
+
+def _counted(frame: Any, axes: int) -> tuple[list[Column], NDArray[np.int64]]:  # noqa: ANN401
+    """Return the keys that occur and how often."""
+    import narwhals as nw  # noqa: PLC0415
+
+    names = [f"k{i}" for i in range(axes)]
+    found = _collected(frame.group_by(names).agg(n=nw.len()))
+    counts = np.asarray(found.get_column("n").to_numpy(), np.int64)
+    return [column_of_series(found.get_column(n)) for n in names], counts
+
+
+def _key(cell: Cell, name: str, dtype: Any, polars: bool) -> tuple[Any, bool]:  # noqa: ANN401, FBT001
+    """Return the key of a cell, and whether it is the slot itself or the raw value."""
+    import narwhals as nw  # noqa: PLC0415
+
+    c = nw.col(name)
+    if isinstance(cell, Codes):
+        return _listed(cell, c, dtype), False
+    whole = _is_whole(dtype)
+    number = whole or dtype.is_float() or dtype == nw.Boolean
+    if number and whole and exactness(cell) is not False:
+        if polars and isinstance(cell, Ticks) and dtype != nw.UInt64 and not _wide(cell.grid):
+            return _or_missing(c.cast(nw.Int64), c.is_null(), _integer_tick(cell.grid), 0), True
+    elif number and (isinstance(cell, Ticks) or len(cell.inner) <= _MANY_EDGES):
+        x = c.cast(nw.Int8).cast(nw.Float64) if dtype == nw.Boolean else c.cast(nw.Float64)
+        none = x.is_null() | x.is_nan() if dtype.is_float() else x.is_null()
+        slot = _float_tick(cell.grid) if isinstance(cell, Ticks) else _bin(cell)
+        return _or_missing(x, none, slot, 0.0), True
+    return c, False
+
+
+def _is_whole(dtype: Any) -> bool:  # noqa: ANN401
+    import narwhals as nw  # noqa: PLC0415
+
+    return dtype.is_integer() and dtype not in {nw.Int128, nw.UInt128}
+
+
+def _or_missing(x: Any, none: Any, slot: Callable[[Any], Any], safe: float) -> Any:  # noqa: ANN401
+    import narwhals as nw  # noqa: PLC0415
+
+    present = nw.when(none).then(nw.lit(safe)).otherwise(x)
+    return nw.when(none).then(nw.lit(-1)).otherwise(slot(present)).cast(nw.Int64)
+
+
+def _wide(grid: Grid) -> bool:
+    return max(abs(grid.origin), abs(Fraction(grid.upper))) >= _SAFE
+
+
+def _float_tick(grid: Grid) -> Callable[[Any], Any]:
+    """Return what the grid computes; by a constant Polars divides only nearly, hence the column."""
+    import narwhals as nw  # noqa: PLC0415
+
+    lower, upper, step = (float(v) for v in (grid.origin, Fraction(grid.upper), grid.spacing))
+    last = grid.last
+
+    def tick(x: Any) -> Any:  # noqa: ANN401
+        near = x.clip(lower, upper) - lower
+        return (near / (near * 0.0 + step) + 0.5).floor().cast(nw.Int64).clip(0, last)
+
+    return tick
+
+
+def _integer_tick(grid: Grid) -> Callable[[Any], Any]:
+    lower, step = int(grid.origin), int(grid.spacing)
+    top = lower + grid.last * step
+    return lambda v: (v.clip(lower, top) - lower + step // 2) // step
+
+
+def _bin(cell: Edges) -> Callable[[Any], Any]:
+    """Return how many inner edges are the value or less."""
+    import narwhals as nw  # noqa: PLC0415
+
+    edges = cell.floats()
+    return lambda x: sum(((x >= e).cast(nw.Int64) for e in edges), nw.lit(0))
+
+
+def _listed(cell: Codes, c: Any, dtype: Any) -> Any:  # noqa: ANN401
+    """Return the value if it is listed: all others are one group."""
+    import narwhals as nw  # noqa: PLC0415
+
+    listed: list[Any] = []
+    if dtype == nw.String:
+        listed = list(cell.codes)
+    elif dtype.is_float():
+        c, listed = c.cast(nw.Float64), list(cell.floats())
+    elif _is_whole(dtype) and dtype != nw.UInt64:
+        c, listed = c.cast(nw.Int64), [v for v in cell.whole() if -(1 << 63) <= v < 1 << 63]
+    return nw.when(c.is_in(listed)).then(c) if listed else c

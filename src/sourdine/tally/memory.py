@@ -1,0 +1,91 @@
+"""Data in memory: NumPy columns, snapped and counted block by block."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.tally.engine import Engine
+from sourdine.tally.keyed import kept
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.tally.cells import Cell, Codes
+    from sourdine.tally.column import Column
+
+__all__ = ["Memory"]
+
+BLOCK = 1 << 17
+"""So many rows are snapped at once: intermediate arrays stay in the processor's cache."""
+
+
+class Memory(Engine):
+    """Columns read when they are first needed.
+
+    Parameters
+    ----------
+    readers
+        For each column, what reads it.
+    rows
+        How many rows there are.
+    """
+
+    def __init__(self, readers: Mapping[str, Callable[[], Column]], rows: int) -> None:
+        self._readers = dict(readers)
+        self._read: dict[str, Column] = {}
+        self._rows = rows
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names."""
+        return tuple(self._readers)
+
+    def rows(self) -> int:
+        """Return how many there are."""
+        return self._rows
+
+    def column(self, name: str) -> Column:
+        """Return a column."""
+        if name not in self._read:
+            self._read[name] = self._readers[name]()
+        return self._read[name]
+
+    def groups(
+        self, cells: Sequence[tuple[str, Cell]]
+    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+        """Yield the slots of each block of rows."""
+        columns = [self.column(name).read_as(numbers=cell.numeric) for name, cell in cells]
+        for start in range(0, self._rows, BLOCK):
+            block = slice(start, start + BLOCK)
+            yield (
+                [cell.slots(c[block]) for (_, cell), c in zip(cells, columns, strict=True)],
+                None,
+            )
+
+    def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:
+        """Yield the values of a column."""
+        yield self.column(name), None
+
+    def array(self, name: str) -> NDArray[Any] | None:
+        """Return the numbers of a column."""
+        return self.column(name).array
+
+    def split(self, name: str, keys: Codes) -> list[Engine]:
+        """Return the rows of each key."""
+        slots = keys.slots(self.column(name))
+        return [self._take(np.flatnonzero(slots == code)) for code in range(keys.size)]
+
+    def bound(self, unit: str, rows: int, key: bytes) -> Engine:
+        """Keep the rows that a keyed hash ranks first, among those of each person."""
+        columns = [self.column(name) for name in self.columns]
+        return self._take(kept(self.column(unit), columns, rows, key))
+
+    def _take(self, rows: NDArray[np.int64]) -> Memory:
+        def reader(name: str) -> Callable[[], Column]:
+            return lambda: self.column(name)[rows]
+
+        return Memory({name: reader(name) for name in self.columns}, len(rows))

@@ -1,0 +1,238 @@
+r"""Cells as DuckDB expressions.
+
+Every expression gives the slot that `Cell.slots` gives, or the raw value where only Python can say
+(`Key.direct` is false); ``test_sql_snaps_like_the_grid`` compares them bit for bit.
+
+On floats the engine computes what the grid computes, in the same order, in IEEE arithmetic:
+:math:`\lfloor (x - \text{lower})/\text{step} + 1/2 \rfloor` after clamping. Whole numbers on a
+whole lattice are snapped exactly. As floats they land on the same tick if the bounds are at most
+:math:`2^{49}`, for then :math:`x - \text{lower}` is exact and the two roundings, each a part
+:math:`2^{-53}` at most, cannot carry a quotient that ends below one half, hence by
+:math:`1/(2\,\text{step})` or more, past it. Beyond these bounds 128-bit integers do it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from sourdine.tally.cells import Codes, Ticks
+from sourdine.tally.reading import WHOLE, WRITTEN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sourdine.grid import Grid
+    from sourdine.tally.cells import Cell, Edges
+
+__all__ = [
+    *("Key", "exactness", "framed", "key", "kind_of", "matches"),
+    *("name", "person", "raw", "string", "text"),
+]
+
+EXACT_AS_FLOATS = 1 << 49
+WIDEST_INTEGERS = 10**37
+
+_INTEGERS = {
+    *("TINYINT", "SMALLINT", "INTEGER", "BIGINT"),
+    *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
+}
+_TEXTS = {"VARCHAR", "HUGEINT", "UHUGEINT", "BIGNUM", "VARINT"}
+
+
+def name(column: str) -> str:
+    """Quote the name of a column."""
+    return '"' + column.replace('"', '""') + '"'
+
+
+def string(value: str) -> str:
+    """Quote a text."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def double(x: float) -> str:
+    """Write a float so that the engine reads the same one."""
+    return f"CAST('{x!r}' AS DOUBLE)"
+
+
+def integer(v: int) -> str:
+    """Write a whole number of up to 128 bits."""
+    return f"CAST('{v}' AS HUGEINT)"
+
+
+def kind_of(dtype: object) -> str:
+    """Return how a type of the engine is read: integer, float, boolean, text, time or other."""
+    written = str(dtype).upper()
+    if written in _INTEGERS:
+        return "integer"
+    if written in {"FLOAT", "DOUBLE"}:
+        return "float"
+    if written == "BOOLEAN":
+        return "boolean"
+    if written in _TEXTS or written.startswith(("DECIMAL", "ENUM")):
+        return "text"
+    if written.startswith("TIMESTAMP"):
+        return "zoned" if "ZONE" in written else "time"
+    return "other"
+
+
+def raw(column: str, kind: str) -> str:
+    """Return the value as Python will read it: a boolean, a number or a text."""
+    c = name(column)
+    if kind in {"integer", "float", "boolean"}:
+        return c
+    if kind in {"time", "zoned"}:
+        micros = f"CAST({c} AS TIMESTAMP)"
+        if kind == "zoned":
+            micros = f"make_timestamp(epoch_us({c}))"
+        whole = f"microsecond({micros}) % 1000000 = 0"
+        seconds = f"strftime({micros}, '%Y-%m-%d %H:%M:%S')"
+        return (
+            f"CASE WHEN {whole} THEN {seconds} ELSE strftime({micros}, '%Y-%m-%d %H:%M:%S.%f') END"
+        )
+    return f"nullif(CAST({c} AS VARCHAR), '')"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What rows are grouped by: ``prepared`` columns first, then an expression of them."""
+
+    prepared: dict[str, str]
+    expression: str
+    direct: bool
+
+
+def key(cell: Cell, column: str, kind: str, prefix: str) -> Key:
+    """Return what the rows are grouped by for one cell."""
+    if isinstance(cell, Codes):
+        return Key({prefix: raw(column, kind)}, _listed(cell, kind, prefix), direct=False)
+    if kind in {"time", "zoned", "other"}:
+        return Key({prefix: "1"}, "CAST(-1 AS BIGINT)", direct=True)
+    whole = f"{prefix}w"
+    prepared = {prefix: _number(column, kind)}
+    exact = exactness(cell)
+    if exact is None:
+        return Key({prefix: raw(column, kind)}, prefix, direct=False)
+    if exact and kind in {"integer", "text"}:
+        prepared[whole] = _whole(column, kind)
+        by_whole, by_float = _slots(cell, whole, prefix)
+        either = f"CASE WHEN {whole} IS NOT NULL THEN {by_whole} ELSE {by_float} END"
+        return Key(prepared, either, direct=True)
+    return Key(prepared, _slots(cell, whole, prefix)[1], direct=True)
+
+
+def exactness(cell: Ticks | Edges) -> bool | None:
+    """Return whether whole numbers need integer arithmetic; None if even that is too narrow."""
+    if isinstance(cell, Ticks):
+        ends = (cell.grid.origin, Fraction(cell.grid.upper))
+        if not cell.grid.integral:
+            return False
+    else:
+        ends = (cell.inner[0], cell.inner[-1]) if cell.inner else (Fraction(0),) * 2
+    largest = max(abs(e) for e in ends)
+    if largest <= EXACT_AS_FLOATS:
+        return False
+    return True if largest < WIDEST_INTEGERS else None
+
+
+def _number(column: str, kind: str) -> str:
+    if kind != "text":
+        return f"CAST({name(column)} AS DOUBLE)"
+    written = f"CAST({name(column)} AS VARCHAR)"
+    match = f"regexp_full_match({written}, {string(WRITTEN)})"
+    return f"CASE WHEN {match} THEN TRY_CAST({written} AS DOUBLE) END"
+
+
+def _whole(column: str, kind: str) -> str:
+    if kind == "integer":
+        return f"CAST({name(column)} AS HUGEINT)"
+    written = f"CAST({name(column)} AS VARCHAR)"
+    match = f"regexp_full_match({written}, {string(WHOLE)})"
+    return f"CASE WHEN {match} THEN TRY_CAST({written} AS HUGEINT) END"
+
+
+def _slots(cell: Ticks | Edges, whole: str, x: str) -> tuple[str, str]:
+    """Return the slot by whole numbers and the slot by floats."""
+    if isinstance(cell, Ticks):
+        return _integer_tick(cell.grid, whole), _or_missing(x, _float_tick(cell.grid, x))
+    by_float = _bin(x, cell.floats(), double)
+    return _bin(whole, cell.whole(), integer), _or_missing(x, by_float)
+
+
+def _or_missing(x: str, slot: str) -> str:
+    return f"CASE WHEN {x} IS NULL OR isnan({x}) THEN -1 ELSE {slot} END"
+
+
+def _float_tick(grid: Grid, x: str) -> str:
+    lower, upper = float(grid.origin), float(Fraction(grid.upper))
+    near = f"greatest(least({x}, {double(upper)}), {double(lower)})"
+    t = f"floor(({near} - {double(lower)}) / {double(float(grid.spacing))} + {double(0.5)})"
+    return f"least(TRY_CAST({t} AS BIGINT), CAST({grid.last} AS BIGINT))"
+
+
+def _integer_tick(grid: Grid, v: str) -> str:
+    lower, step = int(grid.origin), int(grid.spacing)
+    top = lower + grid.last * step
+    near = f"greatest(least({v}, {integer(top)}), {integer(lower)})"
+    return f"CAST(({near} - {integer(lower)} + {integer(step // 2)}) // {integer(step)} AS BIGINT)"
+
+
+def _bin(x: str, inner: Sequence[Any], literal: Callable[[Any], str], first: int = 0) -> str:
+    """Return how many inner edges are ``x`` or less, by halving."""
+    if not inner:
+        return f"CAST({first} AS BIGINT)"
+    half = len(inner) // 2
+    below = _bin(x, inner[:half], literal, first)
+    above = _bin(x, inner[half + 1 :], literal, first + half + 1)
+    return f"CASE WHEN {x} < {literal(inner[half])} THEN {below} ELSE {above} END"
+
+
+def _listed(cell: Codes, kind: str, x: str) -> str:
+    """Return the value if it is listed: all others are one group."""
+    if kind == "boolean":
+        return x
+    if kind == "integer":
+        literals = [integer(v) for v in cell.whole() if -(1 << 63) <= v < 1 << 64]
+    elif kind == "float":
+        literals = [double(v) for v in cell.floats()]
+        listed = f"{x} IN ({', '.join(literals)}) AND NOT isnan({x})"
+        return f"CASE WHEN {listed} THEN {x} END" if literals else "NULL"
+    else:
+        literals = [string(t) for t in cell.codes]
+    return f"CASE WHEN {x} IN ({', '.join(literals)}) THEN {x} END" if literals else "NULL"
+
+
+def matches(cell: Codes, code: int, column: str, kind: str) -> str:
+    """Return whether a value is in a category."""
+    own = Codes(None, ())
+    own.codes.update({t: c for t, c in cell.codes.items() if c == code})
+    value = _listed(own, kind, f"({raw(column, kind)})")
+    if kind == "boolean":
+        wanted = [t for t in ("true", "false") if t in own.codes]
+        return f"CAST({name(column)} AS VARCHAR) = '{wanted[0]}'" if wanted else "false"
+    return f"({value}) IS NOT NULL"
+
+
+def text(column: str, kind: str) -> str:
+    """Return a value's text."""
+    value = raw(column, kind)
+    if kind == "float":
+        x = f"CAST({value} AS DOUBLE)"
+        whole = f"abs({x}) < {double(2.0**53)} AND {x} = floor({x})"
+        digits = f"CAST(TRY_CAST({x} AS BIGINT) AS VARCHAR)"
+        return (
+            f"CASE WHEN isnan({x}) THEN NULL WHEN {whole} THEN {digits} "
+            f"ELSE CAST({x} AS VARCHAR) END"
+        )
+    return f"CAST({value} AS VARCHAR)" if kind in {"integer", "boolean"} else value
+
+
+def framed(value: str) -> str:
+    """Write a text with its length in front; see `sourdine.tally.keyed.row_text`."""
+    return f"CASE WHEN ({value}) IS NULL THEN '-' ELSE length({value}) || ':' || ({value}) END"
+
+
+def person(column: str, kind: str) -> str:
+    """Return what is equal for rows of one person."""
+    return raw(column, kind) if kind in {"integer", "boolean"} else text(column, kind)

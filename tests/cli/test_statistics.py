@@ -1,0 +1,233 @@
+"""The statistics on the command line, driven as a person would."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+import sourdine as sd
+from sourdine.cli import app as app_module
+from sourdine.cli import main
+
+AGE = ("-c", "age", "--bounds", "0", "120", "--step", "1")
+
+
+@pytest.fixture
+def csv(tmp_path):
+    path = tmp_path / "people.csv"
+    rows = [f"{20 + i % 50},{'fm'[i % 2]},p{i // 2},{-5 + i % 10}" for i in range(2000)]
+    path.write_text("\n".join(["age,sex,person,cold", *rows, "n/a,f,p7,1"]))
+    return path
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run a command in this process: status, standard output, standard error."""
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def typed(*words):
+        monkeypatch.setattr(sys, "argv", ["sourdine", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        seen = capsys.readouterr()
+        return ended.value.code or 0, seen.out, seen.err
+
+    return typed
+
+
+CALLS = {
+    "count": (),
+    "sum": AGE,
+    "mean": AGE,
+    "variance": AGE,
+    "proportion": ("-c", "sex", "--category", "f"),
+    "histogram": ("-c", "age", "--bins", "6", "--bounds", "0", "120"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_table_names_value_interval_cost_and_caveats(run, csv, name):
+    status, out, err = run(name, csv, *CALLS[name], "--epsilon", "1")
+    assert (status, err) == (0, "")
+    assert "from (95 %)" in out
+    assert "cost  epsilon 1, one record added or removed" in out
+    assert "by    " in out
+    assert "note  " in out
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_json_alone_is_printed_and_read_back(run, csv, name):
+    status, out, err = run(name, csv, *CALLS[name], "--epsilon", "0.5", "--json")
+    assert (status, err) == (0, "")
+    facts = json.loads(out)
+    assert facts["cost"]["epsilon"] == "1/2"
+    assert facts["interval"]["confidence"] == 0.95
+    assert facts["caveats"]
+    again = sd.Release.from_json(out)
+    assert str(again.cost) == "epsilon 0.5, one record added or removed"
+
+
+def test_a_process_of_its_own_answers_like_this_one(sourdine, csv):
+    done = sourdine("mean", csv, *AGE, "--epsilon", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    assert abs(json.loads(done.stdout)["value"] - 44.5) < 2
+
+
+def test_values_are_those_of_the_file(run, csv):
+    _, out, _ = run("count", csv, "--epsilon", "5", "--json")
+    assert abs(json.loads(out)["value"] - 2001) < 10
+    _, out, _ = run("mean", csv, "-c", "cold", "--bounds", "-10", "10", "-e", "5", "--json")
+    assert abs(json.loads(out)["value"] - -0.5) < 0.3
+
+
+def test_parquet_is_read_too(run, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    path = tmp_path / "ages.parquet"
+    pa.parquet = pytest.importorskip("pyarrow.parquet")
+    pa.parquet.write_table(pa.table({"age": [20, 40] * 1000}), path)
+    _, out, _ = run("mean", path, "--bounds", "0", "120", "--epsilon", "5", "--json")
+    assert abs(json.loads(out)["value"] - 30) < 1
+
+
+def test_groups_persons_and_relations(run, csv):
+    keys = ("--by", "sex", "--keys", "f, m")
+    _, out, _ = run("mean", csv, *AGE, *keys, "--epsilon", "1", "--json")
+    assert set(json.loads(out)["value"]) == {"f", "m"}
+    persons = ("--unit", "person", "--rows", "2")
+    _, out, _ = run("count", csv, *persons, "--relation", "substitute", "--epsilon", "1")
+    assert "one record replaced" in out
+    _, out, _ = run("count", csv, *persons, "--error", "50", "--json")
+    assert json.loads(out)["statistic"]["rows"] == 2
+
+
+def test_categories_known_and_unknown(run, csv):
+    _, out, _ = run("histogram", csv, "-c", "sex", "--categories", "f,m", "-e", "1", "--json")
+    assert abs(json.loads(out)["value"][0] - 1001) < 50
+    named = ("-c", "sex", "--categories", "unknown", "--delta", "1e-6")
+    status, out, _ = run("histogram", csv, *named, "-e", "1")
+    assert status == 0
+    assert "threshold" in out
+    split = ("-c", "age", "--bins", "0,45,120", "--by", "sex", "--keys", "f,m")
+    status, out, _ = run("histogram", csv, *split, "-e", "1")
+    assert (status, out.count(" to 120")) == (0, 2)
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "html"])
+def test_pictures(run, csv, tmp_path, ending):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / f"picture.{ending}"
+    status, out, _ = run("histogram", csv, *CALLS["histogram"], "-e", "1", "--plot", path)
+    assert status == 0
+    assert "plot  " in out
+    start = {"png": b"\x89PNG", "svg": b"<?xml", "html": b"<!doctype html>"}[ending]
+    drawn = path.read_bytes()
+    assert drawn.startswith(start)
+    assert len(drawn) > 8000
+    if ending == "html":
+        text = drawn.decode()
+        assert "<svg" in text
+        assert "<table>" in text
+        assert "<script" not in text
+        assert "src=" not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("mean", "-c", "agge", "--bounds", "0", "9", "-e", "1"), "'age', 'sex', 'person', 'cold'"),
+        (("mean", "-c", "age", "-e", "1"), "Choose them before looking"),
+        (("histogram", "-c", "age", "--bins", "5", "-e", "1"), "--bounds must be two public"),
+        (("histogram", "-c", "age", "-e", "1"), "what is counted must be said once, got nothing"),
+        (("mean", *AGE), "Type --epsilon 1, or the error you can live with, as --error 10."),
+        (("mean", *AGE, "-e", "0"), "epsilon must be above 0, got 0"),
+        (("mean", *AGE, "-e", "much"), "--epsilon must be a number, got 'much'"),
+        (("mean", *AGE, "-e", "inf"), "--epsilon must be finite"),
+        (("mean", *AGE, "-e", "1", "--error", "1"), "one of the two, got both"),
+        (("mean", *AGE, "--error", "1"), "as --n 1000."),
+        (("mean", *AGE, "--error", "1", "--n", "10.5"), "--n must be a whole number"),
+        (("mean", *AGE, "-e", "1", "--relation", "swap"), "Type --relation add_remove."),
+        (("mean", *AGE, "-e", "1", "--unit", "who"), "'person'"),
+        (("count", "-e", "1", "--by", "sex"), "as --keys a,b."),
+        (("count", "-e", "1", "--by", "sxe", "--keys", "f"), "'age', 'sex'"),
+        (("mean", *AGE, "-e", "1", "--plot", "x.gif"), "--plot must end in png, svg or html"),
+        (("mean", *AGE, "-e", "1", "--plot", "no/where/x.png"), "folder that exists"),
+        (("mean", *AGE, "-e", "1", "--ledger", "new"), "--total must be given"),
+        (("mean", "-c", "age", "--bounds", "9", "0", "-e", "1"), "lower must be below upper"),
+    ],
+)
+def test_a_wrong_word_is_explained(run, csv, words, text, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    status, out, err = run(words[0], csv, *words[1:])
+    assert (status, out) == (2, "")
+    assert text in err
+    assert "Traceback" not in err
+
+
+def test_a_missing_file_is_named(run, tmp_path):
+    status, _, err = run("count", tmp_path / "no.csv", "--epsilon", "1")
+    assert status == 2
+    assert "no.csv" in err
+
+
+def test_no_option_is_a_seed(run, csv):
+    status, out, _ = run("count", csv, "--epsilon", "1", "--seed", "1")
+    assert (status, out) == (2, "")
+
+
+def test_a_ledger_is_charged_and_refuses(run, csv, tmp_path):
+    ledger = ("--ledger", tmp_path / "people.ledger")
+    status, out, _ = run("mean", csv, *AGE, "-e", "0.6", *ledger, "--total", "1")
+    assert status == 0
+    assert "left  epsilon 0.4" in out
+    status, out, err = run("count", csv, "-e", "0.5", *ledger)
+    assert (status, out) == (3, "")
+    assert "epsilon must be at most 0.4, what is left of 1, got 0.5. Type --epsilon 0.4" in err
+    status, _, err = run("count", csv, "-e", "0.1", *ledger, "--total", "2")
+    assert (status, "epsilon must be 1, as the ledger people.ledger" in err) == (2, True)
+    status, _, err = run("count", csv, "-e", "0.1", *ledger, "--relation", "substitute")
+    assert (status, "relation must be add_remove" in err) == (2, True)
+    _, out, _ = run("count", csv, "-e", "0.4", *ledger, "--json")
+    assert json.loads(out)["ledger"]["remaining"]["epsilon"] == "0"
+
+
+def test_a_picture_that_cannot_be_drawn_costs_nothing(run, csv, tmp_path):
+    ledger = tmp_path / "people.ledger"
+    words = ("-e", "0.6", "--ledger", ledger, "--total", "1", "--plot", "x.gif")
+    assert run("count", csv, *words)[0] == 2
+    assert not ledger.exists()
+
+
+def test_help_teaches_by_example(run):
+    for name in CALLS:
+        _, out, _ = run(name, "--help")
+        assert f"$ sourdine {name} " in out
+        assert f"$ sourdine plan {name} " in out
+    _, out, _ = run("--help")
+    assert "Begin here" in out
+
+
+def test_help_loads_nothing_large(sourdine):
+    code = (
+        "import sys; from sourdine.cli import app; "
+        "print(*{'scipy', 'duckdb', 'narwhals', 'matplotlib', 'pandas'} & set(sys.modules))"
+    )
+    import subprocess  # noqa: PLC0415
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout.strip() == ""
+    assert sourdine("--help").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("python", "typed"),
+    [
+        ("Type epsilon=0.4 or less.", "Type --epsilon 0.4 or less."),
+        ("Type bounds=(0, 120).", "Type --bounds 0 120."),
+        ("Type keys=['a', 'b'].", "Type --keys a,b."),
+        ("Type relation='add_remove'.", "Type --relation add_remove."),
+    ],
+)
+def test_hints_are_in_the_words_of_the_command_line(python, typed):
+    assert app_module._as_typed(python) == typed

@@ -1,0 +1,312 @@
+"""A ledger: exact sums, one file, no line ever changed, clear words when it refuses."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from sourdine.errors import BudgetExceededError, ParameterError, SourdineError
+from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee
+from sourdine.session import FileLedger, MemoryLedger, Terms
+from sourdine.session import ledger as ledger_module
+
+TERMS = Terms(total=Guarantee(1, 1e-6, ADD_REMOVE), name="people.csv")
+
+
+@pytest.fixture(params=["memory", "file"])
+def ledger(request, tmp_path):
+    if request.param == "memory":
+        return MemoryLedger(TERMS)
+    return FileLedger(tmp_path / "a ledger #1?.ledger", TERMS)
+
+
+def spend(ledger, epsilon, delta=0, relation=ADD_REMOVE, what="mean of age"):
+    return ledger.charge(Guarantee(epsilon, delta, relation), what=what, mechanism="mean by hand")
+
+
+def test_ten_tenths_exhaust_exactly(ledger):
+    for _ in range(10):
+        spend(ledger, 0.1)
+    assert ledger.spent == Guarantee(1, 0, ADD_REMOVE)
+    with pytest.raises(BudgetExceededError, match="Nothing is left"):
+        spend(ledger, Fraction(1, 10**30))
+    assert [charge.number for charge in ledger.history] == list(range(1, 11))
+
+
+def test_thirds_are_exact(ledger):
+    for _ in range(3):
+        spend(ledger, Fraction(1, 3))
+    assert ledger.spent.epsilon == 1
+    assert ledger.history[1].spent.epsilon == Fraction(2, 3)
+
+
+def test_refusal_says_what_is_left_and_what_fits(ledger):
+    spend(ledger, 0.6)
+    text = "epsilon must be at most 0.4, what is left of 1, got 0.5. Type epsilon=0.4 or less."
+    with pytest.raises(BudgetExceededError, match=re.escape(text)):
+        spend(ledger, 0.5)
+    with pytest.raises(BudgetExceededError, match="delta must be at most 1e-06"):
+        spend(ledger, 0.1, 1e-5)
+    assert ledger.spent == Guarantee(0.6, 0, ADD_REMOVE)
+    assert len(ledger.history) == 1
+
+
+def test_what_the_refusal_names_fits(ledger):
+    spend(ledger, Fraction(1, 3))
+    with pytest.raises(BudgetExceededError) as refusal:
+        spend(ledger, 0.9)
+    fitting = re.search(r"Type epsilon=(\S+)", str(refusal.value))[1]
+    spend(ledger, float(fitting))
+
+
+def test_an_infinite_cost_is_refused(ledger):
+    with pytest.raises(BudgetExceededError, match="leave source out"):
+        ledger.charge(Guarantee.none(ADD_REMOVE), what="mean", mechanism="mean")
+    assert ledger.history == []
+
+
+def test_history_holds_public_facts(ledger):
+    charge = spend(ledger, 0.25)
+    assert ledger.history == [charge]
+    assert (charge.what, charge.mechanism) == ("mean of age", "mean by hand")
+    assert charge.cost == charge.spent == Guarantee(0.25, 0, ADD_REMOVE)
+    assert charge.when.endswith("+00:00")
+
+
+def test_long_fractions_round_up_and_never_pass_the_total(ledger):
+    sizes = [2**2000 + 1, 3**1400, 5**900]
+    for size in sizes:
+        spend(ledger, Fraction(1, 4) + Fraction(1, size))
+    spent = ledger.spent.epsilon
+    assert spent >= Fraction(3, 4) + sum(Fraction(1, size) for size in sizes)
+    assert spent.denominator <= 1 << 2048
+    spend(ledger, 1 - spent)
+    assert ledger.spent.epsilon == 1
+
+
+def test_threads_charge_exactly_the_total(ledger):
+    def attempt(_):
+        try:
+            spend(ledger, 0.05)
+        except BudgetExceededError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(attempt, range(40))) == 20
+    assert ledger.spent.epsilon == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_forked_processes_share_a_file_and_not_memory(tmp_path):
+    script = tmp_path / "forks.py"
+    script.write_text(FORKS)
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, script, tmp_path / "x.ledger"], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == ["child-refused", "5"], done.stderr
+
+
+FORKS = """
+import os, sys
+from sourdine.errors import BudgetExceededError
+from sourdine.privacy import Guarantee
+from sourdine.session import FileLedger, MemoryLedger, Terms
+terms = Terms(total=Guarantee(1))
+def spend(ledger):
+    ledger.charge(Guarantee(0.2), what="count", mechanism="count")
+memory, file = MemoryLedger(terms), FileLedger(sys.argv[1], terms)
+spend(file)
+children = []
+for i in range(4):
+    child = os.fork()
+    if not child:
+        spend(file)
+        try:
+            spend(memory)
+        except BudgetExceededError:
+            if i == 0:
+                os.write(1, b"child-refused\\n")
+        os._exit(0)
+    os.waitpid(child, 0)
+print(len(file.history))
+"""
+
+
+def test_a_file_remembers(tmp_path):
+    path = tmp_path / "people.ledger"
+    spend(FileLedger(path, TERMS), 0.75)
+    again = FileLedger(path, TERMS)
+    assert again.spent.epsilon == Fraction(3, 4)
+    assert FileLedger(path, None).terms == TERMS
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["people.ledger"]
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"total": Guarantee(2, 1e-6, ADD_REMOVE)}, "epsilon must be 1, as the ledger p.ledger"),
+        ({"total": Guarantee(1, 0, ADD_REMOVE)}, "delta must be 1/1000000, as"),
+        ({"total": Guarantee(1, 1e-6, SUBSTITUTE)}, "relation must be add_remove, as"),
+        ({"unit": "person"}, "unit must be None, as"),
+        ({"rows": 2}, "rows must be 1, as"),
+        ({"name": "others.csv"}, "name must be people.csv, as"),
+    ],
+)
+def test_other_terms_are_refused(tmp_path, change, text):
+    path = tmp_path / "p.ledger"
+    FileLedger(path, TERMS)
+    given = {"total": TERMS.total, "name": TERMS.name} | change
+    with pytest.raises(ParameterError, match=text):
+        FileLedger(path, Terms(**given))
+
+
+def test_a_missing_name_fits_every_name(tmp_path):
+    path = tmp_path / "p.ledger"
+    FileLedger(path, TERMS)
+    assert FileLedger(path, Terms(total=TERMS.total)).terms.name == "people.csv"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE charges SET epsilon = '0'",
+        "DELETE FROM charges",
+        "INSERT OR REPLACE INTO charges SELECT 1, time, what, mechanism, '0', delta, '0', '0'"
+        " FROM charges",
+        "INSERT INTO charges SELECT 7, time, what, mechanism, '0', delta, '0', '0' FROM charges",
+        "UPDATE terms SET epsilon = '100'",
+        "DELETE FROM terms",
+        "INSERT INTO terms SELECT * FROM terms",
+    ],
+)
+def test_the_file_only_grows(tmp_path, statement):
+    path = tmp_path / "p.ledger"
+    ledger = FileLedger(path, TERMS)
+    spend(ledger, 0.5)
+    connection = sqlite3.connect(path)
+    with pytest.raises(sqlite3.IntegrityError):
+        connection.execute(statement)
+    connection.close()
+    assert ledger.spent.epsilon == Fraction(1, 2)
+    assert ledger.terms == TERMS
+
+
+def test_a_foreign_file_is_refused_and_left_alone(tmp_path):
+    text, database = tmp_path / "notes.txt", tmp_path / "other.db"
+    text.write_text("not a database, and much longer than a header of a hundred bytes " * 4)
+    connection = sqlite3.connect(database)
+    connection.execute("CREATE TABLE terms (identity TEXT)")
+    connection.commit()
+    connection.close()
+    for path in (text, database):
+        before = path.read_bytes()
+        with pytest.raises(ParameterError, match="ledger must be a file that Sourdine wrote"):
+            FileLedger(path, TERMS)
+        assert path.read_bytes() == before
+
+
+def test_a_damaged_file_is_refused(tmp_path):
+    path = tmp_path / "p.ledger"
+    ledger = FileLedger(path, TERMS)
+    for _ in range(40):
+        spend(ledger, 0.001, what="mean of " + "x" * 500)
+    whole = path.read_bytes()
+    for cut in (len(whole) // 2, len(whole) - 4096):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(SourdineError, match=r"p\.ledger"):
+            FileLedger(path, TERMS)
+    path.write_bytes(whole[:8192] + b"\xa7" * 8192 + whole[16384:])
+    with pytest.raises(SourdineError, match="Sourdine wrote"):
+        FileLedger(path, TERMS)
+
+
+@pytest.mark.parametrize("numbers", ["'1/10', '0', '1/10', '0'", "'2', '0', '2', '0'", "'x',1,1,1"])
+def test_lines_that_do_not_add_up_are_refused(tmp_path, numbers):
+    path = tmp_path / "p.ledger"
+    spend(FileLedger(path, TERMS), 0.5)
+    connection = sqlite3.connect(path)
+    connection.execute(f"INSERT INTO charges VALUES (2, 't', 'w', 'm', {numbers})")  # noqa: S608
+    connection.commit()
+    connection.close()
+    with pytest.raises(ParameterError, match="Sourdine wrote"):
+        FileLedger(path, TERMS)
+
+
+def test_a_later_format_is_refused(tmp_path):
+    path = tmp_path / "p.ledger"
+    FileLedger(path, TERMS)
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 9")
+    connection.close()
+    with pytest.raises(ParameterError, match="of format 9"):
+        FileLedger(path, TERMS)
+
+
+def test_a_deleted_ledger_does_not_begin_anew(tmp_path):
+    path = tmp_path / "p.ledger"
+    ledger = FileLedger(path, TERMS)
+    spend(ledger, 0.9)
+    path.rename(tmp_path / "moved")
+    with pytest.raises(SourdineError, match="no such file"):
+        spend(ledger, 0.9)
+    FileLedger(path, TERMS)
+    with pytest.raises(ParameterError, match="must stay the file that was opened"):
+        spend(ledger, 0.9)
+    path.write_bytes(b"")
+    with pytest.raises(SourdineError, match=r"p\.ledger"):
+        spend(ledger, 0.9)
+
+
+def test_a_copy_of_the_one_file_holds_every_charge(tmp_path):
+    path, copy = tmp_path / "p.ledger", tmp_path / "copy.ledger"
+    ledger = FileLedger(path, TERMS)
+    for _ in range(5):
+        spend(ledger, 0.1)
+        shutil.copy(path, copy)
+        assert FileLedger(copy, TERMS).spent == ledger.spent
+
+
+def test_a_held_ledger_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(ledger_module, "PATIENCE", 0.05)
+    path = tmp_path / "p.ledger"
+    ledger = FileLedger(path, TERMS)
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(SourdineError, match="another process has held it"):
+        spend(ledger, 0.1)
+    holder.close()
+    spend(ledger, 0.1)
+    assert len(ledger.history) == 1
+
+
+def test_paths_that_cannot_be(tmp_path):
+    with pytest.raises(SourdineError, match="no such folder"):
+        FileLedger(tmp_path / "nowhere" / "p.ledger", TERMS)
+    with pytest.raises(ParameterError, match="epsilon must be given to open a new ledger"):
+        FileLedger(tmp_path / "p.ledger", None)
+    assert not (tmp_path / "p.ledger").exists()
+
+
+def test_an_interrupted_charge_is_undone(tmp_path, monkeypatch):
+    ledger = FileLedger(tmp_path / "p.ledger", TERMS)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ledger_module, "_next", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            spend(ledger, 0.1)
+    spend(ledger, 0.1)
+    assert ledger.spent.epsilon == Fraction(1, 10)
+    assert not Path(f"{ledger.path}-journal").exists()

@@ -1,0 +1,226 @@
+"""A session: the statistics as methods, one total, a charge before every draw."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sourdine import central
+from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError, SourdineError
+from sourdine.noise import SeededSource
+from sourdine.privacy import SUBSTITUTE
+from sourdine.session import Session
+from sourdine.session import session as session_module
+
+AGES = {"age": [20, 30, 40] * 200, "sex": ["f", "m", "f"] * 200, "who": list(range(300)) * 2}
+AGE = {"column": "age", "bounds": (0, 120), "step": 1}
+CALLS = [
+    ("count", {}),
+    ("count", {"column": "age", "by": "sex", "keys": ["f", "m"]}),
+    ("sum", AGE),
+    ("mean", AGE),
+    ("mean", {**AGE, "by": "sex", "keys": ["f", "m", "x"]}),
+    ("mean", {**AGE, "method": "exponential"}),
+    ("variance", AGE),
+    ("proportion", {"column": "sex", "category": "f"}),
+    ("proportion", {"column": "sex", "category": "f", "n": 600}),
+    ("histogram", {"column": "age", "bins": 4, "bounds": (0, 120)}),
+    ("histogram", {"column": "sex", "keys": ["f", "m"]}),
+    ("histogram", {"column": "age", "bins": [0, 25, 120], "by": "sex", "keys": ["f", "m"]}),
+]
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "ledger.py"
+
+
+def session(**changed):
+    return Session(AGES, **{"epsilon": 1} | changed)
+
+
+@pytest.mark.parametrize("shape", [{}, {"relation": "substitute"}, {"unit": "who", "rows": 2}])
+@pytest.mark.parametrize(("kind", "parameters"), CALLS)
+def test_methods_release_what_the_functions_release(kind, parameters, shape):
+    mine = getattr(session(**shape), kind)(**parameters, epsilon=0.5)
+    yours = getattr(central, kind)(AGES, **parameters, **shape, epsilon=0.5)
+    assert mine.mechanism == yours.mechanism
+    assert mine.cost == yours.cost
+    assert mine.caveats == yours.caveats
+
+
+@pytest.mark.parametrize(("kind", "parameters"), CALLS)
+def test_each_call_is_charged_its_cost(kind, parameters):
+    s = session()
+    release = getattr(s, kind)(**parameters, epsilon=0.25)
+    (charge,) = s.history
+    assert charge.cost == release.cost
+    assert charge.mechanism == str(release.mechanism)
+    assert s.remaining.epsilon == Fraction(3, 4)
+
+
+def test_error_targets_are_charged_the_epsilon_they_need():
+    s = session()
+    release = s.count(error=30)
+    assert s.spent.epsilon == release.cost.epsilon == central.epsilon_for(
+        lambda e: central.Count(epsilon=e), 30
+    )  # fmt: skip
+
+
+def test_refusal_says_what_is_left_and_draws_nothing(monkeypatch):
+    s = session(epsilon=3)
+    s.count(epsilon=2.6)
+    monkeypatch.setattr(session_module, "ask", _unreachable)
+    text = "epsilon must be at most 0.4, what is left of 3, got 0.5. Type epsilon=0.4 or less."
+    with pytest.raises(BudgetExceededError, match=re.escape(text)):
+        s.mean(**AGE, epsilon=0.5)
+    assert len(s.history) == 1
+
+
+def _unreachable(*_, **__):
+    pytest.fail("a mechanism ran")
+
+
+@pytest.mark.parametrize("in_file", [False, True])
+def test_a_charge_stands_before_anything_is_drawn(monkeypatch, tmp_path, in_file):
+    path = tmp_path / "x.ledger" if in_file else None
+    s = session(ledger=path)
+    seen = []
+
+    def die(*_, **__):
+        seen.append(Session(AGES, ledger=path).spent if path else s.spent)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(session_module, "ask", die)
+    with pytest.raises(KeyboardInterrupt):
+        s.count(epsilon=0.25)
+    assert [spent.epsilon for spent in seen] == [Fraction(1, 4)]
+    assert s.spent.epsilon == Fraction(1, 4)
+
+
+def test_a_wrong_parameter_costs_nothing():
+    s = session()
+    wrong = [
+        ("mean", {"column": "agge", "bounds": (0, 120), "epsilon": 0.1}),
+        ("mean", {"column": "age", "epsilon": 0.1}),
+        ("count", {"by": "sexx", "keys": ["f"], "epsilon": 0.1}),
+        ("count", {"bonds": 1, "epsilon": 0.1}),
+        ("mean", {**AGE}),
+    ]
+    for kind, parameters in wrong:
+        with pytest.raises(SourdineError):
+            getattr(s, kind)(**parameters)
+    assert s.history == []
+
+
+@pytest.mark.parametrize("name", ["relation", "unit", "rows", "source"])
+def test_what_the_session_fixes_is_refused_in_a_call(name):
+    given = {"relation": SUBSTITUTE, "unit": "who", "rows": 2, "source": SeededSource(1)}
+    with pytest.raises(ParameterError, match=f"{name} must be left to the session"):
+        session().count(epsilon=0.1, **{name: given[name]})
+
+
+def test_unknown_keys_spend_delta():
+    s = session(delta=1e-5)
+    s.histogram(column="sex", keys="unknown", epsilon=0.5, delta=1e-6)
+    assert s.remaining.delta == Fraction(9, 10**6)
+    with pytest.raises(BudgetExceededError, match="delta must be at most 9e-06"):
+        s.histogram(column="sex", keys="unknown", epsilon=0.1, delta=1e-5)
+
+
+def test_a_ledger_outlives_the_session(tmp_path):
+    path = tmp_path / "ages.ledger"
+    session(ledger=path).count(epsilon=0.7)
+    again = Session(AGES, ledger=str(path))
+    assert again.remaining.epsilon == Fraction(3, 10)
+    with pytest.raises(ParameterError, match=r"epsilon must be 1, as the ledger ages\.ledger"):
+        session(ledger=path, epsilon=2)
+
+
+def test_a_file_names_the_ledger(tmp_path):
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("age\n20\n30\n")
+    ledger = tmp_path / "l"
+    s = Session(tmp_path / "a.csv", epsilon=1, ledger=ledger)
+    assert s.terms.name == "a.csv"
+    assert abs(s.count(epsilon=1).value) < 100
+    with pytest.raises(ParameterError, match=r"name must be a\.csv"):
+        Session(tmp_path / "b.csv", epsilon=1, ledger=ledger)
+    Session(tmp_path / "b.csv", epsilon=1, ledger=ledger, name="a.csv")
+
+
+def test_the_ledger_holds_no_data(tmp_path):
+    """Two data sets that share nothing but their columns leave the same lines behind."""
+    lines = []
+    for i, data in enumerate([AGES, {k: v[:3] for k, v in AGES.items()}, {"age": [np.nan]}]):
+        path = tmp_path / str(i)
+        s = Session(data, epsilon=1, ledger=path)
+        s.mean(**AGE, epsilon=0.5)
+        s.count(epsilon=0.25)
+        lines.append([(c.number, c.what, c.mechanism, c.cost, c.spent) for c in s.history])
+        lines.append(len(path.read_bytes()))
+    assert lines[:2] == lines[2:4] == lines[4:]
+
+
+def test_planning_is_free_and_bound_to_what_is_left():
+    s = session(unit="who", rows=2, relation="substitute")
+    s.count(epsilon=0.5)
+    plan = s.plan.count()
+    assert plan.epsilon == Fraction(1, 2)
+    assert (plan.statistic.rows, plan.statistic.relation) == (2, SUBSTITUTE)
+    assert plan.fits
+    too_much = s.plan.mean(n=300, error=0.1, **AGE)
+    assert not too_much.fits
+    assert "too little" in str(too_much)
+    assert s.plan.together([s.plan.count(error=5), s.plan.mean(n=300, error=3, **AGE)]).epsilon <= (
+        Fraction(1, 2)
+    )
+    assert len(s.history) == 1
+
+
+def test_a_session_needs_a_total_and_real_columns():
+    with pytest.raises(ParameterError, match="epsilon must be the total of the session"):
+        Session(AGES)
+    with pytest.raises(ParameterError, match=r"unit must be one of the columns.*'age', 'sex'"):
+        session(unit="name")
+    with pytest.raises(ParameterError, match="delta must be below 1"):
+        session(delta=1)
+    with pytest.raises(ParameterError, match="got 'local'"):
+        session(relation="local")
+
+
+def test_a_session_cannot_be_copied():
+    for twice in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(ParameterTypeError, match="must be one object"):
+            twice(session())
+    assert repr(session()) == (
+        "<Session: epsilon 0, one record added or removed spent of epsilon 1, "
+        "one record added or removed>"
+    )
+
+
+@pytest.fixture(scope="module")
+def killed():
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, BENCHMARK, "--kills", "20", "--fits", "240"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
+def test_killed_processes_lose_no_charge(killed):
+    assert re.search(r"charges in all *│ *240 ", killed)
+    assert "BROKEN" not in killed
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
+def test_writers_share_exactly_the_total(killed):
+    assert re.search(r"answers of a race from nothing *│ *30 ", killed)

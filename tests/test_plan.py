@@ -1,0 +1,152 @@
+"""Planning: errors and epsilons before paying, for one statistic and for several."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+from sourdine import central, plan
+from sourdine.central.target import rounded
+from sourdine.errors import ParameterError, ParameterTypeError
+
+AGE = {"bounds": (0, 120), "step": 1}
+PLANS = [
+    ("count", {}, 10),
+    ("count", {"by": "sex", "keys": ["f", "m"], "relation": "substitute"}, 10),
+    ("sum", AGE, 5000),
+    ("mean", {**AGE, "n": 1000}, 2),
+    ("mean", {**AGE, "n": 1000, "relation": "substitute"}, 2),
+    ("mean", {**AGE, "n": 1000, "by": "sex", "keys": ["f", "m"]}, 2),
+    ("variance", {**AGE, "n": 1000}, 200),
+    ("proportion", {"n": 1000}, 0.01),
+    ("histogram", {"bins": 10, "bounds": (0, 120)}, 20),
+    ("histogram", {"keys": ["a", "b"]}, 20),
+]
+
+
+@pytest.mark.parametrize(("kind", "parameters", "error"), PLANS)
+def test_planned_epsilon_is_the_least(kind, parameters, error):
+    planned = getattr(plan, kind)(**parameters, error=error)
+    assert planned.error <= error
+    assert planned.epsilon == rounded(planned.epsilon)
+    smaller = planned.epsilon * Fraction(9989, 10000)
+    assert planned.at(smaller) > error * (1 - 1e-9) or rounded(smaller) == planned.epsilon
+
+
+@pytest.mark.parametrize(("kind", "parameters", "error"), PLANS)
+def test_a_plan_is_for_what_the_function_releases(kind, parameters, error):
+    data = {"value": [1, 2, 3], "sex": ["f", "m", "f"]}
+    for spend in ({"epsilon": 0.5}, {"error": error}):
+        given = {**parameters, **spend, "column": "value"}
+        planned = getattr(plan, kind)(**given)
+        released = getattr(central, kind)(data, **given)
+        assert planned.statistic == released.mechanism
+        assert planned.epsilon == released.cost.epsilon
+        assert planned.error == released.mechanism.error(0.05, n=given.get("n"))
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.999])
+def test_confidence_is_kept(confidence):
+    planned = plan.mean(n=1000, error=2, confidence=confidence, **AGE)
+    assert planned.error <= 2 < planned.at(planned.epsilon * Fraction(99, 100))
+    assert planned.confidence == Fraction(str(confidence))
+    assert f"({100 * confidence:g} %)" in str(planned)
+
+
+@pytest.mark.parametrize("total", [0.05, 1, 20])
+def test_shared_errors_are_balanced(total):
+    wanted = [
+        plan.mean(n=10_000, error=1, **AGE),
+        plan.variance(n=10_000, error=40, **AGE),
+        plan.sum(error=10_000, **AGE),
+        plan.proportion(n=10_000, error=0.001),
+    ]
+    shared = plan.together(wanted, epsilon=total)
+    ratios = [e / w for e, w in zip(shared.error, shared.wanted, strict=True)]
+    assert shared.epsilon <= Fraction(str(total))
+    assert shared.epsilon > Fraction(str(total)) * Fraction(998, 1000)
+    assert max(ratios) < 1.02 * min(ratios)
+    assert shared.factor == max(ratios)
+
+
+def test_no_other_sharing_is_better():
+    wanted = [plan.mean(n=10_000, error=1, **AGE), plan.sum(error=3000, **AGE)]
+    best = plan.together(wanted, epsilon=1).factor
+    for part in range(5, 100, 5):
+        shares = (Fraction(part, 100), Fraction(100 - part, 100))
+        worst = max(p.at(share) / p.error for p, share in zip(wanted, shares, strict=True))
+        assert worst >= best * 0.998
+
+
+def test_whole_errors_are_shared_too():
+    shared = plan.together([plan.count(error=2), plan.histogram(keys=["a"], error=1)], epsilon=50)
+    assert shared.epsilon <= 50
+    assert all(epsilon > 0 for epsilon in (p.epsilon for p in shared))
+
+
+def test_targets_add_up():
+    wanted = [plan.count(error=10), plan.mean(n=1000, error=2, column="age", **AGE)]
+    both = plan.together(wanted)
+    assert both.epsilon == wanted[0].epsilon + wanted[1].epsilon
+    assert [p.error for p in both] == [p.error for p in wanted]
+    assert len(both) == 2
+    assert both[1] is wanted[1]
+    assert both.factor == 1
+
+
+def test_statistics_are_taken_as_they_are():
+    both = plan.together([central.Count(epsilon=1), plan.sum(epsilon=1, **AGE)], epsilon=4, n=7)
+    assert both[0].n == 7
+    assert 3.98 < both.epsilon <= 4
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (plan.count, "epsilon or error must be given"),
+        (lambda: plan.count(epsilon=1, error=1), "got both"),
+        (lambda: plan.mean(epsilon=1, n=10), "bounds must be two public numbers"),
+        (lambda: plan.mean(epsilon=1, **AGE).error, "n must be a number for the error"),
+        (lambda: plan.count(epsilon=1, confidence=1), "confidence must be below 1"),
+        (lambda: plan.count(epsilon=1, bounds=(0, 1)), "count must be given parameters it knows"),
+        (lambda: plan.count(epsilon=1, n=0), "n must be at least 1"),
+        (lambda: plan.together([]), "plans must hold at least one"),
+        (lambda: plan.together(["mean"]), "plans must be plans or statistics"),
+        (lambda: plan.mean(epsilon=1, by="a", keys=[1], missing="middle", **AGE), "is private"),
+    ],
+)
+def test_wrong_plans_say_what_to_type(call, text):
+    with pytest.raises((ParameterError, ParameterTypeError), match=text):
+        call()
+
+
+def test_plans_print_and_travel():
+    one = plan.mean(n=100_000, column="salary", bounds=(0, 500_000), step=1, epsilon=0.5)
+    assert str(one).splitlines()[0].split() == ["statistic", "n", "epsilon", "error", "(95", "%)"]
+    assert "mean of salary  100 000      0.5" in str(one)
+    facts = json.loads(one.to_json())
+    assert (facts["epsilon"], facts["n"], facts["error"]) == (0.5, 100_000, one.error)
+    assert one._repr_html_().startswith("<table>")
+    several = plan.together([one, plan.count(error=5)], epsilon=1)
+    assert "in all  epsilon" in str(several)
+    assert len(json.loads(several.to_json())["plans"]) == 2
+    assert several._repr_html_().count("<tr>") == 3
+
+
+def test_the_curve_is_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    for i, planned in enumerate([plan.count(epsilon=1), plan.mean(n=1000, error=2, **AGE)]):
+        planned.plot(path=tmp_path / f"{i}.png")
+        assert (tmp_path / f"{i}.png").stat().st_size > 10_000
+
+
+def test_errors_fall_with_epsilon_and_rise_with_rows():
+    for kind, rows in product(("mean", "variance"), (1, 3)):
+        planned = getattr(plan, kind)(n=1000, epsilon=1, rows=rows, **AGE)
+        assert planned.at(0.5) > planned.error > planned.at(2)
+        more = replace(planned, statistic=replace(planned.statistic, rows=rows + 1))
+        assert more.error > planned.error
