@@ -21,6 +21,8 @@ PLANS = [
     ("mean", {**AGE, "n": 1000}, 2),
     ("mean", {**AGE, "n": 1000, "relation": "substitute"}, 2),
     ("mean", {**AGE, "n": 1000, "by": "sex", "keys": ["f", "m"]}, 2),
+    ("mean", {**AGE, "n": 1000, "relation": "substitute", "unit": "who", "rows": 2}, 5),
+    ("proportion", {"n": 1000, "relation": "substitute", "unit": "who"}, 0.05),
     ("variance", {**AGE, "n": 1000}, 200),
     ("proportion", {"n": 1000}, 0.01),
     ("histogram", {"bins": 10, "bounds": (0, 120)}, 20),
@@ -39,7 +41,7 @@ def test_planned_epsilon_is_the_least(kind, parameters, error):
 
 @pytest.mark.parametrize(("kind", "parameters", "error"), PLANS)
 def test_a_plan_is_for_what_the_function_releases(kind, parameters, error):
-    data = {"value": [1, 2, 3], "sex": ["f", "m", "f"]}
+    data = {"value": [1, 2, 3], "sex": ["f", "m", "f"], "who": [1, 2, 3]}
     for spend in ({"epsilon": 0.5}, {"error": error}):
         given = {**parameters, **spend, "column": "value"}
         planned = getattr(plan, kind)(**given)

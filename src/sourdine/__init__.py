@@ -9,15 +9,20 @@ The rooms, ground floor first; each imports only those before it:
 ``noise``        exact samplers over the operating system's generator
 ``laws``         whole distributions, as evidence for every claim
 ``release``      what a mechanism publishes: a value, its cost, its caveats
+``tally``        any frame or file to exact counts over public cells
 ``mechanisms``   the primitives, each with four faces: release, law, guarantee, error
 ``audit``        claims checked by machine
+``bounds``       theorems on accuracy, as functions
+``central``      means, histograms, quantiles: what a person publishes
+``plan``         what an answer will cost, before paying
+``session``      one budget for many answers, with a ledger
 ===============  ==============================================================================
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import (
     BudgetExceededError,
@@ -29,12 +34,50 @@ from sourdine.grid import Grid
 from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Budget, Guarantee, Relation
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
-    from sourdine import audit, exact, laws, mechanisms, noise, privacy
+    from sourdine import (
+        audit,
+        bounds,
+        central,
+        exact,
+        laws,
+        mechanisms,
+        noise,
+        plan,
+        privacy,
+        session,
+        tally,
+    )
+    from sourdine.central import (
+        count,
+        histogram,
+        mean,
+        median,
+        proportion,
+        quantile,
+        quantiles,
+        sum,  # noqa: A004 - the statistic
+        variance,
+    )
     from sourdine.release import Release
+    from sourdine.session import Session
+    from sourdine.tally import Frame
 
 __version__ = "0.1.0"
+
+_ROOMS = (
+    "audit", "bounds", "central", "exact", "laws", "mechanisms", "noise", "plan", "privacy",
+    "session", "tally",
+)  # fmt: skip
+_NAMES = {
+    **dict.fromkeys(
+        ("count", "histogram", "mean", "median", "proportion", "quantile", "quantiles", "sum",
+         "variance"),
+        "central",
+    ),
+    "Frame": "tally",
+    "Release": "release",
+    "Session": "session",
+}  # fmt: skip
 
 __all__ = [
     "ADD_REMOVE",
@@ -42,30 +85,44 @@ __all__ = [
     "SUBSTITUTE",
     "Budget",
     "BudgetExceededError",
+    "Frame",
     "Grid",
     "Guarantee",
     "ParameterError",
     "ParameterTypeError",
     "Relation",
     "Release",
+    "Session",
     "SourdineError",
     "audit",
+    "bounds",
+    "central",
+    "count",
     "exact",
+    "histogram",
     "laws",
+    "mean",
     "mechanisms",
+    "median",
     "noise",
+    "plan",
     "privacy",
+    "proportion",
+    "quantile",
+    "quantiles",
+    "session",
+    "sum",
+    "tally",
+    "variance",
 ]
 
-_ROOMS = frozenset(["audit", "exact", "laws", "mechanisms", "noise", "privacy"])
 
-
-def __getattr__(name: str) -> ModuleType | type[Release]:
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - a room, a class or a function
     """Load a room when it is first asked for, so that ``import sourdine`` stays quick."""
     if name in _ROOMS:
         return import_module(f"sourdine.{name}")
-    if name == "Release":
-        return import_module("sourdine.release").Release  # type: ignore[no-any-return]
+    if name in _NAMES:
+        return getattr(import_module(f"sourdine.{_NAMES[name]}"), name)
     raise AttributeError(f"module 'sourdine' has no attribute {name!r}")
 
 

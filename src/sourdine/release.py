@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 from importlib import import_module
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -29,6 +30,8 @@ __all__ = ["SHOWN", "Release", "Released", "readable", "rebuilt"]
 
 SHOWN = 0.95
 """The confidence of the intervals in a table."""
+
+WIDTH = 88
 
 
 class Released(Protocol):
@@ -127,14 +130,12 @@ class Release:
 
     def __str__(self) -> str:
         heads, rows = self.mechanism.table(self)
-        width = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-        table = [
-            "  ".join(text.rjust(w) for text, w in zip(line, width, strict=True)).rstrip()
-            for line in (heads, *rows)
-        ]
+        columns = [_aligned(head, texts) for head, *texts in zip(heads, *rows, strict=True)]
+        table = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
         facts = [("cost", str(self.cost)), ("by", str(self.mechanism))]
         facts += [("note", caveat) for caveat in self.caveats]
-        return "\n".join(table + [f"{name:<5} {text}" for name, text in facts])
+        notes = [_wrapped(f"{name:<5} {text}") for name, text in facts]
+        return "\n".join(table + notes)
 
     def _repr_html_(self) -> str:
         heads, rows = self.mechanism.table(self)
@@ -178,6 +179,18 @@ class Release:
             drawn=drawn,
             grid=getattr(mechanism, "grid", None),
         )
+
+
+def _aligned(head: str, texts: Sequence[str]) -> list[str]:
+    """Return a column of one width: names to the left, numbers to the right."""
+    width = max(map(len, (head, *texts)))
+    names = any(letter.isalpha() for text in texts for letter in text)
+    return [text.ljust(width) if names else text.rjust(width) for text in (head, *texts)]
+
+
+def _wrapped(text: str) -> str:
+    """Return a note in lines of a terminal's width, indented below its name."""
+    return fill(text, WIDTH, subsequent_indent=" " * 6, break_long_words=False)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401

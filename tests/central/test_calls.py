@@ -117,6 +117,14 @@ def _private(release):
     return replace(release, cost=release.mechanism.cost)
 
 
+def test_what_is_kept_of_a_person_is_said():
+    x = {"who": [1, 1, 2], "value": [5, 6, 7]}
+    assert "Of each who one row was kept." in count(x, epsilon=1, unit="who").caveats
+    twice = mean(x, epsilon=1, column="value", unit="who", rows=2, **B)
+    assert "Of each who at most 2 rows were kept." in twice.caveats
+    assert "The promise is for a person, with at most 2 records." in twice.caveats
+
+
 def test_rows_of_one_person_are_bounded_across_groups():
     x = {"who": [1] * 400, "group": ["a", "b"] * 200, "value": [5] * 400}
     for keys in (["a", "b"], ["b", "a"]):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sourdine.central import NamedCounts
+from sourdine.errors import ParameterError
 from sourdine.noise import SeededSource
 
 KEYS = "xyz"
@@ -76,3 +77,11 @@ def test_rare_keys_stay_unnamed():
     mechanism = NamedCounts(epsilon=1, delta=1e-6)
     found = mechanism.release({"common": 1000, "rare": 1}, source=SeededSource(1)).value
     assert list(found) == ["common"]
+
+
+def test_thresholds_at_large_epsilon_and_many_rows():
+    assert NamedCounts(epsilon=10**5, delta=1e-9).threshold == 2
+    assert NamedCounts(epsilon=1, delta=1e-6, rows=1000).threshold > 1000
+    assert NamedCounts(epsilon=1, delta=1e-6).threshold == 15
+    with pytest.raises(ParameterError, match="delta must be below 1 and rows at most 1000"):
+        NamedCounts(epsilon=1, delta=1)

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 
 import pytest
+from rich.console import Console
 
 import sourdine as sd
 from sourdine.cli import app as app_module
 from sourdine.cli import main
+from sourdine.cli import statistics as statistics_module
 
 AGE = ("-c", "age", "--bounds", "0", "120", "--step", "1")
 
 
 @pytest.fixture
-def csv(tmp_path):
+def csv(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "people.csv"
     rows = [f"{20 + i % 50},{'fm'[i % 2]},p{i // 2},{-5 + i % 10}" for i in range(2000)]
     path.write_text("\n".join(["age,sex,person,cold", *rows, "n/a,f,p7,1"]))
@@ -111,7 +115,7 @@ def test_categories_known_and_unknown(run, csv):
     assert "threshold" in out
     split = ("-c", "age", "--bins", "0,45,120", "--by", "sex", "--keys", "f,m")
     status, out, _ = run("histogram", csv, *split, "-e", "1")
-    assert (status, out.count(" to 120")) == (0, 2)
+    assert (status, out.count("45 to 120")) == (0, 2)
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "html"])
@@ -157,8 +161,7 @@ def test_pictures(run, csv, tmp_path, ending):
         (("mean", "-c", "age", "--bounds", "9", "0", "-e", "1"), "lower must be below upper"),
     ],
 )
-def test_a_wrong_word_is_explained(run, csv, words, text, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
+def test_a_wrong_word_is_explained(run, csv, words, text):
     status, out, err = run(words[0], csv, *words[1:])
     assert (status, out) == (2, "")
     assert text in err
@@ -192,6 +195,34 @@ def test_a_ledger_is_charged_and_refuses(run, csv, tmp_path):
     assert json.loads(out)["ledger"]["remaining"]["epsilon"] == "0"
 
 
+def test_a_ledger_is_shown(run, csv):
+    words = ("--unit", "person", "--rows", "2", "--ledger", "x.ledger")
+    run("mean", csv, *AGE, "-e", "0.6", *words, "--total", "1")
+    run("count", csv, "-e", "0.1", *words)
+    status, out, _ = run("ledger", "x.ledger")
+    assert status == 0
+    assert "mean of age" in out
+    assert "person, 2 records of each" in out
+    assert "left   epsilon 0.3" in out
+    facts = json.loads(run("ledger", "x.ledger", "--json")[1])
+    assert [charge["what"] for charge in facts["charges"]] == ["mean of age", "count"]
+    assert facts["charges"][0]["statistic"]["bounds"] == [0, 120]
+    status, _, err = run("ledger", csv)
+    assert (status, "ledger must be a file that Sourdine wrote" in err) == (2, True)
+    assert run("ledger", "none.ledger")[0] == 2
+
+
+def test_a_spinner_turns_for_a_person_and_a_large_file(run, csv, monkeypatch):
+    words = ("count", csv, "-e", "1", "--json")
+    assert run(*words)[2] == ""
+    monkeypatch.setattr(statistics_module, "LARGE", 0)
+    assert run(*words)[2] == ""
+    monkeypatch.setattr(Console, "is_terminal", property(lambda console: console.stderr))
+    _, out, err = run(*words)
+    assert "reading" in err
+    assert json.loads(out)["caveats"]
+
+
 def test_a_picture_that_cannot_be_drawn_costs_nothing(run, csv, tmp_path):
     ledger = tmp_path / "people.ledger"
     words = ("-e", "0.6", "--ledger", ledger, "--total", "1", "--plot", "x.gif")
@@ -213,8 +244,6 @@ def test_help_loads_nothing_large(sourdine):
         "import sys; from sourdine.cli import app; "
         "print(*{'scipy', 'duckdb', 'narwhals', 'matplotlib', 'pandas'} & set(sys.modules))"
     )
-    import subprocess  # noqa: PLC0415
-
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
     assert done.stdout.strip() == ""
     assert sourdine("--help").returncode == 0

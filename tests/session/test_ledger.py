@@ -30,7 +30,8 @@ def ledger(request, tmp_path):
 
 
 def spend(ledger, epsilon, delta=0, relation=ADD_REMOVE, what="mean of age"):
-    return ledger.charge(Guarantee(epsilon, delta, relation), what=what, mechanism="mean by hand")
+    cost = Guarantee(epsilon, delta, relation)
+    return ledger.charge(cost, what=what, mechanism="mean by hand", parameters="{}")
 
 
 def test_ten_tenths_exhaust_exactly(ledger):
@@ -70,7 +71,7 @@ def test_what_the_refusal_names_fits(ledger):
 
 def test_an_infinite_cost_is_refused(ledger):
     with pytest.raises(BudgetExceededError, match="leave source out"):
-        ledger.charge(Guarantee.none(ADD_REMOVE), what="mean", mechanism="mean")
+        ledger.charge(Guarantee.none(ADD_REMOVE), what="mean", mechanism="mean", parameters="{}")
     assert ledger.history == []
 
 
@@ -123,7 +124,7 @@ from sourdine.privacy import Guarantee
 from sourdine.session import FileLedger, MemoryLedger, Terms
 terms = Terms(total=Guarantee(1))
 def spend(ledger):
-    ledger.charge(Guarantee(0.2), what="count", mechanism="count")
+    ledger.charge(Guarantee(0.2), what="count", mechanism="count", parameters="{}")
 memory, file = MemoryLedger(terms), FileLedger(sys.argv[1], terms)
 spend(file)
 children = []
@@ -181,9 +182,10 @@ def test_a_missing_name_fits_every_name(tmp_path):
     [
         "UPDATE charges SET epsilon = '0'",
         "DELETE FROM charges",
-        "INSERT OR REPLACE INTO charges SELECT 1, time, what, mechanism, '0', delta, '0', '0'"
+        "INSERT OR REPLACE INTO charges SELECT 1, time, what, mechanism, '{}', '0', delta, '0', '0'"
         " FROM charges",
-        "INSERT INTO charges SELECT 7, time, what, mechanism, '0', delta, '0', '0' FROM charges",
+        "INSERT INTO charges SELECT 7, time, what, mechanism, '{}', '0', delta, '0', '0'"
+        " FROM charges",
         "UPDATE terms SET epsilon = '100'",
         "DELETE FROM terms",
         "INSERT INTO terms SELECT * FROM terms",
@@ -235,7 +237,7 @@ def test_lines_that_do_not_add_up_are_refused(tmp_path, numbers):
     path = tmp_path / "p.ledger"
     spend(FileLedger(path, TERMS), 0.5)
     connection = sqlite3.connect(path)
-    connection.execute(f"INSERT INTO charges VALUES (2, 't', 'w', 'm', {numbers})")  # noqa: S608
+    connection.execute(f"INSERT INTO charges VALUES (2, 't', 'w', 'm', '{{}}', {numbers})")  # noqa: S608
     connection.commit()
     connection.close()
     with pytest.raises(ParameterError, match="Sourdine wrote"):
@@ -265,6 +267,13 @@ def test_a_deleted_ledger_does_not_begin_anew(tmp_path):
     path.write_bytes(b"")
     with pytest.raises(SourdineError, match=r"p\.ledger"):
         spend(ledger, 0.9)
+
+
+def test_a_charge_waits_for_the_disk(tmp_path):
+    ledger = FileLedger(tmp_path / "p.ledger", TERMS)
+    with ledger._open() as connection:
+        assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
 
 
 def test_a_copy_of_the_one_file_holds_every_charge(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 import re
 import subprocess
@@ -60,6 +61,7 @@ def test_each_call_is_charged_its_cost(kind, parameters):
     (charge,) = s.history
     assert charge.cost == release.cost
     assert charge.mechanism == str(release.mechanism)
+    assert json.loads(charge.parameters) == json.loads(release.to_json())["statistic"]
     assert s.remaining.epsilon == Fraction(3, 4)
 
 
@@ -141,6 +143,20 @@ def test_a_ledger_outlives_the_session(tmp_path):
         session(ledger=path, epsilon=2)
 
 
+def test_an_open_ledger_keeps_its_terms(tmp_path):
+    path = tmp_path / "ages.ledger"
+    session(ledger=path, unit="who", rows=2, relation="substitute", delta=1e-6)
+    again = Session(AGES, ledger=path)
+    assert (again.terms.unit, again.terms.rows) == ("who", 2)
+    assert Session(AGES, ledger=path, relation="substitute", rows=2).total == again.total
+    for given in ({"relation": "add_remove"}, {"rows": 1}, {"unit": "sex"}, {"delta": 0}):
+        (name,) = given
+        with pytest.raises(ParameterError, match=f"{name} must be"):
+            Session(AGES, ledger=path, **given)
+    with pytest.raises(ParameterError, match="unit must be one of the columns"):
+        Session({"age": [1]}, ledger=path)
+
+
 def test_a_file_names_the_ledger(tmp_path):
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text("age\n20\n30\n")
@@ -161,7 +177,7 @@ def test_the_ledger_holds_no_data(tmp_path):
         s = Session(data, epsilon=1, ledger=path)
         s.mean(**AGE, epsilon=0.5)
         s.count(epsilon=0.25)
-        lines.append([(c.number, c.what, c.mechanism, c.cost, c.spent) for c in s.history])
+        lines.append([(c.number, c.what, c.mechanism, c.parameters, c.spent) for c in s.history])
         lines.append(len(path.read_bytes()))
     assert lines[:2] == lines[2:4] == lines[4:]
 

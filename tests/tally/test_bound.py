@@ -90,7 +90,13 @@ def test_identical_rows_are_counted_one_by_one(engine, as_engine):
         as_engine(engine, rows).bound("who", 3, source=SeededSource(s)).distinct("x")[1].tolist()
         for s in range(6)
     ]
+    reference = [
+        Frame(rows).bound("who", 3, source=SeededSource(s)).distinct("x")[1].tolist()
+        for s in range(6)
+    ]
     assert all(sum(counts) == 3 for counts in drawn)
+    assert drawn == reference
+    assert len({tuple(counts) for counts in drawn}) == 2
 
 
 def test_every_row_is_kept_equally_often():

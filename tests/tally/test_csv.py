@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
+import tempfile
 
 import pytest
 from hypothesis import given, settings
@@ -115,3 +117,17 @@ def test_what_is_no_file(tmp_path, csv):
         Frame(broken)
     assert "secret" not in str(caught.value)
     assert caught.value.__cause__ is None
+
+
+def test_what_is_spilled_is_private_and_goes(csv, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    frame = csv(HEAD + b"1,2,a\n")
+    (folder,) = tmp_path.glob("sourdine-*")
+    assert folder.stat().st_mode & 0o077 == 0
+    part = frame.bound("id", 1)
+    del frame
+    assert len(part) == 1
+    assert folder.exists()
+    del part
+    gc.collect()
+    assert not folder.exists()

@@ -105,7 +105,8 @@ def test_engines_agree_on_hostile_values(frames, grid):
         want = expected_ticks(values, grid)
         cell = Ticks(name, grid)
         assert as_pairs(frame.tally(cell)) == counted(want), name
-        for power in (0, 1, 2, 3) if name == "whole" and grid in GRIDS[5:7] else (2,):
+        powers = (0, 1, 2, 3) if name == "whole" and grid in GRIDS[4:6] else (2,)
+        for power in powers if name in {"float", "whole", "unsigned", "text"} else ():
             assert frame.total(cell, power) == sum(t**power for t in want if t >= 0), (name, power)
 
 
@@ -141,7 +142,7 @@ def test_engines_agree_on_codes(frames):
         cell = Codes(name, categories)
         want = cell.slots(Frame([*values, object()]).engine.column("value"))[:-1].tolist()
         assert as_pairs(frame.tally(cell)) == counted(want), name
-        few = [c for c in range(len(categories)) if c in want][:3] + [15]
+        few = [*[c for c in range(len(categories)) if c in want][:3], 15]
         parts = frame.split(name, [categories[c] for c in few])
         assert [len(part) for part in parts] == [want.count(c) for c in few]
 

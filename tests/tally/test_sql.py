@@ -7,7 +7,7 @@ from fractions import Fraction
 import duckdb
 import numpy as np
 import polars as pl
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sourdine.grid import MISSING, Grid
@@ -16,6 +16,7 @@ from sourdine.tally.column import Column
 from sourdine.tally.reading import read_number
 
 CONNECTION = duckdb.connect()
+INF = float("inf")
 
 
 def relation(values, kind):
@@ -34,7 +35,8 @@ def grids(draw, *, whole=False):
         )
     )
     reach = 2**62 if whole else 2**50
-    lower = draw(st.integers(-reach, reach).map(Fraction) if whole else st.fractions(-1000, 1000))
+    ends = st.one_of(st.integers(-reach, reach), st.sampled_from([-(2**60), 2**60, 2**53 + 1]))
+    lower = draw(ends.map(Fraction) if whole else st.fractions(-1000, 1000))
     return Grid(lower, lower + step * draw(st.integers(1, 2**40)), step=step)
 
 
@@ -50,6 +52,7 @@ def near(grid, draw_ticks, offsets):
 HALVES = st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(-1, 2), Fraction(1, 4)])
 
 
+@settings(max_examples=25)
 @given(st.data())
 def test_sql_snaps_like_the_grid(data):
     grid = data.draw(grids())
@@ -65,6 +68,7 @@ def test_sql_snaps_like_the_grid(data):
         assert unrolled(frame, Ticks("x" if "x" in frame.columns else None, grid)) == expected
 
 
+@settings(max_examples=25)
 @given(st.data())
 def test_sql_snaps_whole_numbers_like_the_grid(data):
     grid = data.draw(grids(whole=True))
@@ -90,7 +94,11 @@ def unrolled(frame, cell):
     return [-1] * tally.missing + np.repeat(tally.ticks, tally.tallied).tolist()
 
 
-@given(st.lists(st.floats(), max_size=30), grids())
+BOUNDS = st.tuples(st.floats(-1e9, 0), st.floats(1e-9, 1e9)).map(lambda ends: Grid(*ends))
+
+
+@given(st.lists(st.floats(), max_size=30), st.one_of(grids(), BOUNDS))
+@example([INF, 0.7], Grid(0, 0.7))
 def test_ticks_snap_like_the_grid(values, grid):
     x = np.array(values, np.float64)
     assert (Ticks(None, grid).slots(Column(x)) == grid.ticks(x, missing=MISSING)).all()
@@ -104,6 +112,7 @@ TEXTS = st.one_of(
 )
 
 
+@settings(max_examples=25)
 @given(st.lists(TEXTS, min_size=1, max_size=20))
 def test_sql_reads_texts_like_python(texts):
     texts = [t.replace("\0", "") for t in texts]
@@ -113,6 +122,7 @@ def test_sql_reads_texts_like_python(texts):
         assert got == want
 
 
+@settings(max_examples=25)
 @given(
     st.lists(st.fractions(-(10**20), 10**20), min_size=2, max_size=9, unique_by=float),
     st.lists(st.floats(), max_size=9),

@@ -1,8 +1,7 @@
 """Statistics by a central curator: one party holds the data and publishes noisy answers.
 
-`count`, `sum`, `mean`, `variance`, `proportion` and `histogram` are what a person types; each
-builds a `Statistic`, a frozen record of public parameters that plans, releases and explains.
-Quantiles live in `sourdine.central.quantiles`.
+`count`, `sum`, `mean`, `variance`, `proportion`, `histogram` and `quantiles` are what a person types;
+each builds a `Statistic`, a frozen record of public parameters that plans, releases and explains.
 """
 
 from sourdine.central.bernoulli import BernoulliMean
@@ -23,6 +22,8 @@ from sourdine.central.histogram import Histogram
 from sourdine.central.keys import NamedCounts
 from sourdine.central.mean import Mean
 from sourdine.central.proportion import Proportion
+from sourdine.central.quantiles.call import median, quantile, quantiles
+from sourdine.central.quantiles.statistic import Quantiles
 from sourdine.central.statistic import Statistic, charged
 from sourdine.central.sum import Sum
 from sourdine.central.target import epsilon_for
@@ -38,6 +39,7 @@ __all__ = [
     "Mean",
     "NamedCounts",
     "Proportion",
+    "Quantiles",
     "Statistic",
     "Sum",
     "Together",
@@ -50,7 +52,10 @@ __all__ = [
     "epsilon_for",
     "histogram",
     "mean",
+    "median",
     "proportion",
+    "quantile",
+    "quantiles",
     "sum",
     "variance",
 ]

@@ -5,6 +5,7 @@ All parameters are read before the data is looked at, so an error about them nev
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -89,10 +90,12 @@ def ask(
     data = Frame(x)
     for column in _columns(statistic):
         data.resolve(column)
-    if unit is not None:
-        data = data.bound(unit, statistic.rows, source=source)
-        statistic = statistic.of_private_number()
-    return statistic.release(data, source=source)
+    if unit is None:
+        return statistic.release(data, source=source)
+    kept = data.bound(unit, statistic.rows, source=source)
+    release = statistic.of_private_number().release(kept, source=source)
+    rows = "one row was" if statistic.rows == 1 else f"at most {statistic.rows} rows were"
+    return replace(release, caveats=(*release.caveats, f"Of each {unit} {rows} kept."))
 
 
 def _columns(statistic: Statistic) -> list[str | None]:
@@ -307,7 +310,7 @@ def proportion(  # noqa: PLR0913 - what a person may say of a call
         ``"exclude"`` or, with a public number of records, ``"no"`` (see `Proportion`).
     n
         The public number of records. Where records are added or removed it makes the share one of
-        ``n`` records, which needs less noise.
+        ``n`` records, which needs less noise; with ``error``, ``unit`` or ``by`` it only plans.
 
     Examples
     --------

@@ -125,8 +125,9 @@ class GridMean(Mechanism["Sums"]):
         r = self.decay * x[1]
         if below == self.last:
             return below - noise.truncated_geometric(r, below, source=source)
-        left = exp_neg(self.decay * down) * (1 - exp_neg(r * (below + 1)))
-        right = exp_neg(self.decay * up) * (1 - exp_neg(r * (self.last - below)))
+        near = min(down, up)  # both weights are divided by that of the nearer side
+        left = exp_neg(self.decay * (down - near)) * (1 - exp_neg(r * (below + 1)))
+        right = exp_neg(self.decay * (up - near)) * (1 - exp_neg(r * (self.last - below)))
         if LazyUniform(source).below(Real.of(left) / (left + right)):
             return below - noise.truncated_geometric(r, below, source=source)
         room = self.last - below - 1

@@ -87,6 +87,10 @@ class Histogram(Statistic):
                 object.__setattr__(self, name, tuple(given))
         self._check_delta()
         object.__setattr__(self, "cell", None if self.unknown else self._read_cell())
+        if self.size > MOST:
+            raise ParameterError(
+                f"bins must be at most {MOST}, got {self.size}. Type fewer, as bins=100."
+            )
         _ = self.mechanism  # refuses early
 
     def _check_delta(self) -> None:
@@ -141,7 +145,7 @@ class Histogram(Statistic):
         return Codes(self.column, listed)
 
     def _equal(self, m: int) -> Edges:
-        if m > MOST:
+        if m >= MOST:
             raise ParameterError(f"bins must be at most {MOST}, got {m}. Type fewer, as bins=100.")
         grid = read_grid(self.bounds, None)
         low, high = Fraction(grid.lower), Fraction(grid.upper)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import ceil, exp, log
+from math import ceil, exp, log, log1p
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -166,16 +166,11 @@ class NamedCounts(Mechanism["dict[str, int]"]):
 
 
 def _threshold(scale: Fraction, delta: Fraction, rows: int, *, both: bool) -> int:
-    """Return the least threshold; the float is trusted to a part in 10**9."""
-    rate = float(1 / scale)
-    mine, all_ = np.arange(rows + 1), (2 if both else 1) * rows
-    theirs = mine if both else np.zeros(1, np.int64)
-    if rate * all_ > 600:
-        raise ParameterError(
-            f"epsilon must be at most 600 where keys are unknown, got {rate * all_:g}. "
-            f"Type a smaller epsilon."
-        )
-    first = mine * np.exp(rate * (rows - mine + 1))
-    second = theirs * np.exp(rate * (all_ - mine[:, None] - theirs + 1))
-    worst = float((first[:, None] + second).max()) / (1 + exp(-rate))
-    return max(rows + 1, ceil((log(worst) - log(delta)) / rate * (1 + 1e-9)))
+    """Return the least threshold; the logarithms are trusted to a part in 10**9."""
+    rate, mine = float(1 / scale), np.arange(rows + 1)
+    theirs, moved = (mine, 2 * rows) if both else (np.zeros(1, np.int64), rows)
+    with np.errstate(divide="ignore"):
+        first = np.log(mine) + rate * (rows - mine + 1)
+        second = np.log(theirs) + rate * (moved - mine[:, None] - theirs + 1)
+        worst = float(np.logaddexp(first[:, None], second).max()) - log1p(exp(-rate))
+    return max(rows + 1, ceil((worst - log(delta)) / rate * (1 + 1e-9)))

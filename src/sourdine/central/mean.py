@@ -61,10 +61,11 @@ class Mean(Numeric):
     Notes
     -----
     *Claim*: intervals hold with at least their confidence, whatever the data. *Checked by*
-    ``test_mean_intervals_cover``. *Claim*: the planned error is that of a mean an eighth of the
-    range inside the bounds: no smaller than the true error for any mean further inside, and at most
-    1.3 times it; with the mean at a bound the true error is up to 1.15 times the planned one.
-    *Checked by* ``test_planned_mean_error``.
+    ``test_mean_intervals_cover``. *Claim*: the planned error, where the number of records is
+    private, is that of a mean 15 % of the range inside the bounds. For any mean further inside it
+    is no smaller than the true error and at most 1.3 times it; with the mean at a bound the true
+    error is up to 1.2 times the planned one. *Checked by*
+    ``test_planned_errors_of_ratios_by_their_laws``.
 
     Examples
     --------
@@ -237,7 +238,7 @@ class Mean(Numeric):
         return self.mechanism.error(beta) / (2 * self.last * n)
 
     def error(self, beta: Number = 0.05, *, n: int | None = None) -> float:
-        """Return the error of a mean an eighth of the range inside the bounds."""
+        """Return the error; where n is private, of a mean 15 % of the range inside the bounds."""
         n, beta = public_n(n, "mean"), read_beta(beta)
         chosen = self.known or self.method == "exponential"
         p = min(self._half(beta, n), 1.0) if chosen else self.ratio.error(beta, n)

@@ -172,7 +172,7 @@ class Proportion(Statistic):
         return _binomial(low, high, n, 0.9 * beta) if population else (low / n, high / n)
 
     def error(self, beta: Number = 0.05, *, n: int | None = None) -> float:
-        """Return the error among ``n`` records; for a private n, of a share of an eighth."""
+        """Return the error among ``n`` records; for a private n, of a share of 15 %."""
         n, beta = public_n(self.n if n is None else n, "proportion"), read_beta(beta)
         return self.mechanism(n).error(beta) / n if self.known else self.ratio.error(beta, n)
 

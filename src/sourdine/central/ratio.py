@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Ratio"]
 
-PLANNED = 0.125
+PLANNED = 0.15
 """Errors are planned for a mean this far inside the bounds; further inside they are smaller."""
 
 

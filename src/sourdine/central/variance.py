@@ -69,8 +69,8 @@ class Variance(Numeric):
     -----
     *Claim*: the three sums move by at most 1, or 2, in all. *Checked by*
     ``test_three_sums_move_together``. *Claim*: intervals hold with at least their confidence.
-    *Checked by* ``test_variance_intervals_cover``. *Claim*: the planned error holds for any data
-    whose mean is an eighth of the range inside the bounds. *Checked by*
+    *Checked by* ``test_variance_intervals_cover``. *Claim*: the planned error holds, for many
+    records, whatever the data whose mean is 15 % of the range inside the bounds. *Checked by*
     ``test_planned_variance_error``.
 
     Examples
@@ -184,7 +184,7 @@ class Variance(Numeric):
         return min(a for a, _ in ends), min(max(b for _, b in ends), HIGHEST)
 
     def error(self, beta: Number = 0.05, *, n: int | None = None) -> float:
-        """Return the error for values that all lie an eighth of the range inside the bounds."""
+        """Return the error for values that all lie 15 % of the range inside the bounds."""
         n, beta = public_n(n, "variance"), read_beta(beta)
 
         def noisy(e: float) -> float:

@@ -49,6 +49,18 @@ def _root(
 
 
 @app.command()
+def ledger(
+    path: Annotated[Path, typer.Argument(help="The file that --ledger named.")],
+    *,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+) -> None:
+    """Show what was spent of a ledger, on what, and what is left."""
+    from sourdine.cli.ledger import run  # noqa: PLC0415 - commands load what they need
+
+    run(path, as_json=json)
+
+
+@app.command()
 def audit(
     names: Annotated[
         list[str] | None, typer.Argument(help="Mechanisms to audit; all of them if left out.")

@@ -225,7 +225,7 @@ class Planner:
             raise ParameterError(
                 "plans must hold at least one, got none. Type plan.count(error=5)."
             )
-        wanted = tuple(plan.error for plan in listed)
+        wanted = tuple(plan.error if plan.target is None else plan.target for plan in listed)
         total = self._left if epsilon is None else positive(epsilon, "epsilon")
         if total is None:
             return Plans(plans=listed, wanted=wanted)
@@ -255,6 +255,7 @@ class Planner:
         if self._left and "epsilon" not in given and "error" not in given:
             given["epsilon"] = self._left
         make, rest = _read(kind, given)
+        target = None
         if "error" in given and "epsilon" not in given:
             error = rest.pop("error")
 
@@ -262,5 +263,6 @@ class Planner:
                 return _Risk(central.build(make, epsilon=epsilon, **rest), beta)
 
             rest["epsilon"] = central.epsilon_for(at, error, n=n)
+            target = float(positive(error, "error"))
         planned = central.build(make, **rest)
-        return Plan(statistic=planned, n=n, confidence=1 - beta, left=self._left)
+        return Plan(statistic=planned, n=n, confidence=1 - beta, target=target, left=self._left)

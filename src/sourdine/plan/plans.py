@@ -34,6 +34,8 @@ class Plan:
         The public number of records (in each group) that the error is for.
     confidence
         The probability with which the error holds.
+    target
+        The error that was asked for, if one was.
     left
         What a session has left, if the plan is for one.
     """
@@ -41,6 +43,7 @@ class Plan:
     statistic: Statistic
     n: int | None = None
     confidence: Fraction = 1 - RISK
+    target: float | None = None
     left: Fraction | None = None
 
     @property

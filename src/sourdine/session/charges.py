@@ -77,7 +77,9 @@ class Charge:
     what
         The statistic and its column.
     mechanism
-        The public parameters of the call.
+        What drew the answer.
+    parameters
+        The public parameters of the call, as JSON.
     cost
         What was charged.
     spent
@@ -88,6 +90,7 @@ class Charge:
     when: str
     what: str
     mechanism: str
+    parameters: str
     cost: Guarantee
     spent: Guarantee
 

@@ -59,7 +59,7 @@ CREATE TABLE terms (
 );
 CREATE TABLE charges (
     number INTEGER PRIMARY KEY, time TEXT NOT NULL, what TEXT NOT NULL, mechanism TEXT NOT NULL,
-    epsilon TEXT NOT NULL, delta TEXT NOT NULL,
+    parameters TEXT NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL,
     spent_epsilon TEXT NOT NULL, spent_delta TEXT NOT NULL
 );
 CREATE TRIGGER charges_follow BEFORE INSERT ON charges
@@ -101,7 +101,7 @@ class Ledger(Protocol):
     def spent(self) -> Guarantee:
         """The sum of all charges."""
 
-    def charge(self, cost: Guarantee, *, what: str, mechanism: str) -> Charge:
+    def charge(self, cost: Guarantee, *, what: str, mechanism: str, parameters: str) -> Charge:
         """Write a charge down for good, or raise `BudgetExceededError` and write nothing."""
 
 
@@ -127,7 +127,7 @@ class MemoryLedger:
         last = self._charges[-1:]
         return last[0].spent if last else Guarantee(0, 0, self.terms.total.relation)
 
-    def charge(self, cost: Guarantee, *, what: str, mechanism: str) -> Charge:
+    def charge(self, cost: Guarantee, *, what: str, mechanism: str, parameters: str) -> Charge:
         """Write a charge down, or raise and write nothing."""
         if os.getpid() != self._process:
             raise BudgetExceededError(
@@ -135,7 +135,8 @@ class MemoryLedger:
                 "one. Type ledger='data.ledger' to share one budget among processes."
             )
         with self._lock:
-            charge = _next(self.terms.total, self.history[-1:], cost, what, mechanism)
+            asked = {"what": what, "mechanism": mechanism, "parameters": parameters}
+            charge = _next(self.terms.total, self._charges[-1:], cost, asked)
             self._charges.append(charge)
             return charge
 
@@ -187,16 +188,17 @@ class FileLedger:
             last = _last(connection, self.terms.total)
         return last[0].spent if last else Guarantee(0, 0, self.terms.total.relation)
 
-    def charge(self, cost: Guarantee, *, what: str, mechanism: str) -> Charge:
+    def charge(self, cost: Guarantee, *, what: str, mechanism: str, parameters: str) -> Charge:
         """Write a charge down and wait for the disk, or raise and write nothing."""
         with self._open() as connection:
             total = self.terms.total
-            charge = _next(total, _last(connection, total), cost, what, mechanism)
+            asked = {"what": what, "mechanism": mechanism, "parameters": parameters}
+            charge = _next(total, _last(connection, total), cost, asked)
             cost_text, spent_text = charge.cost.to_dict(), charge.spent.to_dict()
             connection.execute(
-                "INSERT INTO charges VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO charges VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    *(charge.number, charge.when, charge.what, charge.mechanism),
+                    *(charge.number, charge.when, what, mechanism, parameters),
                     *(cost_text["epsilon"], cost_text["delta"]),
                     *(spent_text["epsilon"], spent_text["delta"]),
                 ),
@@ -267,17 +269,20 @@ class FileLedger:
                 raise ParameterError(self._not_a_ledger(f"line {charge.number} does not add up"))
 
 
-def _next(
-    total: Guarantee, last: list[Charge], cost: Guarantee, what: str, mechanism: str
-) -> Charge:
-    number = last[0].number if last else 0
+def _next(total: Guarantee, last: list[Charge], cost: Guarantee, asked: dict[str, str]) -> Charge:
+    """Return the line that follows the last one, or refuse it."""
     spent = last[0].spent if last else Guarantee(0, 0, total.relation)
-    now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    after = afterwards(total, spent, cost)
-    cost = Guarantee.from_dict(cost.under(total.relation).to_dict())
     return Charge(
-        number=number + 1, when=now, what=what, mechanism=mechanism, cost=cost, spent=after
+        number=last[0].number + 1 if last else 1,
+        when=_now(),
+        cost=Guarantee.from_dict(cost.under(total.relation).to_dict()),
+        spent=afterwards(total, spent, cost),
+        **asked,
     )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def _is_empty(connection: Connection) -> bool:
@@ -291,11 +296,11 @@ def _write_terms(connection: Connection, terms: Terms) -> None:
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {FORMAT}")
-    total, now = terms.total.to_dict(), datetime.now(UTC).isoformat(timespec="milliseconds")
+    total = terms.total.to_dict()
     numbers = (total["epsilon"], total["delta"], total["relation"])
     connection.execute(
         "INSERT INTO terms VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (uuid.uuid4().hex, now, *numbers, terms.unit, terms.rows, terms.name),
+        (uuid.uuid4().hex, _now(), *numbers, terms.unit, terms.rows, terms.name),
     )
 
 
@@ -330,18 +335,16 @@ def _last(connection: Connection, total: Guarantee) -> list[Charge]:
 
 def _read(connection: Connection, total: Guarantee, order: str) -> list[Charge]:
     relation = total.relation.value
-    fields = "number, time, what, mechanism, epsilon, delta, spent_epsilon, spent_delta"
+    fields = "epsilon, delta, spent_epsilon, spent_delta, number, time, what, mechanism, parameters"
     rows = connection.execute(f"SELECT {fields} FROM charges {order}")  # noqa: S608 - constants
+    names = ("number", "when", "what", "mechanism", "parameters")
     return [
         Charge(
-            number=number,
-            when=time,
-            what=what,
-            mechanism=mechanism,
             cost=_guarantee(epsilon, delta, relation),
             spent=_guarantee(spent_epsilon, spent_delta, relation),
+            **dict(zip(names, rest, strict=True)),
         )
-        for number, time, what, mechanism, epsilon, delta, spent_epsilon, spent_delta in rows
+        for epsilon, delta, spent_epsilon, spent_delta, *rest in rows
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from fractions import Fraction
 from pathlib import PurePath
@@ -136,7 +137,7 @@ class Session:
 
     @property
     def history(self) -> list[Charge]:
-        """Every charge: when, what, its cost and its mechanism; no data, no answer."""
+        """Every charge: when, what, its cost, its public parameters; no data, no answer."""
         return self._ledger.history
 
     @property
@@ -195,7 +196,8 @@ class Session:
                 )
         asked = statistic(kind, **parameters, **self._fixed())
         self._require_columns(asked)
-        self._ledger.charge(asked.cost, what=_what(asked), mechanism=str(asked))
+        facts = json.dumps(asked.facts(), ensure_ascii=False)
+        self._ledger.charge(asked.cost, what=_what(asked), mechanism=str(asked), parameters=facts)
         return ask(asked, self._data, unit=self.terms.unit)
 
     def _fixed(self) -> dict[str, Any]:

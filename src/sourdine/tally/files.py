@@ -19,8 +19,10 @@ import csv
 import gzip
 from glob import escape, glob, has_magic
 from pathlib import Path
-from tempfile import gettempdir
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import IO, TYPE_CHECKING, Any
+from weakref import finalize
 
 from sourdine.errors import ParameterError
 from sourdine.tally import sql
@@ -58,17 +60,22 @@ def open_file(path: str) -> Duck:
 
 
 def _connect(without: str) -> Any:  # noqa: ANN401
-    """Open a private database in memory that spills to the temporary folder, and says nothing."""
+    """Open a private database in memory that says nothing and spills to a folder of its own.
+
+    What it spills is private data: only the user may read the folder, which goes with the database.
+    """
     import duckdb  # noqa: PLC0415
 
+    folder = mkdtemp(prefix="sourdine-")
     connection = duckdb.connect(
         ":memory:",
         config={
-            "temp_directory": str(Path(gettempdir()) / "sourdine-duckdb"),
+            "temp_directory": folder,
             "autoinstall_known_extensions": "false",
             "preserve_insertion_order": "false",
         },
     )
+    finalize(connection, rmtree, folder, ignore_errors=True)
     connection.execute("SET enable_progress_bar = false")
     connection.execute(f"SET disabled_optimizers = '{without}'")
     return connection

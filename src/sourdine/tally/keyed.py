@@ -3,10 +3,10 @@ r"""Which rows of a person are kept: a keyed hash of what stands in them.
 .. math:: h = \mathrm{SHA256}(k \,\|\, \text{row} \,\|\, j)
 
 with a secret key :math:`k` of 256 bits, fresh for every call, and :math:`j` the number of the row
-among identical rows of the same person, from 0. The `rows` smallest hashes of a person are kept. The choice
-depends on that person's rows alone, not on their place in the file nor on anybody else
-(``test_others_do_not_change_what_is_kept``), so adding a person adds at most `rows` rows, and
-nobody who lacks the key can arrange which.
+among identical rows of the same person, from 0. The smallest hashes of a person are kept, as many
+as allowed. The choice depends on that person's rows alone, not on their place in the file nor on
+anybody else (``test_others_do_not_change_what_is_kept``), so adding a person adds no more rows than
+that, and nobody who lacks the key can arrange which.
 
 A row is written as its texts (`sourdine.tally.reading`), each with its length in front, so that no
 two different rows are written alike.

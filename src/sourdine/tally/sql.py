@@ -27,8 +27,17 @@ if TYPE_CHECKING:
     from sourdine.tally.cells import Cell, Edges
 
 __all__ = [
-    *("Key", "exactness", "framed", "key", "kind_of", "matches"),
-    *("name", "person", "raw", "string", "text"),
+    "Key",
+    "exactness",
+    "framed",
+    "key",
+    "kind_of",
+    "matches",
+    "name",
+    "person",
+    "raw",
+    "string",
+    "text",
 ]
 
 EXACT_AS_FLOATS = 1 << 49

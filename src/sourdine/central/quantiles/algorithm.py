@@ -19,7 +19,10 @@ from sourdine.central.quantiles.points import Points
 from sourdine.errors import ParameterError
 from sourdine.exact import integer, positive, rational
 from sourdine.mechanisms.mechanism import Mechanism, settle
+from sourdine.mechanisms.transcript import CURRENT
+from sourdine.noise import SYSTEM
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
+from sourdine.release import Release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -99,6 +102,27 @@ class QuantileMechanism(Mechanism[Points]):
     def published(self, drawn: Sequence[int]) -> NDArray[np.int64]:
         """Return the m ticks to publish, a function of what was drawn alone."""
         return np.sort(np.asarray(drawn, np.int64))
+
+    def total(self, drawn: Sequence[int]) -> int | None:
+        """Return about how many records there are, where that was drawn too."""
+        del drawn
+        return None
+
+    def windows(self, n: int) -> list[tuple[int, int]]:
+        """Return the ranks to read for n records: all, unless an algorithm knows better."""
+        return [(0, n)]
+
+    def release(self, x: object, *, source: Source = SYSTEM) -> Release:
+        """Draw once and spend the guarantee; ``drawn`` holds everything drawn."""
+        tape, points = CURRENT.get(), self.read(x)
+        if tape is None:
+            drawn = self.one(points, source)
+        else:
+            drawn = tape.answer(self, points, lambda: self.one(points, source))
+        cost = self.guarantee if source.private else Guarantee.none(self.guarantee.relation)
+        return Release(
+            value=self.published(drawn), cost=cost, mechanism=self, drawn={"drawn": drawn}
+        )
 
     def draw(self, x: Points, size: int | None, source: Source) -> Value:
         """Draw quantiles: m ticks, or ``size`` rows of them."""

@@ -42,7 +42,12 @@ if TYPE_CHECKING:
 __all__ = ["LONGEST", "Chain", "Targets", "TooWideError"]
 
 LONGEST = 640.0
-"""The range of exponents that floats hold with room to spare."""
+"""The range of exponents that floats hold with room to spare.
+
+Divided by its largest, a row of :math:`u` is at least :math:`e^{-4cA}` times the ratio of the least
+to the largest mass: what arrives at :math:`a` and at :math:`b` differs by :math:`e^{c|a-b|}` at most,
+and the factor :math:`e^{ca}` by as much again.
+"""
 
 
 class TooWideError(ArithmeticError):
@@ -101,9 +106,7 @@ class Chain:
         blocks = -(-(2 * half + 1) // block)
         self._a = np.arange(blocks) * float(block) + (block - 1) / 2 - half
         masses = [_Rows(points, targets, j, half, block, blocks) for j in range(targets.m)]
-        spread = sum(rows.log_spread for rows in masses)
-        totals = float(np.abs(targets.n - targets.T[:, -1]).max()) * c
-        if 3 * c * half + totals + spread > LONGEST:
+        if 4 * c * half + max(rows.log_spread for rows in masses) > LONGEST:
             raise TooWideError
         self._kept: list[tuple[Floats, Floats]] = []
         self.logs = self._forward(masses, keep=block == 1)
@@ -113,12 +116,12 @@ class Chain:
         first, last = self._ends()
         up = np.exp(2 * c * a)
         down = np.exp(-2 * c * a)
-        log_scale = 0.0
+        log_scale = np.zeros(len(first))
         u = np.exp(c * (a - np.abs(first + a))) * masses[0].get()
         for j in range(1, m):
-            highest = float(u.max())
+            highest = u.max(axis=1, keepdims=True)
             u /= highest
-            log_scale += log(highest)
+            log_scale += np.log(highest[:, 0])
             v = u * down
             if keep:
                 self._kept.append((u, v))

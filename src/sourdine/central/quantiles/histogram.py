@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HistogramMethod", "bin_edges", "counts_below"]
 
-FINEST_ORDER = 1 << 20
+FINEST_ORDER = 1 << 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from sourdine.central.quantiles.points import NotReadError
 from sourdine.central.quantiles.sampler import JointSampler, first_reach
 from sourdine.errors import ParameterError
 from sourdine.exact import integer
-from sourdine.mechanisms.mechanism import settle
+from sourdine.mechanisms.mechanism import read_beta, settle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,8 +143,12 @@ class Hybrid(QuantileMechanism):
         """Return the law of both levels, as rows of `support`."""
         raise NotImplementedError
 
-    def error(self, beta: Number = 0.05) -> float:
-        """Return a bound that all rank errors keep, whatever the data: both levels' together."""
-        half = Fraction(beta) / 2
-        levels = (self.first.error(half), self.first.loss_bound(half))
-        return float(sum(levels))
+    def total(self, drawn: Sequence[int]) -> int:
+        """Return the first level's total."""
+        return self.first.total(drawn)
+
+    def error(self, beta: Number = 0.05, n: int | None = None) -> float:
+        """Return a bound that all rank errors keep: both levels' together."""
+        half = read_beta(beta) / 2
+        slices = len(self.first.orders) + 1
+        return self.first.error(half, n) + self.first.error(half / slices, n)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["InverseSensitivity", "Runs"]
 
-FINEST_ORDER = 1 << 20
+FINEST_ORDER = 1 << 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +61,9 @@ class InverseSensitivity(Independent):
     :math:`k` stays and :math:`L`, :math:`L + f` move by at most 1 each. If one is added (a missing
     value was filled), :math:`k` stays or becomes :math:`k + 1`. If it stays, :math:`L - k + 1`
     grows by 0 or 1 and :math:`k - L - f` falls by 0 or 1; otherwise the first falls and the second
-    grows by 0 or 1. So len moves by at most 1. Add/remove: :math:`L - qn` and :math:`qn - L - f` move by
-    :math:`q` or :math:`1 - q`. The least of functions that move by at most :math:`s` moves by at
-    most :math:`s`. Weights are exact, so no part of epsilon goes to rounding. *Checked by*
+    grows by 0 or 1. So len moves by at most 1. Add/remove: :math:`L - qn` and :math:`qn - L - f`
+    move by :math:`q` or :math:`1 - q`. The least of functions that move by at most :math:`s` moves
+    by at most :math:`s`. Weights are exact, so no part of epsilon goes to rounding. *Checked by*
     ``test_inverse_sensitivity_worst_case`` and
     ``test_inverse_sensitivity_ten_percent_too_weak_is_rejected``.
 

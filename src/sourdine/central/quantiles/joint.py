@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations_with_replacement
-from math import lgamma
+from math import lgamma, log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +31,8 @@ from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import read_beta, settle
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from sourdine.central.quantiles.chain import Targets
@@ -40,8 +42,6 @@ if TYPE_CHECKING:
     from sourdine.noise import Source
 
 __all__ = ["JointExp", "JointFree", "joint_log_weights"]
-
-LEAST_CELLS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,18 +73,21 @@ class _Joint(QuantileMechanism):
         """Draw the total's number, the ticks, and the ranks at which these cut the records."""
         return JointSampler(x, self.lattice, self.c).draw(source)
 
-    def loss_bound(self, beta: Number) -> float:
-        r"""Return a bound on all rank errors: the score of the best tuple is at most h-close.
+    def error(self, beta: Number = 0.05, n: int | None = None) -> float:
+        r"""Return a bound that all rank errors keep for n records; for any number without n.
 
-        A tuple whose distances :math:`\sum|d_j|` pass the best by :math:`x` has probability at most
-        :math:`B^m (2 + \ldots) e^{-cx}`; ranks err by no more than the distances' sum.
+        Aiming at the nearest total, some tuple has distances :math:`\sum|d_j| \le h/2 + m` and, the
+        records of a cell being spread, a weight of at least :math:`(n+1)^{-m}` of its volume; all
+        tuples whose distances pass that by :math:`x` weigh :math:`B^m (2x/h + 3) e^{-cx}` at most.
+        No rank errs by more than the distances' sum.
         """
-        m = len(self.orders)
-        return (m * np.log(self.cells) + np.log(1 / read_beta(beta))) / self.c
-
-    def error(self, beta: Number = 0.05) -> float:
-        """Return a bound that all rank errors keep, whatever the data."""
-        return float(self.loss_bound(beta))
+        m, h = len(self.orders), getattr(self.lattice, "h", 0)
+        most = 1 << 62 if n is None else n + 1
+        logs = m * (log(self.cells) + log(most)) - log(read_beta(beta))
+        x = logs / self.c
+        for _ in range(3):
+            x = (logs + log(2 * x / max(h, 1) + 3)) / self.c
+        return h / 2 + m + x
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,9 +138,13 @@ class JointFree(_Joint):
         k, ticks, _ = self.cut(x, source)
         return [k, *ticks]
 
-    def published(self, drawn: list[int]) -> NDArray[np.int64]:  # type: ignore[override]
+    def published(self, drawn: Sequence[int]) -> NDArray[np.int64]:
         """Return the ticks; the total is left out."""
         return np.asarray(drawn[1:], np.int64)
+
+    def total(self, drawn: Sequence[int]) -> int:
+        """Return the total, hk."""
+        return int(self.lattice.h * drawn[0])  # type: ignore[union-attr]
 
     def support(self) -> NDArray[np.int64]:
         """Return all ascending ticks, for the totals up to where the rest has no weight."""

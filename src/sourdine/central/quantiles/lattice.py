@@ -28,17 +28,23 @@ class FreeTotal:
 
     orders: tuple[Fraction, ...]
     h: int
+    offsets: tuple[int, ...] = ()
 
     @property
     def m(self) -> int:
         """How many quantiles there are."""
         return len(self.orders)
 
+    def goals(self, k: int) -> list[int]:
+        r"""Return :math:`\lfloor q_j hk + \tfrac12\rfloor`, moved by the offsets within 0 and hk."""
+        total = self.h * k
+        goals = [floor(q * total + Fraction(1, 2)) for q in self.orders]
+        moved = zip(goals, self.offsets or [0] * self.m, strict=True)
+        return [min(max(goal + offset, 0), total) for goal, offset in moved]
+
     def targets(self, n: int, ks: Sequence[int]) -> Targets:
-        """Return the targets of some totals, a row each."""
-        rows = [
-            [*(floor(q * self.h * k + Fraction(1, 2)) for q in self.orders), self.h * k] for k in ks
-        ]
+        """Return the targets of some totals, in order, a row each."""
+        rows = [[*sorted(self.goals(k)), self.h * k] for k in ks]
         return Targets(n, np.array(rows, np.int64))
 
     def inside(self, n: int, distance: float) -> tuple[int, int]:

@@ -19,6 +19,7 @@ from sourdine.central.quantiles.exponential import (
     sensitivity,
 )
 from sourdine.central.quantiles.independent import Independent
+from sourdine.central.quantiles.points import Window
 from sourdine.errors import ParameterError
 from sourdine.laws import Law
 from sourdine.laws.geometric import log_sum
@@ -27,7 +28,7 @@ from sourdine.mechanisms.mechanism import read_beta, settle
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sourdine.central.quantiles.points import Points, Window
+    from sourdine.central.quantiles.points import Points
     from sourdine.exact.parameters import Number
     from sourdine.noise import Source
 
@@ -278,9 +279,12 @@ def _marked(x: NDArray[np.int64], before: list[int], after: list[int]) -> NDArra
 
 
 def _holding(x: Points, ranks: tuple[int, int]) -> Window:
-    """Return the window that holds the records around these ranks."""
+    """Return the records around these ranks, whole atoms."""
     low, high = ranks
     for window in x.windows:
         if window.start <= low and high <= window.stop:
-            return window
+            i = int(window.ends.searchsorted(low, side="right")) if low > window.start else 0
+            j = int(window.ends.searchsorted(high)) + 1
+            start = int(window.ends[i - 1]) if i else window.start
+            return Window(window.ticks[i:j], window.counts[i:j], start)
     return x.complete().windows[0]

@@ -33,13 +33,20 @@ def released(
 
     A mechanism that meets ranks that were not read says so before it draws anything.
     """
-    for reach in (1.0, 2.0):
-        points = read(frame, column, grid, lambda n, reach=reach: mechanism.windows(n, reach))  # type: ignore[misc]
+    for reach in (1, 2):
+        points = read(
+            frame, column, grid, lambda n, reach=reach: _wider(mechanism.windows(n), reach)
+        )  # type: ignore[misc]
         try:
             return mechanism.release(points, source=source)
         except NotReadError:
             continue
     return mechanism.release(read(frame, column, grid, None), source=source)
+
+
+def _wider(windows: Ranges, reach: int) -> Ranges:
+    """Return windows with room for atoms that their ends would cut."""
+    return [(a - 16 - (reach - 1) * (b - a), b + 16 + (reach - 1) * (b - a)) for a, b in windows]
 
 
 def read(frame: Frame, column: str, grid: Grid, windows: Callable[[int], Ranges] | None) -> Points:
@@ -63,7 +70,7 @@ def _out_of_core(
             return Points.counted(np.arange(grid.size), tally.counts[:-1], grid.size)
         return Points.counted(tally.ticks, tally.tallied, grid.size)
     block = -(-grid.size // OUTLINE)
-    counts = _blocks(frame, cell, block)
+    counts = frame.tally(Ticks(column, grid, block=block)).counts[:-1]
     below = np.concatenate(([0], np.cumsum(counts)))
     n = int(below[-1])
     ranges = []

@@ -128,7 +128,8 @@ class Tree(QuantileMechanism):
         targets = np.array([float(q) for q in self.orders]) * sums[-1]
         level = sums.searchsorted(targets) + sums.searchsorted(targets, side="right")
         leaf = np.clip(level // 2 - 1, 0, self.leaves - 1)
-        inside = (targets - sums[leaf]) / np.maximum(sums[leaf + 1] - sums[leaf], 1e-300)
+        rise = sums[leaf + 1] - sums[leaf]
+        inside = np.where(rise > 0, (targets - sums[leaf]) / np.maximum(rise, 1e-300), 0.5)
         edges = bin_edges(self.cells, self.leaves)
         width = edges[leaf + 1] - edges[leaf]
         steps = np.floor(np.clip(inside, 0.0, 1.0) * width).astype(np.int64)

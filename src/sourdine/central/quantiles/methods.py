@@ -1,0 +1,116 @@
+r"""Every algorithm by name, and the choice among them from public quantities alone.
+
+==========================  ====================================================================
+``"joint"``                 `JointFree`: a joint draw with a free total; 2 to 40 quantiles
+``"hybrid"``                `Hybrid`: two levels of it; up to 300 quantiles
+``"anchors"``               `Anchors`: few joint draws, the rest interpolated; little data
+``"tree"``                  `Tree`: noisy counts of nested cells; hundreds of quantiles
+``"exponential"``           `QExp` for one quantile, `IndExp` for several
+``"piecewise_laplace"``     `PiecewiseLaplace`: one quantile at a large epsilon
+``"jointexp"``              `JointExp`, as published
+``"recursive"``             `RecExp`
+``"inverse_sensitivity"``   `InverseSensitivity`
+``"histogram"``             `HistogramMethod`, by AboveThreshold
+``"laplace"``, ``"gaussian"``  noise on the quantile itself: shown for how badly it does
+==========================  ====================================================================
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from sourdine.central.quantiles.anchors import KAPPA, MOST, Anchors, anchors_for
+from sourdine.central.quantiles.exponential import QExp
+from sourdine.central.quantiles.histogram import HistogramMethod
+from sourdine.central.quantiles.hybrid import Hybrid
+from sourdine.central.quantiles.independent import IndExp
+from sourdine.central.quantiles.inverse_sensitivity import InverseSensitivity
+from sourdine.central.quantiles.joint import JointExp, JointFree
+from sourdine.central.quantiles.naive import NaiveGaussian, NaiveLaplace
+from sourdine.central.quantiles.piecewise_laplace import PiecewiseLaplace
+from sourdine.central.quantiles.recursive import RecExp
+from sourdine.central.quantiles.tree import Tree
+
+if TYPE_CHECKING:
+    from sourdine.central.quantiles.algorithm import QuantileMechanism
+
+__all__ = ["METHODS", "chosen", "made", "needs_count"]
+
+METHODS = (
+    "auto", "joint", "hybrid", "anchors", "tree", "exponential", "piecewise_laplace", "jointexp",
+    "recursive", "inverse_sensitivity", "histogram", "laplace", "gaussian",
+)  # fmt: skip
+MANY = 300
+LARGE = 2.0
+"""From this decay per rank on the piecewise Laplace law is ahead for one quantile."""
+STEPS = 1000
+
+
+def needs_count(method: str, m: int) -> bool:
+    """Return whether the choice gains from knowing about how many records there are."""
+    return method == "anchors" or (method == "auto" and m > 3)
+
+
+def chosen(m: int, cells: int, epsilon: float, records: float | None) -> str:
+    r"""Return the name of the algorithm for m quantiles at an epsilon per added record.
+
+    Parameters
+    ----------
+    m, cells
+        How many quantiles and how many cells of the grid.
+    epsilon
+        The privacy loss per record added or removed: half under substitution, less where a person
+        owns several rows.
+    records
+        About how many records there are, if that is public or was paid for.
+    """
+    if m == 1:
+        return "piecewise_laplace" if epsilon >= LARGE else "exponential"
+    if cells < 4 * m:
+        return "tree"
+    if records is not None and m > 3 and records * epsilon < 2 * KAPPA * (min(m, MOST) + 1):
+        return "anchors"
+    if m <= MOST:
+        return "joint"
+    return "hybrid" if m <= MANY else "tree"
+
+
+def made(
+    method: str, common: dict[str, Any], *, delta: Fraction, records: float | None
+) -> QuantileMechanism:
+    """Build an algorithm.
+
+    Parameters
+    ----------
+    method
+        A name, not ``"auto"``.
+    common
+        What all algorithms take.
+    delta
+        For the Gaussian.
+    records
+        About how many records there are, where it matters.
+    """
+    m, cells = len(common["q"]), common["cells"]
+    if method == "anchors":
+        epsilon = float(common["epsilon"]) / common["rows"] / (2 if _substitutes(common) else 1)
+        return Anchors(anchors=min(m, anchors_for(m, records or 0.0, epsilon)), **common)
+    if method == "exponential":
+        return QExp(**common) if m == 1 else IndExp(**common)
+    if method == "histogram":
+        return HistogramMethod(steps=min(cells, STEPS), **common)
+    if method == "gaussian":
+        return NaiveGaussian(delta=delta, **common)
+    if method == "tree":
+        return Tree(**common)
+    simple: dict[str, type[QuantileMechanism]] = {
+        "joint": JointFree, "hybrid": Hybrid, "piecewise_laplace": PiecewiseLaplace,
+        "jointexp": JointExp, "recursive": RecExp, "inverse_sensitivity": InverseSensitivity,
+        "laplace": NaiveLaplace,
+    }  # fmt: skip
+    return simple[method](**common)
+
+
+def _substitutes(common: dict[str, Any]) -> bool:
+    return bool(getattr(common["relation"], "value", common["relation"]) == "substitute")

@@ -1,0 +1,271 @@
+"""Quantiles of a column: the statistic that a person asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, log, sqrt
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from sourdine.central.intervals import read_confidence
+from sourdine.central.lattice import Numeric
+from sourdine.central.quantiles.algorithm import read_orders
+from sourdine.central.quantiles.anchors import Anchors
+from sourdine.central.quantiles.brackets import Brackets
+from sourdine.central.quantiles.exponential import QExp
+from sourdine.central.quantiles.expected import joint_error, one_error, two_level_error
+from sourdine.central.quantiles.hybrid import Hybrid
+from sourdine.central.quantiles.joint import JointExp, JointFree
+from sourdine.central.quantiles.methods import METHODS, chosen, made, needs_count
+from sourdine.central.quantiles.reading import released
+from sourdine.central.showing import row
+from sourdine.central.statistic import END_HEADS, charged, public_n
+from sourdine.errors import ParameterError
+from sourdine.exact import integer
+from sourdine.mechanisms import Laplace
+from sourdine.mechanisms.mechanism import read_beta, read_level
+from sourdine.noise import SYSTEM
+from sourdine.release import SHOWN, Release
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sourdine.central.quantiles.algorithm import QuantileMechanism
+    from sourdine.exact.parameters import Number
+    from sourdine.noise import Source
+    from sourdine.tally import Frame
+
+__all__ = ["Quantiles"]
+
+COUNTING = Fraction(1, 50)
+"""This part of epsilon pays for a count, where the choice of method gains from one."""
+MOST_BRACKETED = 13
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quantiles(Numeric):
+    r"""Quantiles of a column's present values, by one of many algorithms.
+
+    The ``q``-quantile of ``n`` records is the record of number :math:`\lceil qn \rceil` in order.
+
+    Parameters
+    ----------
+    q
+        The orders, ascending, above 0 and below 1.
+    method
+        One of `sourdine.central.quantiles.methods`; ``"auto"`` chooses from public quantities.
+    interval
+        A confidence: brackets are then released beside each quantile, within the same epsilon, so
+        that intervals are narrow. Without it they follow from worst-case bounds.
+    n
+        About how many records there are, if that is public; else, where the choice gains from it,
+        a fiftieth of epsilon pays for a count.
+    """
+
+    kind: ClassVar[str] = "quantiles"
+
+    q: Sequence[Number] = field(kw_only=True)
+    method: str = "auto"
+    interval: Number | None = None
+    n: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "q", read_orders(self.q))
+        if self.method not in METHODS:
+            raise ParameterError(
+                f"method must be one of {', '.join(METHODS)}, got {self.method!r}. "
+                f"Type method='auto'."
+            )
+        if bool(self.delta) != (self.method == "gaussian"):
+            raise ParameterError(
+                f"delta must be above 0 for method 'gaussian' and 0 for all others, got "
+                f"{float(self.delta):g} for {self.method!r}. Leave it out."
+            )
+        if self.interval is not None:
+            object.__setattr__(self, "interval", read_level(self.interval))
+            self._check_brackets()
+        if self.n is not None:
+            object.__setattr__(self, "n", integer(self.n, "n", least=1))
+        _ = self.mechanism(self.n)  # refuses early
+
+    def _check_brackets(self) -> None:
+        if self.method not in ("auto", "joint"):
+            raise ParameterError(
+                f"interval must be left out for method {self.method!r}, got one: brackets are "
+                f"drawn jointly. Type method='auto'."
+            )
+        if len(self.orders) > MOST_BRACKETED:
+            raise ParameterError(
+                f"interval must be left out for more than {MOST_BRACKETED} quantiles, got "
+                f"{len(self.orders)}: their neighbours bracket each other. Type fewer orders."
+            )
+
+    @property
+    def orders(self) -> tuple[Fraction, ...]:
+        """The orders, exactly."""
+        return self.q  # type: ignore[return-value]
+
+    @property
+    def per_record(self) -> float:
+        """The privacy loss per record added or removed."""
+        return float(self.epsilon) / self.rows / (2 if self.substitutes else 1)
+
+    @property
+    def counts(self) -> bool:
+        """Whether part of epsilon pays for a count."""
+        wanted = needs_count(self.method, len(self.orders)) and self.interval is None
+        return wanted and self.n is None
+
+    @cached_property
+    def counting(self) -> Laplace:
+        """What draws the count."""
+        epsilon = Fraction(self.epsilon) * COUNTING
+        return Laplace(epsilon=epsilon, sensitivity=self.rows, relation=self.relation)
+
+    def mechanism(self, records: float | None) -> QuantileMechanism:
+        """Return the algorithm for about so many records."""
+        share = 1 - COUNTING if self.counts else 1
+        common = {
+            "epsilon": Fraction(self.epsilon) * share,
+            "q": self.orders,
+            "cells": self.grid.size,
+            "relation": self.relation,
+            "rows": self.rows,
+        }
+        if self.interval is not None:
+            return Brackets(level=self.interval, **common)  # type: ignore[arg-type]
+        method = self.method
+        if method == "auto":
+            method = chosen(len(self.orders), self.grid.size, self.per_record, records)
+        return made(method, common, delta=Fraction(self.delta), records=records)
+
+    @property
+    def how(self) -> str:
+        """What draws it."""
+        return f"method {self.method}" + ("" if self.interval is None else ", with brackets")
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader must know."""
+        width = (
+            "Intervals follow from worst-case bounds on ranks; interval=0.95 in the call narrows "
+            "them."
+            if self.interval is None
+            else f"The brackets are made for {float(self.interval):g} on data that lies densely."
+        )
+        number = ("A part of epsilon paid for a count.",) if self.counts else ()
+        return (self.clipping, width, *number, *self.person)
+
+    def release(self, data: Frame, *, source: Source = SYSTEM) -> Release:
+        """Count if that helps, choose, read what is needed, and draw."""
+        column = data.resolve(self.column)
+        drawn: dict[str, Any] = {}
+        if self.counts:
+            present = self.moments(data, 0)[0]
+            drawn["count"] = int(self.counting.release(present, source=source))
+        mechanism = self.mechanism(drawn.get("count", self.n))
+        out = released(mechanism, data, column, self.grid, source)
+        total = mechanism.total(out.drawn["drawn"])
+        if total is not None:
+            drawn["total"] = total
+        drawn["method"], drawn["ticks"] = type(mechanism).__name__, out.value
+        return Release(
+            value=self.grid.values(_middle(out.value)),
+            cost=charged(self, source),
+            mechanism=self,
+            caveats=self.caveats,
+            drawn=drawn,
+            grid=self.grid,
+        )
+
+    def restore(self, value: Any, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Return the values as they were."""
+        del value
+        return self.grid.values(_middle(np.asarray(drawn["ticks"], np.int64)))
+
+    def error(self, beta: Number = 0.05, *, n: int | None = None) -> float:
+        """Return the largest rank error to expect, as a fraction of n, where data lies densely."""
+        n = public_n(self.n if n is None else n, "quantile")
+        return min(self._ranks(self.mechanism(n), read_beta(beta)) / n, 1.0)
+
+    def _ranks(self, mechanism: QuantileMechanism, beta: float) -> float:
+        """Return the error to expect of a mechanism, in ranks; its bound where none is known."""
+        if isinstance(mechanism, Anchors):
+            mechanism = mechanism.drawn
+        if isinstance(mechanism, Hybrid):
+            stride = int(mechanism.stride or 2)
+            return two_level_error(self.orders, stride, beta) / mechanism.first.c
+        if isinstance(mechanism, (JointFree, JointExp)):
+            return joint_error(mechanism.orders, beta) / mechanism.c
+        if isinstance(mechanism, QExp):
+            return one_error(beta) / mechanism.c + 0.5
+        return mechanism.error(beta)
+
+    def between(self, release: Release, confidence: Number, of: str) -> tuple[Any, Any]:
+        """Return the ends of all quantiles together."""
+        beta = read_confidence(confidence)
+        ticks = np.asarray(release.drawn["ticks"], np.int64)
+        paid = self.interval is not None and beta >= 1 - float(self.interval) - 1e-12
+        if paid and of == "sample":
+            return self.grid.values(ticks[:, 0]), self.grid.values(ticks[:, 2])
+        low, high = self._by_ranks(ticks, release.drawn, beta, of)
+        return self.grid.values(low), self.grid.values(high)
+
+    def _by_ranks(
+        self,
+        ticks: Any,
+        drawn: Mapping[str, Any],
+        beta: float,
+        of: str,  # noqa: ANN401
+    ) -> tuple[Any, Any]:
+        """Bracket each quantile by released ones whose orders lie far enough away."""
+        n = self._records(drawn, beta / 4)
+        mechanism = self.mechanism(drawn.get("count", self.n))
+        noise = mechanism.error(beta * 3 / 4 if of == "sample" else beta / 4, n=n)
+        sampling = 0.0 if of == "sample" else sqrt(log(4 / beta) / (2 * max(n, 1)))
+        apart = min(noise / max(n, 1) + sampling, 1.0)
+        q = np.array([float(order) for order in self.orders])
+        known = np.concatenate(([0], _middle(ticks), [self.grid.last]))
+        below = np.searchsorted(q, q - apart, side="right")
+        above = np.searchsorted(q, q + apart, side="left")
+        return known[below], known[above + 1]
+
+    def _records(self, drawn: Mapping[str, Any], beta: float) -> int:
+        """Return at least how many records there are, with probability ``1 - beta``; 0 if unknown.
+
+        A total differs from their number by no more than the rank errors' bound.
+        """
+        if self.n is not None:
+            return self.n
+        if "count" in drawn:
+            return max(drawn["count"] - ceil(self.counting.error(min(2 * beta, 1))), 0)
+        if "total" in drawn:
+            bound = self.mechanism(None).error(beta, n=2 * drawn["total"] + 1)
+            return max(drawn["total"] - ceil(bound), 0) if bound < drawn["total"] else 0
+        return 0
+
+    def table(
+        self, release: Release, confidence: Number = SHOWN
+    ) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+        """Return a row for each quantile."""
+        low, high = self.between(release, confidence, "sample")
+        lines = zip(self.orders, np.atleast_1d(release.value), low, high, strict=True)
+        rows = [
+            (f"{float(q):g}", *row(value.item(), (a.item(), b.item()))) for q, value, a, b in lines
+        ]
+        return ("q", "quantile", *END_HEADS), rows
+
+    def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
+        """Draw the quantiles over their orders, with intervals."""
+        from sourdine.central.quantiles import figure  # noqa: PLC0415 - matplotlib is loaded there
+
+        return figure.curve(self, release, **options)
+
+
+def _middle(ticks: Any) -> Any:  # noqa: ANN401
+    """Return the quantiles themselves, without their brackets."""
+    return ticks if np.ndim(ticks) == 1 else np.asarray(ticks)[:, 1]

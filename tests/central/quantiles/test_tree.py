@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sourdine.audit import ALPHA, p_value
+from sourdine.central.quantiles.points import Points
+from sourdine.central.quantiles.tree import Tree, consistent
+from sourdine.errors import ParameterError
+from sourdine.mechanisms.laplace import laplace_law
+from sourdine.noise import SeededSource
+
+RELATIONS = ("add_remove", "substitute")
+
+
+def worst_loss(mechanism, inputs):
+    """The greatest L1 distance of the counts of all neighbours, over the scale: exactly."""
+    worst = (Fraction(0), "")
+    for x in inputs:
+        points = mechanism.read(x)
+        for other in mechanism.neighbours(points):
+            moved = int(np.abs(mechanism.counts(points) - mechanism.counts(other)).sum())
+            worst = max(worst, (moved / mechanism.scale, f"{x} | {list(other)}"))
+    return worst
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(("b", "h"), [(2, 2), (2, 3), (6, 1)])
+def test_tree_worst_case(relation, b, h, inputs):
+    made = Tree(epsilon=1, q=[0.5], cells=6, relation=relation, branching=b, height=h)
+    loss, pair = worst_loss(made, inputs(6, 3))
+    assert loss == 1, pair
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_tree_ten_percent_too_weak_is_rejected(relation, inputs):
+    made = Tree(epsilon=1.1, q=[0.5], cells=6, relation=relation, branching=2, height=2)
+    loss, pair = worst_loss(made, inputs(6, 1))
+    assert loss > 1
+    assert pair == {"add_remove": "[] | [5]", "substitute": "[5] | [2]"}[relation]
+
+
+def test_rows_multiply_the_noise():
+    one, two = (Tree(epsilon=1, q=[0.5], cells=6, rows=k) for k in (1, 2))
+    assert two.scale == 2 * one.scale == 6
+
+
+def test_counts_are_of_all_levels():
+    made = Tree(epsilon=1, q=[0.5], cells=8, branching=2, height=3)
+    counts = made.counts(made.read([0, 0, 3, 6, 7, 7]))
+    assert counts.tolist() == [3, 3, 2, 1, 0, 3, 2, 0, 0, 1, 0, 0, 1, 2]
+
+
+def test_tree_draws_follow_the_law():
+    made = Tree(epsilon=1, q=[0.5], cells=6, branching=3, height=2)
+    x = made.read([0, 0, 4, 5])
+    drawn = made.simulate(x, 1700, source=SeededSource(1)) - made.counts(x)
+    law = laplace_law(0, made.scale)
+    assert p_value(drawn.ravel(), law) >= ALPHA
+    assert p_value(drawn.ravel(), laplace_law(0, made.scale * Fraction(6, 5))) < ALPHA
+    assert np.abs(np.corrcoef(drawn.T) - np.eye(12)).max() < 0.15
+
+
+def test_consistent_is_least_squares():
+    b, h, rng = 3, 3, np.random.default_rng(1)
+    rows = [np.kron(np.eye(b**k), np.ones(b ** (h - k))) for k in range(1, h + 1)]
+    design = np.vstack(rows)
+    y = rng.normal(size=len(design))
+    expected = np.linalg.lstsq(design, y, rcond=None)[0]
+    assert consistent(y, b, h) == pytest.approx(expected, abs=1e-10)
+
+
+def test_without_noise_the_quantiles_are_right():
+    made = Tree(epsilon=1, q=[0.1, 0.5, 0.9], cells=4096 * 4)
+    ticks = np.arange(0, 4096 * 4)
+    value = made.published(made.counts(made.read(ticks)))
+    assert np.abs(value - np.array([0.1, 0.5, 0.9]) * 4096 * 4).max() <= 1
+
+
+def test_many_quantiles_cost_as_one():
+    few, many = (
+        Tree(epsilon=1, q=[Fraction(j, m + 1) for j in range(1, m + 1)], cells=1 << 20)
+        for m in (1, 999)
+    )
+    assert few.scale == many.scale
+
+
+def test_tree_error_bound():
+    made = Tree(epsilon=1, q=[0.1, 0.5, 0.9], cells=1 << 16, branching=16, height=2)
+    x = made.read(np.random.default_rng(3).integers(0, 1 << 16, 600))
+    drawn = made.simulate(x, 100, source=SeededSource(1))
+    losses = made.loss(x, drawn)
+    assert losses.max() <= made.error(0.05)
+    assert np.quantile(losses, 0.95) > made.error(0.05) / 25
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(("b", "h"), [(16, 3), (2, 2), (7, 1)])
+def test_tree_survives(relation, b, h, survives):
+    make = {"epsilon": 1, "q": [0.1, 0.5], "cells": 6, "relation": relation}
+    survives(Tree(**make, branching=b, height=h), seeds=5)
+
+
+def test_no_records_are_in_the_middle():
+    made = Tree(epsilon=1, q=[0.5], cells=100, branching=10, height=1)
+    assert made.published(np.zeros(10)).tolist() == [45]
+    assert made.published(np.full(10, -5)).tolist() == [45]
+
+
+def test_windowed_points_are_read_whole(windowed):
+    part, reads = windowed(list(range(50)), 50, [(10, 12)])
+    made = Tree(epsilon=1, q=[0.5], cells=50)
+    assert made.counts(part).tolist() == made.counts(Points.of(range(50), 50)).tolist()
+    assert reads
+
+
+def test_bad_parameters_are_refused():
+    with pytest.raises(ParameterError, match="branching must be at least 2, got 1"):
+        Tree(epsilon=1, q=[0.5], cells=6, branching=1)
+    with pytest.raises(ParameterError, match=r"height must leave at most .* got 30 levels of 16"):
+        Tree(epsilon=1, q=[0.5], cells=6, height=30)
+    with pytest.raises(ParameterError, match="node by node"):
+        Tree(epsilon=1, q=[0.5], cells=6).law(Points.of([], 6))
