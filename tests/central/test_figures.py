@@ -35,7 +35,7 @@ def test_pictures_are_saved(make, truth, tmp_path):
 
 def test_histograms_by_group_have_no_common_picture():
     split = histogram(TABLE, column="v", bins=[0, 2, 5], by="g", keys=["a", "b"], epsilon=1)
-    with pytest.raises(ParameterTypeError, match="a picture must be of one histogram"):
+    with pytest.raises(ParameterTypeError, match="a picture must be of one number for each group"):
         split.plot()
 
 

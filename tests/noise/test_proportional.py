@@ -54,6 +54,16 @@ def test_by_weight_decides_at_the_boundaries(scripted, weights, data):
     assert expected is None or drawn == expected
 
 
+def test_by_weight_does_not_trust_rounded_sums(scripted):
+    """The sums of 400 tenths are rounded; the words around each boundary are decided exactly."""
+    weights = [0.1] * 200 + [0.7, 1e-3] * 100
+    sums = list(accumulate(map(Fraction, weights)))
+    for k in range(0, 399, 7):
+        boundary = int(sums[k] / sums[-1] * (1 << 64))
+        for word, index in ((boundary - 1, k), (boundary + 1, k + 1)):
+            assert by_weight(np.array(weights), source=scripted(scripted.words(word))) == index
+
+
 def test_by_weight_is_the_exact_law(fits, source):
     weights = np.array([0.0, 1.0, 0.25, 3.0, 0.0, 1e-9, 2.5])
     draws = [by_weight(weights, source=source) for _ in range(20_000)]

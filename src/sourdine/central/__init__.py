@@ -1,7 +1,8 @@
 """Statistics by a central curator: one party holds the data and publishes noisy answers.
 
-`count`, `sum`, `mean`, `variance`, `proportion`, `histogram` and `quantiles` are what a person types;
-each builds a `Statistic`, a frozen record of public parameters that plans, releases and explains.
+`count`, `sum`, `mean`, `variance`, `proportion`, `histogram` and `quantiles` are what a person
+types; each builds a `Statistic`, a frozen record of public parameters that plans, releases and
+explains.
 """
 
 from sourdine.central.bernoulli import BernoulliMean

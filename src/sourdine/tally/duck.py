@@ -34,7 +34,7 @@ def guarded(work: Callable[[], Any]) -> Any:  # noqa: ANN401
     except duckdb.Error:
         raise ParameterError(
             "data must be readable to the end, got a file or relation that DuckDB cannot read. "
-            "Check that it is whole and, for a relation, that its connection is open."
+            "Check that it is whole, that a relation's connection is open and memory is enough."
         ) from None
 
 

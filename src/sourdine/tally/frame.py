@@ -160,7 +160,7 @@ class Frame:
 
         Which rows stay is decided by a hash under a fresh secret key (`sourdine.tally.keyed`).
         Files and DuckDB relations stay where they are, and the choice is made again, the same way,
-        for each count; other lazy frames are read into memory.
+        for each count, which sorts the rows; other lazy frames are read into memory.
 
         Parameters
         ----------

@@ -89,7 +89,7 @@ def test_far_ranks_count_as_far(far, monkeypatch, fits):
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(
     ("x", "q", "draws"),
-    [([], [0.3], 3000), ([0, 0, 25], [0.4], 20_000), ([9] * 9 + [29], [0.3, 0.7], 3000)],
+    [([], [0.3], 2000), ([0, 0, 25], [0.4], 20_000), ([9] * 9 + [29], [0.3, 0.7], 2000)],
 )
 def test_piecewise_laplace_draws_follow_the_law(relation, x, q, draws, fits):
     mechanism = PiecewiseLaplace(epsilon=3, q=q, cells=30, relation=relation)
@@ -100,7 +100,7 @@ def test_piecewise_laplace_draws_at_great_epsilon(fits):
     fits(PiecewiseLaplace(epsilon=3000, q=[0.5], cells=9), [1, 4, 4, 8], draws=1000)
 
 
-@pytest.mark.parametrize("margin", [-log(30) - 0.5, -log(30) + 1.0])
+@pytest.mark.parametrize("margin", [-log(30) + 0.3, -log(30) + 1.0])
 def test_piecewise_laplace_draws_outside_the_window(margin, windowed, monkeypatch):
     monkeypatch.setattr(exponential, "MARGIN", margin)
     mechanism = PiecewiseLaplace(epsilon=1, q=[0.4], cells=30)
@@ -109,7 +109,7 @@ def test_piecewise_laplace_draws_outside_the_window(margin, windowed, monkeypatc
     assert not points.whole
     source = SeededSource(11)
     draws = [mechanism.one(points, source)[0] for _ in range(3000)]
-    assert len(reads) > 200
+    assert len(reads) > 150
     assert p_value(draws, mechanism.law(Points.of(x, 30))) >= ALPHA
 
 

@@ -151,6 +151,8 @@ class HistogramMethod(Independent):
 
 def bin_edges(cells: int, bins: int) -> NDArray[np.int64]:
     r"""Return the first ticks :math:`\lfloor iB/k \rfloor` of the bins, and the grid's end."""
+    if cells * bins < 1 << 62:
+        return np.arange(bins + 1, dtype=np.int64) * cells // bins
     return np.array([i * cells // bins for i in range(bins + 1)], np.int64)
 
 
