@@ -51,13 +51,11 @@ if TYPE_CHECKING:
         count,
         histogram,
         mean,
-        median,
         proportion,
-        quantile,
-        quantiles,
         sum,  # noqa: A004 - the statistic
         variance,
     )
+    from sourdine.central.quantiles.call import median, quantile, quantiles
     from sourdine.release import Release
     from sourdine.session import Session
     from sourdine.tally import Frame
@@ -69,15 +67,12 @@ _ROOMS = (
     "session", "tally",
 )  # fmt: skip
 _NAMES = {
-    **dict.fromkeys(
-        ("count", "histogram", "mean", "median", "proportion", "quantile", "quantiles", "sum",
-         "variance"),
-        "central",
-    ),
+    **dict.fromkeys(("count", "histogram", "mean", "proportion", "sum", "variance"), "central"),
+    **dict.fromkeys(("median", "quantile", "quantiles"), "central.quantiles.call"),
     "Frame": "tally",
     "Release": "release",
     "Session": "session",
-}  # fmt: skip
+}
 
 __all__ = [
     "ADD_REMOVE",

@@ -23,7 +23,6 @@ from sourdine.central.histogram import Histogram
 from sourdine.central.keys import NamedCounts
 from sourdine.central.mean import Mean
 from sourdine.central.proportion import Proportion
-from sourdine.central.quantiles.call import median, quantile, quantiles
 from sourdine.central.quantiles.statistic import Quantiles
 from sourdine.central.statistic import Statistic, charged
 from sourdine.central.sum import Sum
@@ -53,10 +52,7 @@ __all__ = [
     "epsilon_for",
     "histogram",
     "mean",
-    "median",
     "proportion",
-    "quantile",
-    "quantiles",
     "sum",
     "variance",
 ]

@@ -21,6 +21,7 @@ from sourdine.exact import integer, positive, rational
 from sourdine.mechanisms.mechanism import Mechanism, settle
 from sourdine.mechanisms.transcript import CURRENT
 from sourdine.noise import SYSTEM
+from sourdine.noise.lazy import remembered
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
 from sourdine.release import Release
 
@@ -193,9 +194,14 @@ class QuantileMechanism(Mechanism[Points]):
 def read_orders(q: object) -> tuple[Fraction, ...]:
     """Return orders as rationals, ascending and distinct."""
     try:
-        given = [q] if isinstance(q, (int, float, str, Fraction)) else list(q)  # type: ignore[call-overload]
+        given = (q,) if isinstance(q, (int, float, str, Fraction)) else tuple(q)  # type: ignore[arg-type]
     except TypeError:
-        given = [q]
+        given = (q,)
+    return _orders(given)
+
+
+@remembered(64)
+def _orders(given: tuple[object, ...]) -> tuple[Fraction, ...]:
     orders = tuple(rational(order, "q") for order in given)
     inside = all(0 < order < 1 for order in orders)
     if not orders or not inside or any(a >= b for a, b in pairwise(orders)):

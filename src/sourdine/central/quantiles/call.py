@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sourdine.central.call import ask, build
+from sourdine.central.quantiles.algorithm import read_orders
 from sourdine.central.quantiles.statistic import Quantiles
 from sourdine.noise import SYSTEM
 
@@ -70,7 +71,7 @@ def quantiles(  # noqa: PLR0913 - what a person may say of a call
     """
     statistic = build(
         Quantiles, epsilon=epsilon, error=error, n=n, by=by, groups=keys,
-        q=q, bounds=bounds, step=step, delta=delta, relation=relation, method=method,
+        q=read_orders(q), bounds=bounds, step=step, delta=delta, relation=relation, method=method,
         interval=interval, column=column, rows=1 if rows is None else rows,
     )  # fmt: skip
     return ask(statistic, x, unit=unit, source=source)

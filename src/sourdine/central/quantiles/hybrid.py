@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
-from math import floor, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sourdine.central.quantiles.algorithm import QuantileMechanism
 from sourdine.central.quantiles.joint import JointFree
-from sourdine.central.quantiles.lattice import Fixed
+from sourdine.central.quantiles.lattice import Fixed, rounded_goals
 from sourdine.central.quantiles.points import NotReadError
 from sourdine.central.quantiles.sampler import JointSampler, first_reach
 from sourdine.errors import ParameterError
@@ -114,7 +114,7 @@ class Hybrid(QuantileMechanism):
     def goals(self, k: int) -> list[list[int]]:
         """Return the cumulative targets inside each slice for the total's number k."""
         total = self.first.lattice.h * k  # type: ignore[union-attr]
-        goals = [floor(q * total + Fraction(1, 2)) for q in self.orders] + [total]
+        goals = [*rounded_goals(self.orders, total), total]
         s, m = self.stride or 2, len(self.orders)
         ends = [-1, *range(s - 1, m, s), m]
         base = [0, *goals]

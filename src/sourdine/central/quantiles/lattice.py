@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, exp, floor, log, log1p
+from math import ceil, exp, floor, log1p
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +19,17 @@ from sourdine.central.quantiles.chain import Targets
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Fixed", "FreeTotal", "Lattice", "OfRecords"]
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Fixed", "FreeTotal", "Lattice", "OfRecords", "rounded_goals"]
+
+
+def rounded_goals(orders: Sequence[Fraction], total: int) -> list[int]:
+    r"""Return :math:`\lfloor q_j N + \tfrac12 \rfloor`."""
+    pairs = ((q.numerator, q.denominator) for q in orders)
+    return [(2 * a * total + b) // (2 * b) for a, b in pairs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +48,10 @@ class FreeTotal:
     def goals(self, k: int) -> list[int]:
         r"""Return :math:`\lfloor q_j hk + \tfrac12\rfloor`, moved by the offsets within 0 and hk."""
         total = self.h * k
-        goals = [floor(q * total + Fraction(1, 2)) for q in self.orders]
-        moved = zip(goals, self.offsets or [0] * self.m, strict=True)
+        goals = rounded_goals(self.orders, total)
+        if not self.offsets:
+            return goals
+        moved = zip(goals, self.offsets, strict=True)
         return [min(max(goal + offset, 0), total) for goal, offset in moved]
 
     def targets(self, n: int, ks: Sequence[int]) -> Targets:
@@ -52,9 +64,9 @@ class FreeTotal:
         first = max(0, ceil((n - distance) / self.h))
         return first, max(first, floor((n + distance) / self.h))
 
-    def log_rows(self, distance: float, c: float) -> float:
+    def log_rows(self, distance: Floats, c: float) -> Floats:
         r"""Bound :math:`\ln \sum_k e^{-c(|n - hk| - D)^+}`: how many totals a shell has."""
-        return log(2 * distance / self.h + 1 + 2 / -np.expm1(-c * self.h))
+        return np.asarray(np.log(2 * distance / self.h + 1 + 2 / -np.expm1(-c * self.h)))
 
     def beyond(self, n: int, last: int) -> int:
         """Return the total from which on every gap's target is at least all records."""
@@ -93,10 +105,10 @@ class OfRecords:
         del n, distance
         return 0, 0
 
-    def log_rows(self, distance: float, c: float) -> float:
+    def log_rows(self, distance: Floats, c: float) -> Floats:
         """Return the logarithm of one row."""
-        del distance, c
-        return 0.0
+        del c
+        return np.zeros_like(distance)
 
     def beyond(self, n: int, last: int) -> int:
         """Return the end of the totals."""

@@ -16,6 +16,7 @@ where :math:`w` is the next atom, of :math:`f'` records. The masses of all ranks
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -45,14 +46,12 @@ class Window:
     counts: NDArray[np.int64]
     start: int
     ends: NDArray[np.int64] = field(init=False)
+    stop: int = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "ends", self.start + np.cumsum(self.counts))
-
-    @property
-    def stop(self) -> int:
-        """The records below or in the last atom."""
-        return int(self.ends[-1]) if len(self.ends) else self.start
+        ends = self.start + np.cumsum(self.counts)
+        object.__setattr__(self, "ends", ends)
+        object.__setattr__(self, "stop", int(ends[-1]) if len(ends) else self.start)
 
 
 class Points:
@@ -74,7 +73,7 @@ class Points:
         Reads everything, for the rare draw that falls outside of all windows.
     """
 
-    __slots__ = ("_masses", "_outline", "_reload", "cells", "n", "windows")
+    __slots__ = ("_masses", "_outline", "_reload", "_starts", "cells", "n", "windows")
 
     def __init__(
         self,
@@ -86,6 +85,7 @@ class Points:
         reload: Callable[[], Points] | None = None,
     ) -> None:
         self.n, self.cells, self.windows = n, cells, list(windows)
+        self._starts = [window.start for window in self.windows]
         self._outline, self._reload = outline, reload
         self._masses: dict[int, tuple[int, NDArray[np.float64]]] = {}
 
@@ -136,13 +136,21 @@ class Points:
         return out
 
     def _window_masses(self, first: int, last: int) -> tuple[int, NDArray[np.float64]]:
-        for i, window in enumerate(self.windows):
-            start, stop = self._known(window)
-            if start <= first and last <= stop:
-                if i not in self._masses:
-                    self._masses[i] = (start, self._spread(window))
-                return self._masses[i]
-        raise NotReadError
+        i = self._holding(first, last)
+        if i not in self._masses:
+            window = self.windows[i]
+            self._masses[i] = (self._known(window)[0], self._spread(window))
+        return self._masses[i]
+
+    def _holding(self, first: int, last: int) -> int:
+        """Return the number of the window that knows the mass of a half-open range of ranks."""
+        i = bisect_right(self._starts, first) - 1
+        if i < 0:
+            raise NotReadError
+        start, stop = self._known(self.windows[i])
+        if not start <= first < last <= stop:
+            raise NotReadError
+        return i
 
     def _known(self, window: Window) -> tuple[int, int]:
         """Return the half-open range of ranks whose mass the window knows."""
@@ -170,11 +178,7 @@ class Points:
         An entry with records is one of the ``records + 1`` equal pieces of an atom's cell; one
         without is a run of empty cells.
         """
-        for window in self.windows:
-            start, stop = self._known(window)
-            if start <= rank < stop:
-                return self._pieces(window, rank)
-        raise NotReadError
+        return self._pieces(self.windows[self._holding(rank, rank + 1)], rank)
 
     def _pieces(self, window: Window, rank: int) -> list[tuple[int, int, int]]:
         v, f, ends = window.ticks, window.counts, window.ends
@@ -215,14 +219,20 @@ class Points:
         Of the records of an atom at an end, as many belong to it as the ranks say.
         """
         (first, last), (low, high) = ranks, ticks
-        parts = []
-        for window in self.windows:
-            begins = np.maximum(window.ends - window.counts, first)
-            counts = np.minimum(window.ends, last) - begins
+        parts: list[Window] = []
+        for window in self.windows[max(bisect_right(self._starts, first) - 1, 0) :]:
+            if window.start > last or (window.start == last > first):
+                break
+            i = int(window.ends.searchsorted(first, side="right"))
+            j = int(window.ends.searchsorted(last, side="left")) + 1
+            counts = window.counts[i:j].copy()
+            if len(counts):
+                counts[-1] -= max(int(window.ends[i : i + len(counts)][-1]) - last, 0)
+                counts[0] -= max(first - int(window.ends[i] - window.counts[i]), 0)
             some = counts > 0
-            if some.any() or (window.start <= first and last <= window.stop):
-                start = max(window.start - first, 0)
-                parts.append(Window(window.ticks[some] - low, counts[some], start))
+            if some.any() or window.start <= first == last <= window.stop:
+                shifted = window.ticks[i:j][some] - low
+                parts.append(Window(shifted, counts[some], max(window.start - first, 0)))
         outline = None
         if self._outline is not None:
             marks, below = self._outline

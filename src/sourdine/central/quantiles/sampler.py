@@ -86,7 +86,7 @@ class JointSampler:
         middle = np.rint(q * n).astype(np.int64)
         low, high = middle - radius, middle + radius
         volume = np.log(self._points.span(low.ravel(), high.ravel())).reshape(low.shape).sum(axis=1)
-        rows = np.array([self._lattice.log_rows(reach / c, c) for reach in SHELLS])
+        rows = self._lattice.log_rows(SHELLS / c, c)
         shells = -SHELLS[:-1] + volume[1:] + rows[1:]
         last = -SHELLS[-1] + len(q) * log(self._points.cells) + rows[-1]
         return np.asarray(np.logaddexp.accumulate(np.append(shells, last)[::-1])[::-1]) + SLACK

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     Values = NDArray[Any]
     Ranges = list[tuple[int, int]]
-    Stretch = tuple[int, Values]
+    Stretch = tuple[int, int, int]
+    Found = tuple[Values, list[Stretch], tuple[Values, NDArray[np.int64]]]
 
 __all__ = ["merged", "points_of_array"]
 
@@ -63,9 +64,9 @@ def points_of_array(
     found = _one(present, *wanted[0]) if len(wanted) == 1 else _several(present, wanted)
     if found is None:
         return _all(present, grid)
-    stretches, (marks, below) = found
-    parts = [window for start, part in stretches if (window := _whole_atoms(part, start, n, grid))]
+    values, pieces, (marks, below) = found
     outline = (np.maximum(grid.ticks(marks) - 1, 0), below)
+    parts = _whole_atoms(grid.ticks(values), pieces, n)
     return Points(n, grid.size, parts, outline=outline, reload=lambda: _all(present, grid))
 
 
@@ -84,24 +85,32 @@ def _all(values: Values, grid: Grid) -> Points:
     if grid.size <= COARSE:
         counts = np.bincount(grid.ticks(values), minlength=grid.size)
         return Points.counted(np.arange(grid.size), counts, grid.size)
-    return Points.of(grid.ticks(values), grid.size)
+    ticks = grid.ticks(np.sort(values))
+    return Points(len(ticks), grid.size, _whole_atoms(ticks, [(0, 0, len(ticks))], len(ticks)))
 
 
-def _whole_atoms(values: Values, start: int, n: int, grid: Grid) -> Window | None:
-    """Return the atoms of sorted values that are certainly whole, ``start`` records being below."""
-    ticks = grid.ticks(values)
-    first = np.flatnonzero(np.concatenate(([True], ticks[1:] != ticks[:-1])))
-    low, high = int(start > 0), len(first) - int(start + len(values) < n)
-    if low >= high:
-        return None
-    counts = np.diff(np.append(first, len(ticks)))[low:high]
-    return Window(ticks[first[low:high]], counts, start + int(first[low]))
+def _whole_atoms(ticks: NDArray[np.int64], pieces: list[Stretch], n: int) -> list[Window]:
+    """Return, for each stretch of sorted ticks, its atoms that are certainly whole.
+
+    A stretch is where it begins and ends among the ticks, and how many records are below it.
+    """
+    if n == 0:
+        return [Window(ticks, ticks, 0)]
+    new = np.ones(len(ticks), bool)
+    np.not_equal(ticks[1:], ticks[:-1], out=new[1:])
+    new[[begin for _, begin, _ in pieces]] = True
+    first = np.flatnonzero(new)
+    atoms, counts = ticks[first], np.diff(first, append=len(ticks))
+    windows = []
+    for start, begin, end in pieces:
+        i, j = (int(k) for k in first.searchsorted((begin, end)))
+        i, j = i + (start > 0), j - (start + end - begin < n)
+        if i < j:
+            windows.append(Window(atoms[i:j], counts[i:j], start + int(first[i]) - begin))
+    return windows
 
 
-Outline = tuple["Values", "NDArray[np.int64]"]
-
-
-def _one(x: Values, a: int, b: int) -> tuple[list[Stretch], Outline] | None:
+def _one(x: Values, a: int, b: int) -> Found | None:
     """Find one window between two values of a sample: two comparisons, one compress."""
     n = len(x)
     s = int(min(max(2000, 2 * n**0.6), n // 4))
@@ -123,10 +132,11 @@ def _one(x: Values, a: int, b: int) -> tuple[list[Stretch], Outline] | None:
         y.partition([a - start, b - start - 1])
         y, start = y[a - start : b - start], a
     y.sort()
-    return [(start, y)], (y[[0, -1]], np.array([0 if start == 0 else start, start + len(y) - 1]))
+    outline = (y[[0, -1]], np.array([start, start + len(y) - 1]))
+    return y, [(start, 0, len(y))], outline
 
 
-def _several(x: Values, wanted: Ranges) -> tuple[list[Stretch], Outline] | None:
+def _several(x: Values, wanted: Ranges) -> Found | None:
     """Find several windows by linear bins: count the bins, gather and sort those that matter."""
     n = len(x)
     sample = np.sort(x[:: max(1, n // 2048)])
@@ -151,10 +161,11 @@ def _several(x: Values, wanted: Ranges) -> tuple[list[Stretch], Outline] | None:
     edges = np.flatnonzero(np.diff(np.concatenate(([False], needed, [False])).view(np.int8)))
     starts, stops = below[edges[0::2]], below[edges[1::2]]
     at = np.concatenate(([0], np.cumsum(stops - starts)))
-    parts = [(int(s), y[at[k] : at[k + 1]]) for k, s in enumerate(starts) if at[k + 1] > at[k]]
+    ends = zip(starts.tolist(), at[:-1].tolist(), at[1:].tolist(), strict=True)
+    pieces = [(start, begin, end) for start, begin, end in ends if end > begin]
     # one bin of slack for the rounding of a code
     marks = low - 1 / scale + (np.arange(bins) - 1) / scale
-    return parts, (marks[2:-1], below[2:-2])
+    return y, pieces, (marks[2:-1], below[2:-2])
 
 
 def _codes(x: Values, low: float, scale: float, bins: int) -> NDArray[np.intp]:
