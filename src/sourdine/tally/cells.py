@@ -44,24 +44,33 @@ class Ticks:
         The column; None for data that has one.
     grid
         The lattice.
+    block
+        How many neighbouring points share a slot of a tally; totals and ranges are of single ones.
 
     Examples
     --------
     >>> Ticks("age", Grid(0, 120, step=1)).size
     121
+    >>> Ticks("age", Grid(0, 120, step=1), block=10).size
+    13
     """
 
     column: str | None
     grid: Grid
+    block: int = 1
     numeric: ClassVar[bool] = True
 
     @property
     def size(self) -> int:
         """How many slots there are, without the one for missing values."""
-        return self.grid.size
+        return -(-self.grid.size // self.block)
 
     def slots(self, column: Column) -> NDArray[np.int64]:
-        """Return the tick of each value."""
+        """Return the slot of each value."""
+        ticks = self._ticks(column)
+        return ticks if self.block == 1 else np.where(ticks < 0, ticks, ticks // self.block)
+
+    def _ticks(self, column: Column) -> NDArray[np.int64]:
         x = column.numbers
         if x.dtype == np.float64:
             return self._snapped(x)

@@ -239,13 +239,25 @@ def _key(cell: Cell, name: str, dtype: Any, polars: bool) -> tuple[Any, bool]:  
     number = whole or dtype.is_float() or dtype == nw.Boolean
     if number and whole and exactness(cell) is not False:
         if polars and isinstance(cell, Ticks) and dtype != nw.UInt64 and not _wide(cell.grid):
-            return _or_missing(c.cast(nw.Int64), c.is_null(), _integer_tick(cell.grid), 0), True
+            tick = _or_missing(c.cast(nw.Int64), c.is_null(), _integer_tick(cell.grid), 0)
+            return _shared(tick, cell.block), True
     elif number and (isinstance(cell, Ticks) or len(cell.inner) <= _MANY_EDGES):
         x = c.cast(nw.Int8).cast(nw.Float64) if dtype == nw.Boolean else c.cast(nw.Float64)
         none = x.is_null() | x.is_nan() if dtype.is_float() else x.is_null()
         slot = _float_tick(cell.grid) if isinstance(cell, Ticks) else _bin(cell)
-        return _or_missing(x, none, slot, 0.0), True
+        found = _or_missing(x, none, slot, 0.0)
+        return (_shared(found, cell.block) if isinstance(cell, Ticks) else found), True
     return c, False
+
+
+def _shared(tick: Any, block: int) -> Any:  # noqa: ANN401
+    """Return the block of a tick, by a division without rest; missing stays missing."""
+    import narwhals as nw  # noqa: PLC0415
+
+    if block == 1:
+        return tick
+    whole = ((tick - tick % block) // block).cast(nw.Int64)
+    return nw.when(tick < 0).then(tick).otherwise(whole)
 
 
 def _is_whole(dtype: Any) -> bool:  # noqa: ANN401

@@ -164,7 +164,10 @@ def _whole(column: str, kind: str) -> str:
 def _slots(cell: Ticks | Edges, whole: str, x: str) -> tuple[str, str]:
     """Return the slot by whole numbers and the slot by floats."""
     if isinstance(cell, Ticks):
-        return _integer_tick(cell.grid, whole), _or_missing(x, _float_tick(cell.grid, x))
+        shared = "" if cell.block == 1 else f" // {integer(cell.block)}"
+        by_whole = f"CAST({_integer_tick(cell.grid, whole)}{shared} AS BIGINT)"
+        by_float = f"CAST({_float_tick(cell.grid, x)}{shared} AS BIGINT)"
+        return by_whole, _or_missing(x, by_float)
     by_float = _bin(x, cell.floats(), double)
     return _bin(whole, cell.whole(), integer), _or_missing(x, by_float)
 

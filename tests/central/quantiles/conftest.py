@@ -69,12 +69,12 @@ def fits():
 
 @pytest.fixture
 def bounded():
-    """The exact probability that the loss passes ``error(beta)`` is at most beta."""
+    """The exact probability that the loss passes the bound is at most beta."""
 
-    def check(mechanism, x, beta, **known):
+    def check(mechanism, x, beta, error="error", **known):
         points = mechanism.read(x)
         rows = np.arange(len(mechanism.support()))
-        bound = mechanism.error(beta, **known)
+        bound = getattr(mechanism, error)(beta, **known)
         passed = mechanism.law(points).pmf(rows)[mechanism.loss(points, rows) > bound].sum()
         assert passed <= beta, f"{passed} > {beta} at {bound}"
         return bound

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import isinf
 
 import numpy as np
 import pytest
@@ -81,7 +82,8 @@ def test_histogram_error_bound(relation, steps, bounded):
     make = {"q": [0.3, 0.7], "cells": 6, "relation": relation, "steps": steps}
     for x in ([], [2], [0, 3, 3, 5], [0] * 30 + [5] * 9):
         for beta in (0.5, 0.05):
-            bounded(HistogramMethod(epsilon=6, **make), x, beta)
+            bounded(HistogramMethod(epsilon=6, **make), x, beta, "bin_error")
+    assert isinf(HistogramMethod(epsilon=6, **make).error(0.05)) is (steps < 6)
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

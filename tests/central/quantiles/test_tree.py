@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import inf
 
 import numpy as np
 import pytest
@@ -92,8 +93,10 @@ def test_tree_error_bound():
     x = made.read(np.random.default_rng(3).integers(0, 1 << 16, 600))
     drawn = made.simulate(x, 100, source=SeededSource(1))
     losses = made.loss(x, drawn)
-    assert losses.max() <= made.error(0.05)
-    assert np.quantile(losses, 0.95) > made.error(0.05) / 25
+    assert losses.max() <= made.bin_error(0.05)
+    assert np.quantile(losses, 0.95) > made.bin_error(0.05) / 25
+    assert made.error(0.05) == inf
+    assert Tree(epsilon=1, q=[0.5], cells=64, branching=8, height=2).error(0.05) < inf
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

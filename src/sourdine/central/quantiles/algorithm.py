@@ -97,6 +97,10 @@ class QuantileMechanism(Mechanism[Points]):
         return Points.of(np.minimum(ticks, self.cells - 1), self.cells)
 
     @abstractmethod
+    def error(self, beta: Number = 0.05, n: int | None = None) -> float:
+        """Return what no rank error passes with probability beta, for n records or any number."""
+
+    @abstractmethod
     def one(self, x: Points, source: Source) -> Sequence[int]:
         """Draw everything once: what `law` is the law of."""
 
@@ -193,11 +197,8 @@ class QuantileMechanism(Mechanism[Points]):
 
 def read_orders(q: object) -> tuple[Fraction, ...]:
     """Return orders as rationals, ascending and distinct."""
-    try:
-        given = (q,) if isinstance(q, (int, float, str, Fraction)) else tuple(q)  # type: ignore[arg-type]
-    except TypeError:
-        given = (q,)
-    return _orders(given)
+    single = isinstance(q, (int, float, str, Fraction)) or not hasattr(q, "__iter__")
+    return _orders((q,) if single else tuple(q))  # type: ignore[arg-type]
 
 
 @remembered(64)

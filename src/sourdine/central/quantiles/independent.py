@@ -54,10 +54,6 @@ class Independent(QuantileMechanism):
     def single_law(self, x: Points, j: int) -> Law:
         """Return the law of the j-th quantile's draw."""
 
-    def windows(self, n: int) -> list[tuple[int, int]]:
-        """Return the ranks that a draw reads, first and last: all of them."""
-        return [(0, n)]
-
     def one(self, x: Points, source: Source) -> Sequence[int]:
         """Draw all quantiles, in no order."""
         return [self.single(x, j, source) for j in range(len(self.orders))]

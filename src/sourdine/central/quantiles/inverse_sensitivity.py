@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, log
+from math import ceil, inf, log
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -70,8 +70,9 @@ class InverseSensitivity(Independent):
     *Claim*: len is what it says. *Checked by* ``test_len_is_the_number_of_records_to_change``.
 
     *Claim*: with probability :math:`1 - \beta` a cell within :math:`\rho` ticks has a rank error of
-    at most `error`: some cell has len 0, all with len above :math:`e` weigh :math:`B e^{-ce}` at
-    most, and the rank error is at most len. *Checked by* ``test_inverse_sensitivity_error_bound``.
+    at most `smooth_error`: some cell has len 0, all with len above :math:`e` weigh
+    :math:`B e^{-ce}` at most, and the rank error is at most len. *Checked by*
+    ``test_inverse_sensitivity_error_bound``.
 
     References
     ----------
@@ -79,8 +80,8 @@ class InverseSensitivity(Independent):
 
     Examples
     --------
-    >>> deciles = InverseSensitivity(epsilon=1, q=[0.5], cells=101, rho=2)
-    >>> round(deciles.error(0.05), 1)
+    >>> median = InverseSensitivity(epsilon=1, q=[0.5], cells=101, rho=2)
+    >>> round(median.smooth_error(0.05), 1)
     7.6
     """
 
@@ -124,7 +125,12 @@ class InverseSensitivity(Independent):
         logs = -float(self.decay(j) / self.unit(j)) * runs.distance[some]
         return Law.of(runs.start[some], length[some], logs, np.zeros(len(logs)))
 
-    def error(self, beta: Number = 0.05) -> float:
+    def error(self, beta: Number = 0.05, n: int | None = None) -> float:
+        """Return `smooth_error` without smoothing, infinity with it: it may pass any records."""
+        del n
+        return inf if self.rho else self.smooth_error(beta)
+
+    def smooth_error(self, beta: Number = 0.05) -> float:
         r"""Return :math:`\ln(mB/\beta)/c`, in ranks, up to :math:`\rho` ticks."""
         slowest = min(self.decay(j) for j in range(len(self.orders)))
         return log(len(self.orders) * self.cells / read_beta(beta)) / float(slowest)

@@ -17,7 +17,6 @@ r"""Every algorithm by name, and the choice among them from public quantities al
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sourdine.central.quantiles.anchors import KAPPA, MOST, Anchors, anchors_for
@@ -33,6 +32,8 @@ from sourdine.central.quantiles.recursive import RecExp
 from sourdine.central.quantiles.tree import Tree
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from sourdine.central.quantiles.algorithm import QuantileMechanism
 
 __all__ = ["METHODS", "chosen", "made", "needs_count"]

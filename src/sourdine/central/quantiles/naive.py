@@ -45,8 +45,9 @@ class Naive(Independent):
         """Return the tick of the grid nearest to a whole number."""
         return min(max(tick, 0), self.cells - 1)
 
-    def error(self, beta: Number = 0.05) -> float:
+    def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         """Return infinity: noise in ticks can pass any number of records."""
+        del n
         read_beta(beta)
         return inf
 

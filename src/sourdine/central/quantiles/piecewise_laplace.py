@@ -139,8 +139,9 @@ class PiecewiseLaplace(Independent):
         error = 2.0**-44 + c * (x.n + 2) * 2.0**-49
         return Law.of(s.start, s.length, s.log_weight, s.slope, error=error)
 
-    def error(self, beta: Number = 0.05) -> float:
+    def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         r"""Return :math:`\ln(mB/\beta)/c + 1 + \max(q, 1-q)`, the greatest of the quantiles."""
+        del n
         logs = log(len(self.orders) * self.cells / read_beta(beta))
         pairs = zip(self.orders, self.c, strict=True)
         bound = max(logs / c + 1 + float(max(q, 1 - q)) for q, c in pairs)

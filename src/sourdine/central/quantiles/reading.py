@@ -2,94 +2,114 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sourdine.central.quantiles.points import NotReadError, Points, Window
 from sourdine.central.quantiles.selection import merged, points_of_array
-from sourdine.grid import Grid
+from sourdine.tally import Ticks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from sourdine.central.quantiles.algorithm import QuantileMechanism
+    from sourdine.grid import Grid
     from sourdine.noise import Source
     from sourdine.release import Release
     from sourdine.tally import Frame
 
     Ranges = list[tuple[int, int]]
 
-__all__ = ["read", "released"]
+__all__ = ["Reader"]
 
 OUTLINE = 1 << 16
-"""A first pass over data that is not in memory counts about this many cells."""
+"""A first pass over data that is not in memory counts about this many blocks of cells."""
+ROOM = 16
+"""Windows are read so many records wider, for atoms that their ends would cut."""
 
 
-def released(
-    mechanism: QuantileMechanism, frame: Frame, column: str, grid: Grid, source: Source
-) -> Release:
-    """Read what the mechanism needs, more where that is not enough, and release.
+class Reader:
+    """A column on a grid, read as far as is asked for.
 
-    A mechanism that meets ranks that were not read says so before it draws anything.
+    Parameters
+    ----------
+    frame, column
+        The data.
+    grid
+        The lattice its values are snapped to.
     """
-    for reach in (1, 2):
-        points = read(
-            frame, column, grid, lambda n, reach=reach: _wider(mechanism.windows(n), reach)
-        )  # type: ignore[misc]
-        try:
-            return mechanism.release(points, source=source)
-        except NotReadError:
-            continue
-    return mechanism.release(read(frame, column, grid, None), source=source)
+
+    def __init__(self, frame: Frame, column: str, grid: Grid) -> None:
+        self._frame, self._cell = frame, Ticks(column, grid)
+        values = frame.array(column)
+        if values is not None and values.dtype.kind == "f" and len(values):
+            with np.errstate(invalid="ignore"):
+                some = np.isnan(values.min())
+            values = values[~np.isnan(values)] if some else values
+        self._values: NDArray[Any] | None = values
+
+    @property
+    def n(self) -> int:
+        """How many values are there."""
+        return int(self._below[-1]) if self._values is None else len(self._values)
+
+    @cached_property
+    def _block(self) -> int:
+        return -(-self._cell.grid.size // OUTLINE)
+
+    @cached_property
+    def _below(self) -> NDArray[np.int64]:
+        """How many values lie below each block of cells; the number of all at the end."""
+        blocks = Ticks(self._cell.column, self._cell.grid, block=self._block)
+        return np.concatenate(([0], np.cumsum(self._frame.tally(blocks).counts[:-1])))
+
+    def released(self, mechanism: QuantileMechanism, source: Source) -> Release:
+        """Read what the mechanism needs, more where that is not enough, and release.
+
+        A mechanism that meets ranks that were not read says so before it draws anything.
+        """
+        for reach in (0, 1):
+            try:
+                points = self.points(lambda n, r=reach: _wider(mechanism.windows(n), r))  # type: ignore[misc]
+                return mechanism.release(points, source=source)
+            except NotReadError:
+                continue
+        return mechanism.release(self.points(None), source=source)
+
+    def points(self, windows: Callable[[int], Ranges] | None) -> Points:
+        """Return the order statistics, at least in the windows of ranks that are asked for."""
+        if self._values is not None:
+            return points_of_array(self._values, self._cell.grid, windows)
+        size = self._cell.grid.size
+        if windows is None or self._block == 1:
+            tally = self._frame.tally(self._cell)
+            ticks, counts = tally.ticks, tally.tallied
+            return Points.counted(np.asarray(ticks), np.asarray(counts), size)
+        return self._windows(merged(windows(self.n), self.n), size)
+
+    def _windows(self, wanted: Ranges, size: int) -> Points:
+        """Read only the blocks of cells that hold the records wanted."""
+        below, block = self._below, self._block
+        ranges = []
+        for a, b in wanted:
+            first = max(int(below.searchsorted(a, side="right")) - 1, 0)
+            last = max(int(below.searchsorted(b, side="left")), first + 1)
+            ranges.append((first * block, min(last * block, size)))
+        joined = merged(ranges, size)
+        ticks, counts = self._frame.between(self._cell, joined)
+        parts = []
+        for a, b in joined:
+            i, j = ticks.searchsorted((a, b))
+            if j > i or self.n == 0:
+                parts.append(Window(ticks[i:j], counts[i:j], int(below[a // block])))
+        outline = np.arange(len(below) - 1) * block, below[:-1]
+        return Points(self.n, size, parts, outline=outline, reload=lambda: self.points(None))
 
 
 def _wider(windows: Ranges, reach: int) -> Ranges:
-    """Return windows with room for atoms that their ends would cut."""
-    return [(a - 16 - (reach - 1) * (b - a), b + 16 + (reach - 1) * (b - a)) for a, b in windows]
-
-
-def read(frame: Frame, column: str, grid: Grid, windows: Callable[[int], Ranges] | None) -> Points:
-    """Return a column's order statistics, at least in the windows of ranks that are asked for."""
-    values = frame.array(column)
-    if values is not None:
-        return points_of_array(values, grid, windows)
-    return _out_of_core(frame, column, grid, windows)
-
-
-def _out_of_core(
-    frame: Frame, column: str, grid: Grid, windows: Callable[[int], Ranges] | None
-) -> Points:
-    """Count blocks of cells first, then only the cells of the blocks that matter."""
-    from sourdine.tally import Ticks  # noqa: PLC0415 - loads the engines
-
-    cell = Ticks(column, grid)
-    if grid.size <= OUTLINE or windows is None:
-        tally = frame.tally(cell)
-        if tally.is_dense:
-            return Points.counted(np.arange(grid.size), tally.counts[:-1], grid.size)
-        return Points.counted(tally.ticks, tally.tallied, grid.size)
-    block = -(-grid.size // OUTLINE)
-    counts = frame.tally(Ticks(column, grid, block=block)).counts[:-1]
-    below = np.concatenate(([0], np.cumsum(counts)))
-    n = int(below[-1])
-    ranges = []
-    for a, b in merged(windows(n), n):
-        first = max(int(below.searchsorted(a, side="right")) - 1, 0)
-        last = max(int(below.searchsorted(b, side="left")), first + 1)
-        ranges.append((first * block, min(last * block, grid.size)))
-    joined = merged(ranges, grid.size)
-    ticks, tallied = frame.between(cell, joined)
-    parts = []
-    for a, b in joined:
-        inside = slice(*ticks.searchsorted((a, b)))
-        if inside.stop > inside.start:
-            parts.append(Window(ticks[inside], tallied[inside], int(below[a // block])))
-    marks = np.arange(len(counts)) * block
-    return Points(
-        n,
-        grid.size,
-        parts,
-        outline=(marks, below[:-1]),
-        reload=lambda: _out_of_core(frame, column, grid, None),
-    )
+    """Return windows with some room, ``reach`` times their own width more on each side."""
+    return [(a - ROOM - reach * (b - a), b + ROOM + reach * (b - a)) for a, b in windows]

@@ -134,10 +134,6 @@ class RecExp(QuantileMechanism):
         yield from self._nodes(first, middle, low, q)
         yield from self._nodes(middle + 1, end, q, high)
 
-    def windows(self, n: int) -> list[tuple[int, int]]:
-        """Return the ranks that a draw reads, first and last: all of them."""
-        return [(0, n)]
-
     def one(self, x: Points, source: Source) -> list[int]:
         """Draw all quantiles, from the middle outwards."""
         atoms, cut = x.complete().windows[0], self._cut

@@ -45,29 +45,26 @@ def points_of_array(
     Parameters
     ----------
     values
-        Numbers; NaN is missing.
+        Numbers, none of them NaN.
     grid
         The lattice they are snapped to.
     windows
         Gives, for the number of values, the half-open ranges of records that are needed; all are
         read without it.
     """
-    present = values
-    if values.dtype.kind == "f" and len(values) and np.isnan(values.min()):
-        present = values[~np.isnan(values)]
-    n = len(present)
+    n = len(values)
     if windows is None or n < SMALL or grid.size <= COARSE:
-        return _all(present, grid)
+        return _all(values, grid)
     wanted = merged(windows(n), n)
     if sum(b - a for a, b in wanted) > MOST * n:
-        return _all(present, grid)
-    found = _one(present, *wanted[0]) if len(wanted) == 1 else _several(present, wanted)
+        return _all(values, grid)
+    found = _one(values, *wanted[0]) if len(wanted) == 1 else _several(values, wanted)
     if found is None:
-        return _all(present, grid)
-    values, pieces, (marks, below) = found
+        return _all(values, grid)
+    gathered, pieces, (marks, below) = found
     outline = (np.maximum(grid.ticks(marks) - 1, 0), below)
-    parts = _whole_atoms(grid.ticks(values), pieces, n)
-    return Points(n, grid.size, parts, outline=outline, reload=lambda: _all(present, grid))
+    parts = _whole_atoms(grid.ticks(gathered), pieces, n)
+    return Points(n, grid.size, parts, outline=outline, reload=lambda: _all(values, grid))
 
 
 def merged(ranges: Ranges, n: int) -> Ranges:

@@ -15,12 +15,12 @@ from sourdine.central.lattice import Numeric
 from sourdine.central.quantiles.algorithm import read_orders
 from sourdine.central.quantiles.anchors import Anchors
 from sourdine.central.quantiles.brackets import Brackets
-from sourdine.central.quantiles.exponential import QExp
 from sourdine.central.quantiles.expected import joint_error, one_error, two_level_error
+from sourdine.central.quantiles.exponential import QExp
 from sourdine.central.quantiles.hybrid import Hybrid
 from sourdine.central.quantiles.joint import JointExp, JointFree
 from sourdine.central.quantiles.methods import METHODS, chosen, made, needs_count
-from sourdine.central.quantiles.reading import released
+from sourdine.central.quantiles.reading import Reader
 from sourdine.central.showing import row
 from sourdine.central.statistic import END_HEADS, charged, public_n
 from sourdine.errors import ParameterError
@@ -32,6 +32,8 @@ from sourdine.release import SHOWN, Release
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from sourdine.central.quantiles.algorithm import QuantileMechanism
     from sourdine.exact.parameters import Number
@@ -162,13 +164,12 @@ class Quantiles(Numeric):
 
     def release(self, data: Frame, *, source: Source = SYSTEM) -> Release:
         """Count if that helps, choose, read what is needed, and draw."""
-        column = data.resolve(self.column)
+        reader = Reader(data, data.resolve(self.column), self.grid)
         drawn: dict[str, Any] = {}
         if self.counts:
-            present = self.moments(data, 0)[0]
-            drawn["count"] = int(self.counting.release(present, source=source))
+            drawn["count"] = int(self.counting.release(reader.n, source=source))
         mechanism = self.mechanism(drawn.get("count", self.n))
-        out = released(mechanism, data, column, self.grid, source)
+        out = reader.released(mechanism, source)
         total = mechanism.total(out.drawn["drawn"])
         if total is not None:
             drawn["total"] = total
@@ -217,10 +218,10 @@ class Quantiles(Numeric):
 
     def _by_ranks(
         self,
-        ticks: Any,
+        ticks: NDArray[np.int64],
         drawn: Mapping[str, Any],
         beta: float,
-        of: str,  # noqa: ANN401
+        of: str,
     ) -> tuple[Any, Any]:
         """Bracket each quantile by released ones whose orders lie far enough away."""
         n = self._records(drawn, beta / 4)
@@ -242,7 +243,7 @@ class Quantiles(Numeric):
         if self.n is not None:
             return self.n
         if "count" in drawn:
-            return max(drawn["count"] - ceil(self.counting.error(min(2 * beta, 1))), 0)
+            return max(int(drawn["count"]) - ceil(self.counting.error(min(2 * beta, 1))), 0)
         if "total" in drawn:
             bound = self.mechanism(None).error(beta, n=2 * drawn["total"] + 1)
             return max(drawn["total"] - ceil(bound), 0) if bound < drawn["total"] else 0

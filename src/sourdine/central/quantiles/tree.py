@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import log, sqrt
+from math import inf, log, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,7 +64,7 @@ class Tree(QuantileMechanism):
     this noise. *Checked by* ``test_tree_draws_follow_the_law``. *Claim*: the leaves are the least
     squares estimate. *Checked by* ``test_consistent_is_least_squares``.
 
-    *Claim*: the rank error of the leaf passes `error` with probability :math:`\beta` at most.
+    *Claim*: the rank error of the leaf passes `bin_error` with probability :math:`\beta` at most.
     The estimate of a running sum is :math:`\sum_i a_i X_i` off, :math:`X_i` the noise, and since
     least squares has the least variance, :math:`\sum_i a_i^2 \le K = h(b-1) + 1`, the number of
     nodes that make up the sum at most. A discrete Laplace variable has
@@ -105,10 +105,6 @@ class Tree(QuantileMechanism):
     def leaves(self) -> int:
         """The number of leaves."""
         return int(self.branching**self.height)
-
-    def windows(self, n: int) -> list[tuple[int, int]]:
-        """Return the ranks that a draw reads, first and last: all of them."""
-        return [(0, n)]
 
     def counts(self, x: Points) -> NDArray[np.int64]:
         """Return the counts of all nodes, the top level first."""
@@ -157,7 +153,12 @@ class Tree(QuantileMechanism):
         points = self.read(x)
         return np.array([self.one(points, source) for _ in range(size)])
 
-    def error(self, beta: Number = 0.05) -> float:
+    def error(self, beta: Number = 0.05, n: int | None = None) -> float:
+        """Return `bin_error` where each leaf is one tick, infinity elsewhere."""
+        del n
+        return self.bin_error(beta) if self.leaves >= self.cells else inf
+
+    def bin_error(self, beta: Number = 0.05) -> float:
         """Return a bound on the worst rank error of a quantile's leaf."""
         s, k = float(self.scale), self.height * (self.branching - 1) + 1
         logs = log(2 * self.leaves / read_beta(beta))
