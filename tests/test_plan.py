@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
+from importlib import import_module
 from itertools import product
 
 import pytest
@@ -27,7 +28,15 @@ PLANS = [
     ("proportion", {"n": 1000}, 0.01),
     ("histogram", {"bins": 10, "bounds": (0, 120)}, 20),
     ("histogram", {"keys": ["a", "b"]}, 20),
+    ("quantiles", {**AGE, "q": [0.5], "n": 10_000}, 0.005),
+    ("quantiles", {**AGE, "q": [0.25, 0.5, 0.75], "n": 10_000, "relation": "substitute"}, 0.005),
+    ("quantiles", {**AGE, "q": [0.5], "n": 10_000, "unit": "who", "rows": 2}, 0.02),
 ]
+
+
+def function(kind):
+    room = "sourdine.central.quantiles" if kind == "quantiles" else "sourdine.central"
+    return getattr(import_module(room), kind)
 
 
 @pytest.mark.parametrize(("kind", "parameters", "error"), PLANS)
@@ -45,7 +54,7 @@ def test_a_plan_is_for_what_the_function_releases(kind, parameters, error):
     for spend in ({"epsilon": 0.5}, {"error": error}):
         given = {**parameters, **spend, "column": "value"}
         planned = getattr(plan, kind)(**given)
-        released = getattr(central, kind)(data, **given)
+        released = function(kind)(data, **given)
         assert planned.statistic == released.mechanism
         assert planned.epsilon == released.cost.epsilon
         assert planned.error == released.mechanism.error(0.05, n=given.get("n"))
@@ -73,6 +82,19 @@ def test_shared_errors_are_balanced(total):
     assert shared.epsilon > Fraction(str(total)) * Fraction(998, 1000)
     assert max(ratios) < 1.02 * min(ratios)
     assert shared.factor == max(ratios)
+
+
+def test_quantiles_are_planned_in_ranks():
+    salaries = {"n": 100_000, "bounds": (0, 500_000)}
+    planned = plan.quantiles(q=[0.5], error=0.005, **salaries)
+    assert planned.error <= 0.005
+    assert "rank error (95 %)" in str(planned)
+    assert plan.median(error=0.005, **salaries) == planned
+    assert plan.quantile(0.5, error=0.005, **salaries) == planned
+    deciles = plan.quantiles(q=[k / 10 for k in range(1, 10)], error=0.005, **salaries)
+    assert deciles.epsilon > planned.epsilon
+    both = plan.together([planned, plan.count(error=50)], epsilon=1)
+    assert "error or rank error" in str(both)
 
 
 def test_no_other_sharing_is_better():
@@ -118,6 +140,16 @@ def test_statistics_are_taken_as_they_are():
         (lambda: plan.count(epsilon=1, n=0), "n must be at least 1"),
         (lambda: plan.together([]), "plans must hold at least one"),
         (lambda: plan.together(["mean"]), "plans must be plans or statistics"),
+        (
+            lambda: plan.together(
+                [plan.count(epsilon=1), plan.count(epsilon=1, relation="substitute")]
+            ),
+            "relation must be one for all plans, got add_remove and substitute",
+        ),
+        (
+            lambda: plan.together([plan.count(epsilon=1), plan.count(epsilon=1, rows=2)]),
+            "rows must be one for all plans, got 1 and 2",
+        ),
         (lambda: plan.mean(epsilon=1, by="a", keys=[1], missing="middle", **AGE), "is private"),
     ],
 )

@@ -3,6 +3,7 @@
 The rooms, ground floor first; each imports only those before it:
 
 ===============  ==============================================================================
+``data``         public data for examples
 ``exact``        parameters as exact rationals, reals known to any precision
 ``privacy``      what is promised: guarantees, composition, amplification, budgets
 ``grid``         the public lattice on which everything numeric lives
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         audit,
         bounds,
         central,
+        data,
         exact,
         laws,
         mechanisms,
@@ -63,7 +65,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _ROOMS = (
-    "audit", "bounds", "central", "exact", "laws", "mechanisms", "noise", "plan", "privacy",
+    "audit", "bounds", "central", "data", "exact", "laws", "mechanisms", "noise", "plan", "privacy",
     "session", "tally",
 )  # fmt: skip
 _NAMES = {
@@ -93,6 +95,7 @@ __all__ = [
     "bounds",
     "central",
     "count",
+    "data",
     "exact",
     "histogram",
     "laws",

@@ -10,9 +10,10 @@ import pytest
 from rich.console import Console
 
 import sourdine as sd
-from sourdine.cli import app as app_module
 from sourdine.cli import main
 from sourdine.cli import statistics as statistics_module
+from sourdine.cli.wording import as_typed
+from sourdine.errors import SourdineError
 
 AGE = ("-c", "age", "--bounds", "0", "120", "--step", "1")
 
@@ -48,6 +49,7 @@ CALLS = {
     "variance": AGE,
     "proportion": ("-c", "sex", "--category", "f"),
     "histogram": ("-c", "age", "--bins", "6", "--bounds", "0", "120"),
+    "quantiles": (*AGE, "--quartiles"),
 }
 
 
@@ -106,6 +108,16 @@ def test_groups_persons_and_relations(run, csv):
     assert json.loads(out)["statistic"]["rows"] == 2
 
 
+def test_orders_are_typed_in_three_ways(run, csv):
+    for words, count in ((("--q", "0.9,0.5"), 2), (("--deciles",), 9), (("--quartiles",), 3)):
+        _, out, _ = run("quantiles", csv, *AGE, *words, "-e", "5", "--json")
+        value = json.loads(out)["value"]
+        assert len(value) == count
+        assert value == sorted(value)
+    _, out, _ = run("quantiles", csv, *AGE, "--q", "0.5", "--interval", "0.95", "-e", "1")
+    assert "brackets" in out
+
+
 def test_categories_known_and_unknown(run, csv):
     _, out, _ = run("histogram", csv, "-c", "sex", "--categories", "f,m", "-e", "1", "--json")
     assert abs(json.loads(out)["value"][0] - 1001) < 50
@@ -122,9 +134,7 @@ def test_categories_known_and_unknown(run, csv):
 def test_pictures(run, csv, tmp_path, ending):
     pytest.importorskip("matplotlib")
     path = tmp_path / f"picture.{ending}"
-    status, out, _ = run("histogram", csv, *CALLS["histogram"], "-e", "1", "--plot", path)
-    assert status == 0
-    assert "plot  " in out
+    assert run("histogram", csv, *CALLS["histogram"], "-e", "1", "--plot", path)[0] == 0
     start = {"png": b"\x89PNG", "svg": b"<?xml", "html": b"<!doctype html>"}[ending]
     drawn = path.read_bytes()
     assert drawn.startswith(start)
@@ -144,6 +154,9 @@ def test_pictures(run, csv, tmp_path, ending):
         (("mean", "-c", "age", "-e", "1"), "Choose them before looking"),
         (("histogram", "-c", "age", "--bins", "5", "-e", "1"), "--bounds must be two public"),
         (("histogram", "-c", "age", "-e", "1"), "what is counted must be said once, got nothing"),
+        (("quantiles", *AGE, "-e", "1"), "the orders must be said once, got none"),
+        (("quantiles", *AGE, "--q", "0.5", "--deciles", "-e", "1"), "got --q and --deciles"),
+        (("quantiles", *AGE, "--q", "0.5,2", "-e", "1"), "as --q 0.25,0.5,0.75"),
         (("mean", *AGE), "Type --epsilon 1, or the error you can live with, as --error 10."),
         (("mean", *AGE, "-e", "0"), "epsilon must be above 0, got 0"),
         (("mean", *AGE, "-e", "much"), "--epsilon must be a number, got 'much'"),
@@ -230,6 +243,16 @@ def test_a_picture_that_cannot_be_drawn_costs_nothing(run, csv, tmp_path):
     assert not ledger.exists()
 
 
+def test_what_was_paid_for_is_shown_whatever_becomes_of_the_picture(run, csv, monkeypatch):
+    def fail(*_, **__):
+        raise SourdineError("no ink")
+
+    monkeypatch.setattr(statistics_module.picture, "draw", fail)
+    status, out, err = run("count", csv, "-e", "1", "--plot", "x.png", "--json")
+    assert (status, err) == (2, "sourdine: no ink\n")
+    assert "value" in json.loads(out)
+
+
 def test_help_teaches_by_example(run):
     for name in CALLS:
         _, out, _ = run(name, "--help")
@@ -259,4 +282,4 @@ def test_help_loads_nothing_large(sourdine):
     ],
 )
 def test_hints_are_in_the_words_of_the_command_line(python, typed):
-    assert app_module._as_typed(python) == typed
+    assert as_typed(python) == typed

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -33,10 +34,15 @@ CALLS = [
     ("variance", AGE),
     ("proportion", {"column": "sex", "category": "f"}),
     ("proportion", {"column": "sex", "category": "f", "n": 600}),
+    ("quantiles", {**AGE, "q": [0.25, 0.5, 0.75]}),
+    ("quantiles", {**AGE, "q": [0.5], "interval": 0.95}),
+    ("quantile", {**AGE, "q": 0.9}),
+    ("median", AGE),
     ("histogram", {"column": "age", "bins": 4, "bounds": (0, 120)}),
     ("histogram", {"column": "sex", "keys": ["f", "m"]}),
     ("histogram", {"column": "age", "bins": [0, 25, 120], "by": "sex", "keys": ["f", "m"]}),
 ]
+QUANTILES = import_module("sourdine.central.quantiles")
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "ledger.py"
 
 
@@ -48,7 +54,8 @@ def session(**changed):
 @pytest.mark.parametrize(("kind", "parameters"), CALLS)
 def test_methods_release_what_the_functions_release(kind, parameters, shape):
     mine = getattr(session(**shape), kind)(**parameters, epsilon=0.5)
-    yours = getattr(central, kind)(AGES, **parameters, **shape, epsilon=0.5)
+    room = QUANTILES if kind in ("quantiles", "quantile", "median") else central
+    yours = getattr(room, kind)(AGES, **parameters, **shape, epsilon=0.5)
     assert mine.mechanism == yours.mechanism
     assert mine.cost == yours.cost
     assert mine.caveats == yours.caveats

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from sourdine import __version__
 from sourdine.cli.commands import add_plans, add_statistics
+from sourdine.cli.wording import as_typed
 from sourdine.errors import BudgetExceededError, SourdineError
 
 __all__ = ["main"]
@@ -79,7 +79,7 @@ def audit(
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("demo"),
 ) -> None:
-    """Release a private mean of 247 696 wages, and draw the law beside 100 000 draws."""
+    """Publish mean, deciles and histogram of 247 696 real wages under one epsilon, with a picture."""
     from sourdine.cli.demo import run  # noqa: PLC0415 - commands load what they need
 
     run(out)
@@ -93,16 +93,5 @@ def main() -> None:
     try:
         app()
     except SourdineError as error:
-        typer.echo(f"sourdine: {_as_typed(str(error))}", err=True)
+        typer.echo(f"sourdine: {as_typed(str(error))}", err=True)
         raise SystemExit(3 if isinstance(error, BudgetExceededError) else 2) from None
-
-
-def _as_typed(text: str) -> str:
-    """Turn what a person types in Python into what is typed here: epsilon=1 into --epsilon 1."""
-    text = re.sub(r"\bbounds=\((\S+), (\S+)\)", r"--bounds \1 \2", text)
-    text = re.sub(r"\b(keys|q|bins)=\[([^]]*)\]", _listed, text)
-    return re.sub(r"\b([a-z]+)=('?)([^\s',]+)\2", r"--\1 \3", text)
-
-
-def _listed(found: re.Match[str]) -> str:
-    return f"--{found[1]} " + found[2].replace("'", "").replace(", ", ",")

@@ -1,154 +1,159 @@
-"""``sourdine demo``: a private mean of real wages, and the law behind it."""
+"""``sourdine demo``: mean, deciles and histogram of real wages under one total epsilon."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from sourdine.central import figures
+from sourdine.central.showing import row
 from sourdine.data import wages
 from sourdine.errors import SourdineError
-from sourdine.grid import Grid
-from sourdine.mechanisms import Laplace
+from sourdine.session import Session
 
 if TYPE_CHECKING:
-    from fractions import Fraction
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from sourdine.release import Release
 
 __all__ = ["run"]
 
-GRID = Grid(0, 200_000, step=1)
-EPSILONS = (0.01, 0.1, 1)
-DRAWS = 100_000
-INK, BLUE, ORANGE = "#222222", "#0072B2", "#D55E00"
+BOUNDS = (0, 200_000)
+BIN = 5_000
+DECILES = [i / 10 for i in range(1, 10)]
 
 
-@dataclass(frozen=True, slots=True)
-class Mean:
-    """A mean from the noisy total of ticks and a public number of records."""
+class Answers(NamedTuple):
+    """The three releases, and what they cost together."""
 
-    release: Release
-    epsilon: float
-    records: int
+    mean: Release
+    deciles: Release
+    histogram: Release
+    spent: str
 
-    def dollars(self, tick_total: int | Fraction) -> float:
-        """Return the mean that a total of ticks stands for."""
-        return float(GRID.value(0) + tick_total * GRID.spacing / self.records)
 
-    @property
-    def value(self) -> float:
-        """The released mean."""
-        return self.dollars(int(self.release))
+class Line(NamedTuple):
+    """One row of the table."""
 
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Where the clamped data's mean lies with 95 % certainty."""
-        low, high = self.release.interval(0.95)
-        return self.dollars(int(low)), self.dollars(int(high))
+    name: str
+    released: float
+    ends: tuple[float, float]
+    truth: float
 
 
 def run(out: Path) -> None:
     """Release, print the table, draw the picture."""
     console = Console()
-    ticks = GRID.ticks(wages())
-    total, n = int(ticks.sum()), len(ticks)
-    means = [Mean(_mechanism(e).release(total), e, n) for e in EPSILONS]
-    truth = means[0].dollars(total)
-    console.print(_table(means, truth))
+    data = wages()
+    answers = _ask(data)
+    console.print(_table(answers, data))
     console.print(
-        f"{n:,} wages (Current Population Survey), clamped to 0 to 200,000 dollars. One person's "
-        "wage changes the odds of any answer by a factor of e^epsilon at most, so each mean may be "
-        "published. The truth is shown only because these data are public."
+        f"{len(data):,} wages (Current Population Survey), bounds 0 to 200,000 dollars. Everything "
+        f"above and in the picture cost {answers.spent} together: one person's wage, there or not, "
+        f"changes the odds of all of it by a factor of e at most. The truth is shown only because "
+        f"these data are public."
     )
-    picture = out / "mean.png"
+    picture = out / "wages.png"
     try:
         out.mkdir(parents=True, exist_ok=True)
-        _draw(means, truth, total, picture)
+        _draw(answers, data, picture)
     except OSError as error:
         raise SourdineError(f"{picture} could not be written: {error.strerror}.") from None
     console.print(f"Picture: [bold]{picture}[/]")
 
 
-def _mechanism(epsilon: float) -> Laplace:
-    return Laplace(epsilon=epsilon, sensitivity=GRID.last)
+def _ask(data: NDArray[np.int64]) -> Answers:
+    session = Session(data, epsilon=1)
+    mean = session.mean(bounds=BOUNDS, step=1, epsilon=0.1)
+    deciles = session.quantiles(q=DECILES, bounds=BOUNDS, step=1, epsilon=0.5, interval=0.95)
+    edges = list(range(0, BOUNDS[1] + 1, BIN))
+    histogram = session.histogram(bins=edges, epsilon=0.4)
+    return Answers(mean, deciles, histogram, f"epsilon {float(session.spent.epsilon):g}")
 
 
-def _table(means: list[Mean], truth: float) -> Table:
-    table = Table(title="Mean wage, released three times", title_justify="left")
-    for name in ("epsilon", "released", "95 % interval", "truth", "off by"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for mean in means:
-        low, high = mean.interval
-        off = f"{mean.value - truth:+,.2f}"
-        interval = f"{low:,.2f} to {high:,.2f}"
-        table.add_row(f"{mean.epsilon:g}", f"{mean.value:,.2f}", interval, f"{truth:,.2f}", off)
+def _lines(answers: Answers, data: NDArray[np.int64]) -> Iterator[Line]:
+    clamped = np.clip(data, *BOUNDS)
+    yield Line("mean", answers.mean.value, answers.mean.interval(), float(clamped.mean()))
+    lows, highs = answers.deciles.interval()
+    truths = np.quantile(clamped, DECILES, method="inverted_cdf")
+    columns = zip(answers.deciles.value, lows, highs, truths, strict=True)
+    for i, (value, low, high, truth) in enumerate(columns, 1):
+        name = "median" if i == 5 else f"decile {i}"
+        yield Line(name, float(value), (float(low), float(high)), float(truth))
+
+
+def _table(answers: Answers, data: NDArray[np.int64]) -> Table:
+    table = Table(title="Wages, dollars a year", title_justify="left")
+    for name in ("", "released", "95 % interval", "truth", "off by"):
+        table.add_column(name, justify="right" if name else "left", no_wrap=True)
+    for line in _lines(answers, data):
+        value, low, high = row(line.released, line.ends)
+        off = f"{line.released - line.truth:+,.0f}"
+        table.add_row(line.name, value, f"{low} to {high}", f"{line.truth:,.0f}", off)
     return table
 
 
-def _draw(means: list[Mean], truth: float, total: int, path: Path) -> None:
-    try:
-        import matplotlib as mpl  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise SourdineError(
-            "a picture needs matplotlib, which is not installed. Type pip install 'sourdine[plot]'."
-        ) from None
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt  # noqa: PLC0415 - an extra
-
-    style: Any = {"axes.spines.top": False, "axes.spines.right": False, "font.size": 10}
-    with mpl.rc_context(style):
-        figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
-        _draw_releases(left, means, truth)
-        _draw_law(right, means[-1], total)
-        figure.savefig(path, dpi=150)
-        plt.close(figure)
-
-
-def _draw_releases(axes: Axes, means: list[Mean], truth: float) -> None:
-    axes.axvline(truth, color=INK, lw=1, ls="--", zorder=0)
-    for height, mean in enumerate(means):
-        low, high = mean.interval
-        axes.plot([low, high], [height, height], color=BLUE, lw=5, alpha=0.35)
-        axes.plot(mean.value, height, "o", color=BLUE, ms=7)
-    axes.text(truth, -0.45, f" truth {truth:,.2f}", color=INK)
-    half = max(high - low for low, high in (m.interval for m in means))
-    axes.set_xlim(truth - half, truth + half)
-    axes.set_yticks(range(len(means)), [_label(mean) for mean in means])
-    axes.set_ylim(-0.5, len(means) - 0.5)
-    axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.set_xlabel("mean wage, dollars a year")
-    axes.set_title("Three releases and their 95 % intervals", loc="left", weight="bold")
+def _draw(answers: Answers, data: NDArray[np.int64], path: Path) -> None:
+    figure, axes = figures.canvas(10.5, 4.8)
+    edges = np.arange(0, BOUNDS[1] + 1, BIN)
+    released = np.asarray(answers.histogram.value, float)
+    truth = np.histogram(np.clip(data, *BOUNDS), edges)[0]
+    axes.bar(edges[:-1], released, width=BIN * 0.94, align="edge", color=figures.PALE)
+    axes.stairs(truth, edges, color=figures.RED, lw=0.9)
+    _deciles(axes, answers, released.max())
+    _mean(axes, answers.mean.value)
+    _differences(axes.inset_axes([0.62, 0.33, 0.36, 0.3]), answers, truth)
+    axes.set_xlim(0, 160_000)
+    axes.set_ylim(0, released.max() * 1.22)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:,.0f}")
+    axes.set_xlabel("dollars a year", color=figures.INK)
+    axes.set_ylabel("people", color=figures.INK)
+    axes.set_title(
+        "247,696 wages: histogram, deciles and mean, all for epsilon 1",
+        loc="left", color=figures.INK, fontsize=12, weight="bold", pad=10,
+    )  # fmt: skip
+    figure.savefig(path)
 
 
-def _label(mean: Mean) -> str:
-    low, high = mean.interval
-    return f"epsilon {mean.epsilon:g}\n{mean.value:,.2f} ± {(high - low) / 2:,.2f}"
+def _deciles(axes: Any, answers: Answers, top: float) -> None:  # noqa: ANN401
+    for i, value in enumerate(answers.deciles.value, 1):
+        axes.plot([value, value], [0, top * 1.07], color=figures.INK, lw=0.8, ls=":")
+        name = "median" if i == 5 else f"{i}0 %"
+        axes.annotate(
+            f"{name}\n{value / 1000:,.1f}k", (value, top * 1.08), ha="center", va="bottom",
+            color=figures.INK, fontsize=7.5,
+        )  # fmt: skip
 
 
-def _draw_law(axes: Axes, mean: Mean, total: int) -> None:
-    mechanism = _mechanism(mean.epsilon)
-    law, draws = mechanism.law(total), mechanism.simulate(total, DRAWS)
-    reach = int(6 * mechanism.scale)
-    edges = np.linspace(total - reach, total + reach, 122).astype(np.int64)
-    middle = _dollars(mean, (edges[1:] + edges[:-1]) // 2, total)
-    counts, expected = np.histogram(draws, edges + 1)[0], np.diff(law.cdf(edges)) * DRAWS
-    axes.bar(middle, counts, width=middle[1] - middle[0], color=BLUE, alpha=0.35)
-    axes.plot(middle, expected, color=ORANGE, lw=1.6)
-    axes.text(middle[len(middle) // 2 + 6], expected.max() * 0.8, "the law, exactly", color=ORANGE)
-    axes.text(middle[8], expected.max() * 0.32, f"{DRAWS:,} draws", color=BLUE)
-    axes.set_xlabel(f"error of the mean at epsilon {mean.epsilon:g}, dollars")
-    axes.set_ylabel("draws")
-    axes.yaxis.set_major_formatter("{x:,.0f}")
-    axes.set_title("The law of the release beside its draws", loc="left", weight="bold")
+def _mean(axes: Any, mean: float) -> None:  # noqa: ANN401
+    axes.plot(mean, 0, "^", color=figures.BLUE, ms=9, clip_on=False, zorder=5)
+    axes.annotate(
+        f"mean {mean:,.0f}", (mean, 0), (7, 7), textcoords="offset points",
+        color=figures.BLUE, fontsize=8.5, weight="bold",
+    )  # fmt: skip
 
 
-def _dollars(mean: Mean, ticks: NDArray[np.int64], total: int) -> NDArray[np.float64]:
-    return np.asarray((ticks - total) * float(GRID.spacing) / mean.records)
+def _differences(inset: Any, answers: Answers, truth: NDArray[np.int64]) -> None:  # noqa: ANN401
+    """Draw what the bars are off by, too little to be seen on them, and what they may be off by."""
+    released = np.asarray(answers.histogram.value)
+    low, high = (np.asarray(end) for end in answers.histogram.interval())
+    half = float((high - low).max() / 2)
+    inset.axhspan(-half, half, color=figures.PALE, alpha=0.6, lw=0)
+    inset.vlines(np.arange(len(truth)), 0, released - truth, color=figures.BLUE, lw=2)
+    inset.axhline(0, color=figures.RED, lw=0.9)
+    inset.set_ylim(-half * 1.5, half * 1.5)
+    inset.set_xticks([])
+    inset.tick_params(labelsize=7.5, colors=figures.INK, length=2)
+    for side in ("top", "right", "bottom"):
+        inset.spines[side].set_visible(False)
+    inset.set_title(
+        f"released minus true counts: all within ±{half:.0f} with 95 %",
+        loc="left", fontsize=8, color=figures.INK,
+    )  # fmt: skip

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
 from sourdine.cli.output import notes, picture, print_table
 from sourdine.cli.reading import parameters, statistic_parameters
 from sourdine.privacy.printing import shown
+
+if TYPE_CHECKING:
+    from sourdine.plan import Plan
 
 __all__ = ["run"]
 
@@ -21,11 +24,15 @@ def run(name: str, given: dict[str, Any]) -> None:
     as_json, plot = typed.pop("json", False), typed.pop("plot", None)
     picture.check(plot)
     planned = getattr(plan, name)(**statistic_parameters(name, typed))
-    if plot is not None:
-        picture.draw(planned, plot)
     if as_json:
         print(planned.to_json())  # noqa: T201 - the answer
-        return
+    else:
+        _show(name, planned)
+    if plot is not None:
+        picture.draw(planned, plot)
+
+
+def _show(name: str, planned: Plan) -> None:
     console = Console()
     print_table(console, *planned.table())
     ranks = " of the rank, as a part of n," if name == "quantiles" else ""
@@ -33,5 +40,4 @@ def run(name: str, given: dict[str, Any]) -> None:
         f"With epsilon {shown(planned.epsilon)} the error{ranks} stays within {planned.error:.4g} "
         f"with probability {float(planned.confidence):g}. Nothing was spent."
     )
-    facts = [("by", str(planned.statistic)), ("note", promise)]
-    notes(console, facts + ([("plot", plot)] if plot else []))
+    notes(console, [("by", str(planned.statistic)), ("note", promise)])

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from sourdine.cli.output import notes, picture, print_table
 from sourdine.cli.reading import parameters, statistic_parameters
+from sourdine.cli.wording import as_typed
 from sourdine.errors import ParameterError
 from sourdine.privacy.printing import shown
 from sourdine.release import SHOWN
@@ -40,15 +41,15 @@ def run(name: str, given: dict[str, Any]) -> None:
     with _patience(file):
         session = _session(file, ledger, total, asked) if ledger is not None else None
         release = _release(name, file, session, asked)
-    if plot is not None:
-        column = f" of {asked['column']}" if "column" in asked else ""
-        picture.draw(release, plot, title=f"{name}{column}".capitalize())
     if as_json:
         print(json.dumps(_facts(release, session), ensure_ascii=False))  # noqa: T201 - the answer
-        return
-    console = Console()
-    print_table(console, *release.mechanism.table(release))
-    notes(console, _notes(release, session, plot))
+    else:
+        console = Console()
+        print_table(console, *release.mechanism.table(release))
+        notes(console, _notes(release, session))
+    if plot is not None:  # last: what was paid for is shown, whatever becomes of the picture
+        column = f" of {asked['column']}" if "column" in asked else ""
+        picture.draw(release, plot, title=f"{name}{column}".capitalize())
 
 
 def _release(name: str, file: str, session: Session | None, asked: dict[str, Any]) -> Release:
@@ -102,11 +103,9 @@ def _ends(ends: Any) -> Any:  # noqa: ANN401
     return ends.tolist() if hasattr(ends, "tolist") else ends
 
 
-def _notes(release: Release, session: Session | None, plot: str | None) -> list[tuple[str, str]]:
+def _notes(release: Release, session: Session | None) -> list[tuple[str, str]]:
     facts = [("cost", str(release.cost)), ("by", str(release.mechanism))]
     if session is not None:
-        facts.append(
-            ("left", f"{session.remaining}; the total is {shown(session.total.exact_epsilon())}")
-        )
-    facts += [("note", caveat) for caveat in release.caveats]
-    return facts + ([("plot", plot)] if plot else [])
+        total = shown(session.total.exact_epsilon())
+        facts.append(("left", f"{session.remaining}; the total is {total}"))
+    return facts + [("note", as_typed(caveat)) for caveat in release.caveats]

@@ -14,7 +14,7 @@ from sourdine.plan.plans import Plan, Plans
 from sourdine.plan.sharing import balanced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sourdine.central import Statistic
     from sourdine.exact.parameters import Number
@@ -89,6 +89,18 @@ def _excluded(missing: str) -> str:
             f"left, or are in a group, is private. Leave it out."
         )
     return "exclude"
+
+
+def _require_one_promise(plans: Sequence[Plan]) -> None:
+    """Refuse promises between different neighbours: their epsilons do not add up."""
+    for name in ("relation", "rows"):
+        found = list(dict.fromkeys(getattr(plan.statistic, name) for plan in plans))
+        if len(found) > 1:
+            words = " and ".join(str(getattr(value, "value", value)) for value in found)
+            raise ParameterError(
+                f"{name} must be one for all plans, got {words}. "
+                f"Plan all of them with the same {name}, for only then do epsilons add up."
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +237,7 @@ class Planner:
             raise ParameterError(
                 "plans must hold at least one, got none. Type plan.count(error=5)."
             )
+        _require_one_promise(listed)
         wanted = tuple(plan.error if plan.target is None else plan.target for plan in listed)
         total = self._left if epsilon is None else positive(epsilon, "epsilon")
         if total is None:

@@ -125,7 +125,8 @@ class Plan:
         axes.set_xlabel("epsilon", color=figures.INK)
         axes.set_ylabel(_head(self), color=figures.INK)
         axes.grid(color="#e4e7eb", lw=0.8, which="both")
-        axes.set_title(f"What {self.name} costs", loc="left", color=figures.INK, fontsize=11)
+        title = f"{self.name.capitalize()}: the error that an epsilon buys"
+        axes.set_title(title, loc="left", color=figures.INK, fontsize=11)
         if path is not None:
             figure.savefig(path)
         return figure
