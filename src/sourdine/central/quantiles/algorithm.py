@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
-__all__ = ["FLOATS", "QuantileMechanism", "read_orders"]
+__all__ = ["FLOATS", "QuantileMechanism", "is_one", "read_orders"]
 
 FLOATS = Fraction(1, 1 << 12)
 """This part of epsilon pays for the rounding of float weights."""
@@ -197,8 +197,12 @@ class QuantileMechanism(Mechanism[Points]):
 
 def read_orders(q: object) -> tuple[Fraction, ...]:
     """Return orders as rationals, ascending and distinct."""
-    single = isinstance(q, (int, float, str, Fraction)) or not hasattr(q, "__iter__")
-    return _orders((q,) if single else tuple(q))  # type: ignore[arg-type]
+    return _orders((q,) if is_one(q) else tuple(q))  # type: ignore[arg-type]
+
+
+def is_one(q: object) -> bool:
+    """Return whether this is one order, not a list of them."""
+    return isinstance(q, (int, float, str, Fraction)) or not hasattr(q, "__iter__")
 
 
 @remembered(64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sourdine.central.call import ask, build
-from sourdine.central.quantiles.algorithm import read_orders
+from sourdine.central.quantiles.algorithm import is_one, read_orders
 from sourdine.central.quantiles.statistic import Quantiles
 from sourdine.noise import SYSTEM
 
@@ -23,7 +23,7 @@ __all__ = ["median", "quantile", "quantiles"]
 
 def quantiles(  # noqa: PLR0913 - what a person may say of a call
     x: object,
-    q: Sequence[Number],
+    q: Number | Sequence[Number],
     *,
     bounds: Bounds | None = None,
     step: Number | None = None,
@@ -48,7 +48,8 @@ def quantiles(  # noqa: PLR0913 - what a person may say of a call
     x, epsilon, relation, column, unit, rows, by, keys, source
         As in `sourdine.count`.
     q
-        The orders, ascending, above 0 and below 1.
+        The orders, ascending, above 0 and below 1; for a single one, not in a list, the value is a
+        number.
     bounds, step
         As in `sourdine.mean`: public bounds, and the step of the lattice that is published on.
     error
@@ -71,7 +72,7 @@ def quantiles(  # noqa: PLR0913 - what a person may say of a call
     """
     statistic = build(
         Quantiles, epsilon=epsilon, error=error, n=n, by=by, groups=keys,
-        q=read_orders(q), bounds=bounds, step=step, delta=delta, relation=relation, method=method,
+        q=q if is_one(q) else read_orders(q), bounds=bounds, step=step, delta=delta, relation=relation, method=method,
         interval=interval, column=column, rows=1 if rows is None else rows,
     )  # fmt: skip
     return ask(statistic, x, unit=unit, source=source)
@@ -83,10 +84,10 @@ def quantile(x: object, q: Number, **options: Any) -> Release:  # noqa: ANN401
     Examples
     --------
     >>> release = quantile(list(range(1000)), 0.9, bounds=(0, 1000), step=1, epsilon=1)
-    >>> abs(release.value[0] - 900) < 40
+    >>> abs(release.value - 900) < 40
     True
     """
-    return quantiles(x, [q], **options)
+    return quantiles(x, q, **options)
 
 
 def median(x: object, **options: Any) -> Release:  # noqa: ANN401
@@ -95,7 +96,7 @@ def median(x: object, **options: Any) -> Release:  # noqa: ANN401
     Examples
     --------
     >>> release = median(list(range(1000)), bounds=(0, 1000), step=1, epsilon=1)
-    >>> abs(release.value[0] - 500) < 40
+    >>> abs(release.value - 500) < 40
     True
     """
-    return quantiles(x, [0.5], **options)
+    return quantiles(x, 0.5, **options)

@@ -81,7 +81,7 @@ class _Joint(QuantileMechanism):
         tuples whose distances pass that by :math:`x` weigh :math:`B^m (2x/h + 3) e^{-cx}` at most.
         No rank errs by more than the distances' sum.
         """
-        m, h = len(self.orders), getattr(self.lattice, "h", 0)
+        m, h = self.lattice.m, getattr(self.lattice, "h", 0)
         most = 1 << 62 if n is None else n + 1
         logs = m * (log(self.cells) + log(most)) - log(read_beta(beta))
         x = logs / self.c

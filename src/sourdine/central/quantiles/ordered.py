@@ -1,16 +1,18 @@
 r"""The chain that keeps its order: slower, for targets so close that ranks would often cross.
 
-The *slots* are, in order, the :math:`f + 1` pieces of each atom's cell (mass :math:`1/(f+1)`, rank
-:math:`L` to :math:`L + f`) and the runs of empty cells between atoms (mass :math:`\ell` cells).
-Quantiles take slots in ascending order; :math:`k` of them in one empty run have the volume
-:math:`\ell^k/k!`, in one piece of an atom :math:`(f+1)^{-k}`. All sums are of logarithms, over
-ranges by doubling, so the error does not grow with the window.
+The *slots* are, in order, the :math:`f + 1` pieces of each atom's cell (rank :math:`L` to
+:math:`L + f`) and the runs of empty cells between atoms. A *place* is an atom's cell or a run.
+Quantiles take slots in ascending order. Those in one place count :math:`f!/(f+k)!` for :math:`k` in
+a cell of :math:`f` records and :math:`\ell^k/k!` in a run of :math:`\ell` cells, so the :math:`i`-th
+of them weighs :math:`1/(f+i)` or :math:`\ell/i`: the state is the slot and :math:`i`. In a *heavy*
+atom, of :math:`m^2` records or more, all weigh :math:`1/(f+1)` and the draw is refused for what that
+is too much, less than :math:`1 - e^{-1/2}`. All sums are of logarithms, over ranges by doubling, so
+the error does not grow with the window.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import lgamma, log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,16 +29,15 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["OrderedChain", "Slots", "slots_of"]
+__all__ = ["OrderedChain", "Slots", "heavy", "slots_of"]
 
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """Slots of a stretch of ranks: their order, rank, log mass, first tick, cells and records."""
+    """Slots of a stretch of ranks: their order, rank, first tick, cells and records."""
 
     key: Ints
     rank: Ints
-    log_mass: Floats
     tick: Ints
     cells: Ints
     records: Ints
@@ -45,22 +46,27 @@ class Slots:
     def between(cls, points: Points, low: int, high: int) -> Slots:
         """Return the slots of the ranks ``low <= r <= high`` that exist."""
         found = [
-            (3 * rank + place, rank, log(cells / (records + 1)), tick, cells, records)
+            (3 * rank + place, rank, tick, cells, records)
             for rank in range(max(low, 0), min(high, points.n) + 1)
             for place, (tick, cells, records) in enumerate(_placed(points.around(rank)))
             if cells
         ]
-        columns = list(zip(*found, strict=True)) or [()] * 6
-        key, rank, log_mass, *rest = columns
-        tick, cells, records = (np.array(column, np.int64) for column in rest)
-        keys, ranks = np.array(key, np.int64), np.array(rank, np.int64)
-        return cls(keys, ranks, np.array(log_mass, np.float64), tick, cells, records)
+        columns = list(zip(*found, strict=True)) or [()] * 5
+        return cls(*(np.array(column, np.int64) for column in columns))
 
     def within(self, low: int, high: int) -> Slots:
         """Return those of the ranks ``low <= r <= high``."""
         part = slice(*self.rank.searchsorted((low, high + 1)))
-        columns = (self.key, self.rank, self.log_mass, self.tick, self.cells, self.records)
+        columns = (self.key, self.rank, self.tick, self.cells, self.records)
         return Slots(*(column[part] for column in columns))
+
+    def log_mass(self, i: int) -> Floats:
+        """Return the log weight of each slot for the i-th quantile in its place."""
+        return np.asarray(np.log(self.cells) - np.log(self.records + float(i)))
+
+    def at(self, k: int) -> tuple[int, int, int, int]:
+        """Return rank, first tick, cells and records of one slot."""
+        return int(self.rank[k]), int(self.tick[k]), int(self.cells[k]), int(self.records[k])
 
 
 def slots_of(points: Points, targets: Targets, half: int) -> list[Slots]:
@@ -109,62 +115,84 @@ class OrderedChain:
         return -self._c * np.abs(self._n - self._slots[-1].rank - self._t[-1])
 
     def _extend(self, j: int) -> None:
-        r"""Sum over what the quantile j can follow; keep the parts by how many share its slot."""
+        """Sum over what quantile j can follow; keep the parts by its number in its place."""
         here = self._slots[j]
-        parts = [self._entering(j, 0) + here.log_mass]
-        for k in range(2, j + 2):
-            parts.append(self._shared(j, k))
+        light = np.flatnonzero(~self._heavy(here))
+        parts = [self._arriving(j) + here.log_mass(1)]
+        for i in range(2, j + 2):
+            part = np.full(len(here.key), -np.inf)
+            if len(light):
+                part[light] = self._following(j, i, light) + here.log_mass(i)[light]
+            parts.append(part)
         self._y.append(parts)
         self._x.append(np.logaddexp.reduce(np.array(parts), axis=0))
 
-    def _entering(self, j: int, back: int) -> Floats:
-        r"""Return the log weight of reaching each slot of j, quantile ``j - back`` being first."""
-        here, first = self._slots[j], j - back
-        if first == 0:
+    def _heavy(self, slots: Slots) -> NDArray[np.bool_]:
+        return slots.records >= heavy(len(self._slots))
+
+    def _arriving(self, j: int) -> Floats:
+        """Return the log weight of reaching each slot from other places, or in a heavy one."""
+        here = self._slots[j]
+        if j == 0:
             return -self._c * np.abs(here.rank - self._t[0])
-        before, x = self._slots[first - 1], self._x[first - 1]
-        goal = here.rank - self._t[first]
-        stop = before.key.searchsorted(here.key, side="left")
-        turn = np.minimum(before.rank.searchsorted(goal, side="right"), stop)
-        rank = before.rank * self._c
-        far = _range_log_sums(x + rank, np.zeros_like(turn), turn) - self._c * goal
-        near = _range_log_sums(x - rank, turn, stop) + self._c * goal
+        first, last = self._same_place(j)
+        stop = np.where(self._heavy(here), last, first)
+        return self._reached(j, self._x[j - 1], here.rank, (np.zeros_like(stop), stop))
+
+    def _following(self, j: int, i: int, light: Ints) -> Floats:
+        """Return the log weight of reaching some slots from their own place as its i-th."""
+        first, last = self._same_place(j)
+        ranges = first[light], last[light]
+        return self._reached(j, self._y[j - 1][i - 2], self._slots[j].rank[light], ranges)
+
+    def _same_place(self, j: int) -> tuple[Ints, Ints]:
+        """Return where, among the slots of j - 1, those of each slot's place up to it stand."""
+        here, before = self._slots[j], self._slots[j - 1]
+        first = before.tick.searchsorted(here.tick, side="left")
+        return first, np.maximum(before.key.searchsorted(here.key, side="right"), first)
+
+    def _reached(self, j: int, x: Floats, rank: Ints, ranges: tuple[Ints, Ints]) -> Floats:
+        r"""Return :math:`\ln \sum_i e^{x_i - c|r - r_i - t_j|}` over a range for every rank r."""
+        before, (start, stop) = self._slots[j - 1], ranges
+        goal = rank - self._t[j]
+        turn = np.clip(before.rank.searchsorted(goal, side="right"), start, stop)
+        scaled = before.rank * self._c
+        far = _range_log_sums(x + scaled, start, turn) - self._c * goal
+        near = _range_log_sums(x - scaled, turn, stop) + self._c * goal
         return np.logaddexp(far, near)
-
-    def _shared(self, j: int, k: int) -> Floats:
-        r"""Return the log weight of slots that hold the quantiles ``j - k + 1`` to ``j``."""
-        here, first = self._slots[j], j - k + 1
-        common = self._known_to_all(first, j)
-        still = self._c * float(np.abs(self._t[first + 1 : j + 1]).sum())
-        weight = self._entering(j, k - 1) + k * here.log_mass - still
-        return np.where(common, weight - np.where(here.records > 0, 0.0, lgamma(k + 1)), -np.inf)
-
-    def _known_to_all(self, first: int, last: int) -> NDArray[np.bool_]:
-        """Return which slots of the last quantile lie in the windows of all since the first."""
-        here = self._slots[last]
-        inside = np.ones(len(here.key), bool)
-        for i in range(first, last):
-            inside &= np.isin(here.key, self._slots[i].key)
-        return inside
 
     def draw(self, source: Source) -> list[tuple[int, int, int, int]]:
         """Draw a slot for each quantile: ``(rank, first tick, cells, records)``, in order."""
         drawn: list[tuple[int, int, int, int]] = []
-        j = len(self._slots) - 1
-        at = noise.by_log_weight(self._x[j] + self._end(), source=source)
-        while True:
-            here = self._slots[j]
-            shares = np.array([part[at] for part in self._y[j]])
-            k = noise.by_log_weight(shares, source=source) + 1
-            rank, key, j = int(here.rank[at]), int(here.key[at]), j - k
-            columns = (here.tick, here.cells, here.records)
-            drawn += [(rank, *(int(column[at]) for column in columns))] * k  # type: ignore[list-item]
-            if j < 0:
-                return drawn[::-1]
-            earlier = self._slots[j].key < key
-            distance = np.abs(rank - self._slots[j].rank - self._t[j + 1])
-            logs = np.where(earlier, self._x[j] - self._c * distance, -np.inf)
+        logs, number = self._x[-1] + self._end(), 0
+        for j in range(len(self._slots) - 1, -1, -1):
             at = noise.by_log_weight(logs, source=source)
+            here = self._slots[j]
+            drawn.append(here.at(at))
+            if number == 0:
+                shares = np.array([part[at] for part in self._y[j]])
+                number = noise.by_log_weight(shares, source=source) + 1
+            if j:
+                number -= 1
+                logs = self._before(j, at, number)
+        return drawn[::-1]
+
+    def _before(self, j: int, at: int, number: int) -> Floats:
+        """Return the log weights of quantile j - 1, the ``number``-th in the place of j, or none."""
+        before, rank = self._slots[j - 1], int(self._slots[j].rank[at])
+        x = self._y[j - 1][number - 1] if number else self._x[j - 1]
+        first, last = (int(ends[at]) for ends in self._same_place(j))
+        inside = np.arange(len(x))
+        alone = number == 0 and not self._heavy(self._slots[j])[at]
+        allowed = inside < (first if alone else last)
+        if number:
+            allowed &= inside >= first
+        return np.where(allowed, x - self._c * np.abs(rank - before.rank - self._t[j]), -np.inf)
+
+
+def heavy(m: int) -> int:
+    """Return from how many records on an atom counts as heavy."""
+    return m * m
 
 
 def _range_log_sums(x: Floats, start: Ints, stop: Ints) -> Floats:

@@ -12,15 +12,17 @@ import numpy as np
 
 from sourdine.central.intervals import read_confidence
 from sourdine.central.lattice import Numeric
-from sourdine.central.quantiles.algorithm import read_orders
+from sourdine.central.quantiles.algorithm import is_one, read_orders
 from sourdine.central.quantiles.anchors import Anchors
 from sourdine.central.quantiles.brackets import Brackets
 from sourdine.central.quantiles.expected import joint_error, one_error, two_level_error
 from sourdine.central.quantiles.exponential import QExp
+from sourdine.central.quantiles.histogram import HistogramMethod
 from sourdine.central.quantiles.hybrid import Hybrid
 from sourdine.central.quantiles.joint import JointExp, JointFree
 from sourdine.central.quantiles.methods import METHODS, chosen, made, needs_count
 from sourdine.central.quantiles.reading import Reader
+from sourdine.central.quantiles.tree import Tree
 from sourdine.central.showing import row
 from sourdine.central.statistic import END_HEADS, charged, public_n
 from sourdine.errors import ParameterError
@@ -56,7 +58,8 @@ class Quantiles(Numeric):
     Parameters
     ----------
     q
-        The orders, ascending, above 0 and below 1.
+        The orders, ascending, above 0 and below 1; for a single one, not in a list, values are
+        numbers and not arrays.
     method
         One of `sourdine.central.quantiles.methods`; ``"auto"`` chooses from public quantities.
     interval
@@ -69,14 +72,15 @@ class Quantiles(Numeric):
 
     kind: ClassVar[str] = "quantiles"
 
-    q: Sequence[Number] = field(kw_only=True)
+    q: Number | Sequence[Number] = field(kw_only=True)
     method: str = "auto"
     interval: Number | None = None
     n: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "q", read_orders(self.q))
+        orders = read_orders(self.q)
+        object.__setattr__(self, "q", orders[0] if is_one(self.q) else orders)
         if self.method not in METHODS:
             raise ParameterError(
                 f"method must be one of {', '.join(METHODS)}, got {self.method!r}. "
@@ -109,7 +113,12 @@ class Quantiles(Numeric):
     @property
     def orders(self) -> tuple[Fraction, ...]:
         """The orders, exactly."""
-        return self.q  # type: ignore[return-value]
+        return read_orders(self.q)
+
+    def _shown(self, ticks: NDArray[np.int64]) -> Any:  # noqa: ANN401
+        """Return the lattice points of ticks: an array, or a number where one order was given."""
+        values = self.grid.values(ticks)
+        return values[0].item() if isinstance(self.q, Fraction) else values
 
     @property
     def per_record(self) -> float:
@@ -175,7 +184,7 @@ class Quantiles(Numeric):
             drawn["total"] = total
         drawn["method"], drawn["ticks"] = type(mechanism).__name__, out.value
         return Release(
-            value=self.grid.values(_middle(out.value)),
+            value=self._shown(_middle(out.value)),
             cost=charged(self, source),
             mechanism=self,
             caveats=self.caveats,
@@ -186,14 +195,14 @@ class Quantiles(Numeric):
     def restore(self, value: Any, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Return the values as they were."""
         del value
-        return self.grid.values(_middle(np.asarray(drawn["ticks"], np.int64)))
+        return self._shown(_middle(np.asarray(drawn["ticks"], np.int64)))
 
     def error(self, beta: Number = 0.05, *, n: int | None = None) -> float:
         """Return the largest rank error to expect, as a fraction of n, where data lies densely."""
         n = public_n(self.n if n is None else n, "quantile")
-        return min(self._ranks(self.mechanism(n), read_beta(beta)) / n, 1.0)
+        return min(self._ranks(self.mechanism(n), read_beta(beta), n) / n, 1.0)
 
-    def _ranks(self, mechanism: QuantileMechanism, beta: float) -> float:
+    def _ranks(self, mechanism: QuantileMechanism, beta: float, n: int) -> float:
         """Return the error to expect of a mechanism, in ranks; its bound where none is known."""
         if isinstance(mechanism, Anchors):
             mechanism = mechanism.drawn
@@ -204,7 +213,9 @@ class Quantiles(Numeric):
             return joint_error(mechanism.orders, beta) / mechanism.c
         if isinstance(mechanism, QExp):
             return one_error(beta) / mechanism.c + 0.5
-        return mechanism.error(beta)
+        if isinstance(mechanism, (Tree, HistogramMethod)):
+            return mechanism.bin_error(beta)
+        return mechanism.error(beta, n=n)
 
     def between(self, release: Release, confidence: Number, of: str) -> tuple[Any, Any]:
         """Return the ends of all quantiles together."""
@@ -212,9 +223,9 @@ class Quantiles(Numeric):
         ticks = np.asarray(release.drawn["ticks"], np.int64)
         paid = self.interval is not None and beta >= 1 - float(self.interval) - 1e-12
         if paid and of == "sample":
-            return self.grid.values(ticks[:, 0]), self.grid.values(ticks[:, 2])
+            return self._shown(ticks[:, 0]), self._shown(ticks[:, 2])
         low, high = self._by_ranks(ticks, release.drawn, beta, of)
-        return self.grid.values(low), self.grid.values(high)
+        return self._shown(low), self._shown(high)
 
     def _by_ranks(
         self,
@@ -253,18 +264,25 @@ class Quantiles(Numeric):
         self, release: Release, confidence: Number = SHOWN
     ) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
         """Return a row for each quantile."""
-        low, high = self.between(release, confidence, "sample")
-        lines = zip(self.orders, np.atleast_1d(release.value), low, high, strict=True)
+        paid = confidence if self.interval is None else self.interval
+        ends = self.between(release, paid, "sample")
+        heads = END_HEADS if self.interval is None else _heads(float(self.interval))
+        columns = (np.atleast_1d(column) for column in (release.value, *ends))
+        lines = zip(self.orders, *columns, strict=True)
         rows = [
             (f"{float(q):g}", *row(value.item(), (a.item(), b.item()))) for q, value, a, b in lines
         ]
-        return ("q", "quantile", *END_HEADS), rows
+        return ("q", "quantile", *heads), rows
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw the quantiles over their orders, with intervals."""
         from sourdine.central.quantiles import figure  # noqa: PLC0415 - matplotlib is loaded there
 
         return figure.curve(self, release, **options)
+
+
+def _heads(confidence: float) -> tuple[str, str]:
+    return f"from ({100 * confidence:g} %)", f"to ({100 * confidence:g} %)"
 
 
 def _middle(ticks: Any) -> Any:  # noqa: ANN401
