@@ -75,8 +75,6 @@ def pairs(relation):
 @every
 @relations
 def test_neighbours_see_the_same(call, relation):
-    if call is CALLS["mean-gaussian"] and relation == "substitute":
-        pytest.skip("Gaussian.adjacent knows no single numbers yet")
     for neighbour in pairs(relation):
         result = replay(lambda x: call(x, relation=relation), BASE, neighbour)
         assert result.holds, (neighbour, result.faults)

@@ -288,3 +288,14 @@ def test_sigma_is_never_wider_than_64_bits_allow(calibration, delta, epsilon):
     """What is too wide is told by sensitivity / epsilon: sigma is at most 32 times that."""
     mechanism = Gaussian(epsilon=epsilon, delta=delta, calibration=calibration)
     assert float(mechanism.variance) ** 0.5 <= 32 / epsilon
+
+
+def test_a_delta_that_floats_cannot_tell_is_refused():
+    with pytest.raises(ParameterError, match="delta must be large enough .*calibration='zcdp'"):
+        Gaussian(epsilon=1e-9, delta=1e-12)
+
+
+def test_gaussian_knows_neighbouring_numbers():
+    noise = Gaussian(epsilon=1, delta=1e-6, sensitivity=3)
+    assert noise.adjacent(5, 8)
+    assert not noise.adjacent(5, 9)

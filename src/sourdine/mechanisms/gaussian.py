@@ -140,7 +140,7 @@ class Gaussian(Additive["Value"]):
 
     def adjacent(self, x: Value, y: Value) -> bool:
         """Return whether the L2 distance is within the sensitivity."""
-        moved = np.asarray(x, object) - np.asarray(y, object)
+        moved = np.atleast_1d(np.asarray(x, object) - np.asarray(y, object))
         return bool((moved * moved).sum() <= self.sensitivity**2)
 
 
@@ -215,6 +215,9 @@ def tight_variance(epsilon: Fraction, delta: Fraction, sensitivity: int) -> Frac
     return short if certified(short) else high
 
 
+FURTHEST = 1 << 10
+
+
 def _bracket(guess: Fraction, certified: Callable[[Fraction], bool]) -> tuple[Fraction, Fraction]:
     """Return a variance that is not certified and one that is, next to the guess."""
     step, known = FINE, certified(guess)
@@ -224,6 +227,11 @@ def _bracket(guess: Fraction, certified: Callable[[Fraction], bool]) -> tuple[Fr
         if certified(outer) is not known:
             return (outer, inner) if known else (inner, outer)
         inner, step = outer, 4 * step
+        if step > FURTHEST:
+            raise ParameterError(
+                "delta must be large enough for floats to tell the tight noise, got one too small "
+                "for so small an epsilon. Type calibration='zcdp'."
+            )
 
 
 def _hockey_stick(

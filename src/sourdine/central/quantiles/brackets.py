@@ -1,15 +1,30 @@
-r"""Quantiles with an interval of their own: three are drawn for each.
+r"""Quantiles with an interval of their own: brackets are drawn beside them.
 
-Beside the rank :math:`q_jN` the joint draw aims at :math:`q_jN - u` and :math:`q_jN + u`. The offset
-:math:`u` is public: with the probability wanted, no lower bracket errs upward and no upper one
-downward by more than :math:`u` (`sourdine.central.quantiles.expected`), so the sample's quantile
-lies between.
+Beside the ranks :math:`q_jN` the joint draw aims at others, so that each order has one at least
+:math:`u` below and one at least :math:`u` above it. The offset :math:`u` is public: with the
+probability wanted, no lower bracket errs upward and no upper one downward by more than :math:`u`
+(`sourdine.central.quantiles.expected`), so the sample's quantile lies between.
+
+Every further aim makes all of them err more, so orders that lie close share their brackets. With
+about :math:`n` records between neighbouring orders,
+
+==============================  ===================================================================
+:math:`n < 2u`                  nothing is added: orders bracket each other
+:math:`2u \le n < 3u`           one aim in the middle serves both
+:math:`3u \le n`                each order has its own bracket, :math:`u` away
+==============================  ===================================================================
+
+A rank's weight grows with the empty cells around it, so quantiles are pulled from dense stretches
+into sparse ones: :math:`k` times the cells weigh as much as :math:`\ln k / c` ranks. What was drawn
+shows where density falls; there a bracket must lie so much further out (`reached`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import ceil
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil, inf, log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +32,7 @@ import numpy as np
 from sourdine.central.quantiles.expected import bracket_error
 from sourdine.central.quantiles.joint import JointFree
 from sourdine.central.quantiles.lattice import FreeTotal
+from sourdine.central.quantiles.sampler import first_reach
 from sourdine.mechanisms.mechanism import read_level, settle
 
 if TYPE_CHECKING:
@@ -26,43 +42,152 @@ if TYPE_CHECKING:
 
     from sourdine.exact.parameters import Number
 
-__all__ = ["Brackets"]
+    Aim = tuple[Fraction, int]
+
+__all__ = ["Aims", "Brackets", "reached"]
 
 MARGIN = 1.5
 """So many 1/c the brackets aim further out, for records that do not lie evenly."""
+EVEN = 2.0
+"""Density may fall by this much, as a logarithm, before brackets move out: even data does."""
+PULL = 2.0
+"""So many aims are pulled together where density falls."""
+ROUNDS = 6
+HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Aims(FreeTotal):
+    """Totals of targets that lie a fixed number of ranks beside their orders."""
+
+    def beyond(self, n: int, last: int) -> int:
+        """Return the total from which on every gap between two orders is at least all records."""
+        ends = sorted({Fraction(0), *self.orders, Fraction(1)})
+        least = min(b - a for a, b in pairwise(ends))
+        room = n + 1 + 2 * max(map(abs, self.offsets))
+        return max(last + 1, ceil(room / (self.h * least)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brackets(JointFree):
-    r"""`JointFree` for each quantile and a bracket on both sides of it.
+    r"""`JointFree` for each quantile and for brackets on both sides of it.
 
     Parameters
     ----------
     level
         The probability with which all intervals hold.
+    records
+        About how many records there are, if that is known: close orders then share brackets.
+
+    Examples
+    --------
+    >>> deciles = {"epsilon": 1, "q": [i / 10 for i in range(1, 10)], "cells": 1000}
+    >>> [Brackets(records=n, **deciles).lattice.m for n in (200, 500, 100_000)]
+    [11, 19, 27]
     """
 
     level: Number = 0.95
+    records: float | None = None
     offset: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         super(Brackets, self).__post_init__()  # noqa: UP008 - slots make a new class
         level = read_level(self.level)
-        u = ceil((bracket_error(self.orders, float(1 - level)) + MARGIN) / self.c)
-        three = tuple(q for q in self.orders for _ in range(3))
-        h = max(1, round((2 if len(three) <= 12 else 1) * (len(three) + 1) / self.c))
-        lattice = FreeTotal(three, h, (-u, 0, u) * len(self.orders))
-        settle(self, level=level, offset=u, lattice=lattice)
+        aims, u = self._aims(float(1 - level))
+        h = max(1, round((2 if len(aims) <= 12 else 1) * (len(aims) + 1) / self.c))
+        orders, offsets = zip(*aims, strict=True)
+        settle(self, level=level, offset=u, lattice=Aims(orders, h, offsets))
+
+    def _aims(self, beta: float) -> tuple[list[Aim], int]:
+        """Return the aims and the offset that they need: more aims need more."""
+        aims: list[Aim] = [(q, 0) for q in self.orders]
+        u = 0
+        for _ in range(ROUNDS):
+            wanted = bracket_error(tuple(q for q, _ in aims), self.orders, beta) + MARGIN
+            if ceil(wanted / self.c) <= u:
+                break
+            u = ceil(wanted / self.c)
+            aims = self._with_brackets(u)
+        return aims, u
+
+    def _with_brackets(self, u: int) -> list[Aim]:
+        n = inf if self.records is None else max(self.records, 1)
+        first, last = self.orders[0], self.orders[-1]
+        aims: list[Aim] = [(first, -u)] if first * n >= u else []
+        for a, b in pairwise(self.orders):
+            aims.append((a, 0))
+            between = float(b - a) * n
+            if between >= 3 * u:
+                aims += [(a, u), (b, -u)]
+            elif between >= 2 * u:
+                aims.append(((a + b) * HALF, 0))
+        aims.append((last, 0))
+        return aims + ([(last, u)] if (1 - last) * n >= u else [])
 
     def windows(self, n: int) -> list[tuple[int, int]]:
         """Return the ranks that a draw mostly needs."""
-        wide = super(Brackets, self).windows(n)  # noqa: UP008 - slots make a new class
-        more = self.offset + int(8 * len(self.orders) / self.c)
-        return [(a - more, b + more) for a, b in wide]
+        orders, offsets = self.lattice.orders, self.lattice.offsets  # type: ignore[union-attr]
+        distance = first_reach(len(orders)) / self.c
+        out = []
+        for q, offset in zip(orders, offsets, strict=True):
+            middle, half = round(q * n) + offset, int(max(q, 1 - q) * distance) + 8
+            out.append((middle - half, middle + half))
+        return out
 
     def published(self, drawn: Sequence[int]) -> NDArray[np.int64]:
         """Return lower bracket, quantile and upper bracket, a row for each order."""
-        goals = self.lattice.goals(drawn[0])  # type: ignore[union-attr]
-        out = np.empty(len(goals), np.int64)
-        out[np.argsort(goals, kind="stable")] = drawn[1:]
-        return np.sort(out.reshape(-1, 3), axis=1)
+        lattice, k, last = self.lattice, drawn[0], self.cells - 1
+        goals = np.array(lattice.goals(k))  # type: ignore[union-attr]
+        order = np.argsort(goals, kind="stable")
+        place = np.argsort(order, kind="stable")
+        own = [
+            1 + int(place[i])
+            for i, aim in enumerate(zip(lattice.orders, lattice.offsets, strict=True))  # type: ignore[union-attr]
+            if aim[1] == 0 and aim[0] in self.orders
+        ]
+        total = lattice.h * k  # type: ignore[union-attr]
+        ranks = np.concatenate(([0], goals[order], [total]))
+        ticks = np.concatenate(([0], drawn[1:], [last]))
+        low = [ticks[reached(ranks, ticks, j, self.offset, self.c)] for j in own]
+        above, end = (total - ranks)[::-1], len(ranks) - 1
+        down = (last - ticks)[::-1]
+        high = [last - down[reached(above, down, end - j, self.offset, self.c)] for j in own]
+        return np.stack((low, ticks[own], high), axis=1).astype(np.int64)
+
+
+def reached(
+    ranks: NDArray[np.int64], ticks: NDArray[np.int64], j: int, u: int, c: float
+) -> int:
+    r"""Return which aim is the lower bracket of aim j: the nearest that lies far enough below.
+
+    Far enough is :math:`u + 2(\Lambda - 2)^+/c` ranks, :math:`\Lambda` being the logarithm of how
+    much more cells a rank has in one of the stretches up to j than in one further down.
+
+    Parameters
+    ----------
+    ranks, ticks
+        Where the aims are and what was drawn for them, in order, within the bounds.
+    j
+        The aim of a quantile.
+    u, c
+        The offset and the decay per rank.
+
+    Examples
+    --------
+    >>> ranks = np.arange(0, 101, 10)
+    >>> reached(ranks, 7 * ranks, 5, 20, 1.0)
+    3
+    >>> atom = np.array([0, 70, 70, 70, 70, 900, 920, 940, 960, 980, 1000])
+    >>> reached(ranks, atom, 6, 10, 1.0)
+    4
+    """
+    length = np.maximum(np.diff(ranks), 1)
+    cells = np.diff(ticks)
+    sparse, dense = cells / length, (cells + 1) / length
+    for i in range(j - 1, 0, -1):
+        left, right = max(i - 2, 0), min(j + 2, len(cells))
+        falls = sparse[left + 1 : right] / np.minimum.accumulate(dense[left : right - 1])
+        pull = max(log(max(float(falls.max()), 1.0)) - EVEN, 0.0)
+        if ranks[j] - ranks[i] >= u + PULL * pull / c:
+            return i
+    return 0

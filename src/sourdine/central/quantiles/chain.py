@@ -197,10 +197,12 @@ class _Rows:
     ) -> None:
         begin = targets.T[:, j] + targets.S - half
         low, high = int(begin.min()), int(begin.max()) + blocks * block
-        self._masses = _sliding(points.masses(low, high), block)
+        masses = points.masses(low, high)
+        self._masses = _sliding(masses, block)
         self._at, self._block, self._blocks = begin - low, block, blocks
-        some = self._masses[self._masses > 0]
-        self.log_spread = log(float(some.max()) / float(some.min())) if len(some) else 0.0
+        some = masses[masses > 0]
+        # with the blocks' sums, so that what fits in blocks fits rank by rank
+        self.log_spread = log(block * float(some.max()) / float(some.min())) if len(some) else 0.0
 
     def get(self) -> Floats:
         stride = self._masses.strides[0]

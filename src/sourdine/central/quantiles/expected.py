@@ -65,16 +65,26 @@ def two_level_error(orders: tuple[Fraction, ...], stride: int, beta: float) -> f
     return SAFETY * float(np.quantile(worst, 1 - beta))
 
 
-@lru_cache(64)
-def bracket_error(orders: tuple[Fraction, ...], beta: float) -> float:
+@lru_cache(256)
+def bracket_error(aims: tuple[Fraction, ...], orders: tuple[Fraction, ...], beta: float) -> float:
     r"""Return how far out brackets must aim so that all hold with probability 1 - beta.
 
-    Of three quantiles drawn for each order, the lower may not err upward by more than the offset,
-    the upper not downward. In units of 1/c.
+    Of the aims beside an order, the one below may not err upward by more than the offset, the one
+    above not downward. In units of 1/c.
+
+    Parameters
+    ----------
+    aims
+        The orders of everything drawn, in order; brackets have the order that they belong to.
+    orders
+        The orders that are published.
+    beta
+        The probability with which some interval may fail.
     """
-    three = tuple(q for q in orders for _ in range(3))
-    errors = _bridge(three, np.random.default_rng(0), SAMPLES)
-    worst = np.maximum(errors[:, 0::3].max(axis=1), -errors[:, 2::3].min(axis=1))
+    errors = _bridge(aims, np.random.default_rng(0), SAMPLES)
+    own = [i for i, q in enumerate(aims) if q in orders]
+    below, above = (np.clip(np.array(own) + side, 0, len(aims) - 1) for side in (-1, 1))
+    worst = np.maximum(errors[:, below].max(axis=1), -errors[:, above].min(axis=1))
     return float(np.quantile(worst, 1 - beta))
 
 

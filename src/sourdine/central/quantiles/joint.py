@@ -148,25 +148,35 @@ class JointFree(_Joint):
 
     def support(self) -> NDArray[np.int64]:
         """Return all ascending ticks, for the totals up to where the rest has no weight."""
-        tuples = list(combinations_with_replacement(range(self.cells), len(self.orders)))
-        last = self._last_total()
-        return np.array([(k, *o) for k in range(last + 1) for o in tuples], np.int64)
+        tuples = super(_Joint, self).support()
+        ks = np.repeat(np.arange(self.totals), len(tuples))
+        return np.column_stack((ks, np.tile(tuples, (self.totals, 1))))
 
-    def _last_total(self) -> int:
-        return int(80 / (self.c * self.lattice.h)) + 2  # type: ignore[union-attr]
+    @property
+    def totals(self) -> int:
+        """How many totals the law describes: enough for a few dozen records."""
+        return int((80 / self.c + 64) / self.lattice.h) + 3  # type: ignore[union-attr]
 
     def law(self, x: Points) -> Law:
         """Return the law of the total's number and the ticks, as rows of `support`."""
-        rows = [
-            joint_log_weights(x, self.lattice.targets(x.n, [k]), self.c)
-            for k in range(self._last_total() + 1)
-        ]
-        return Law.finite(np.concatenate(rows), error=1e-11)
+        logs = joint_log_weights(x, self.lattice.targets(x.n, range(self.totals)), self.c)
+        return law_of(logs.ravel(), self.log_beyond(x))
+
+    def log_beyond(self, x: Points) -> float:
+        r"""Bound the log weight of the totals that the law leaves out.
+
+        For the total :math:`hk` all tuples together weigh :math:`e^{-c|hk - n|} B^m/m!` at most.
+        """
+        h, m = self.lattice.h, len(self.orders)  # type: ignore[union-attr]
+        first = max(h * self.totals - x.n, 0)
+        volume = m * log(self.cells) - lgamma(m + 1)
+        left_out = max(x.n - h * self.totals, 0) / h  # totals before the number of records
+        return volume - self.c * first + log(left_out - 1 / expm1(-self.c * h))
 
     def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the largest rank error of each output."""
-        orders = combinations_with_replacement(range(self.cells), len(self.orders))
-        return super(_Joint, self).loss(x, np.asarray(y) % len(list(orders)))
+        ticks = self.support()[np.asarray(y), 1:]
+        return rank_errors(self, x, ticks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,28 +209,40 @@ class JointExp(_Joint):
 
     def law(self, x: Points) -> Law:
         """Return the law of the ticks, as rows of `support`."""
-        return Law.finite(joint_log_weights(x, self.lattice.targets(x.n, [0]), self.c), error=1e-11)
+        return law_of(joint_log_weights(x, self.lattice.targets(x.n, [0]), self.c)[0])
 
 
-def joint_log_weights(x: Points, row: Targets, c: float) -> NDArray[np.float64]:
+def joint_log_weights(x: Points, rows: Targets, c: float) -> NDArray[np.float64]:
     r"""Return :math:`\ln W_D(o)` for all ascending tuples, by going through all ranks.
 
-    The definition itself, written apart from the sampler it judges: for small inputs.
+    The definition itself, written apart from the sampler it judges: for small inputs. A row of the
+    result for each row of targets.
+    """
+    return np.asarray(np.logaddexp.reduce(by_ranks(x, rows, c)[1], axis=-1))
+
+
+def by_ranks(
+    x: Points, rows: Targets, c: float
+) -> tuple[list[tuple[int, ...]], NDArray[np.float64]]:
+    r"""Return all ascending rank tuples, and :math:`\ln W_D(o)` by the ranks at which o cuts.
+
+    The logarithms are an array by rows of targets, ticks o and ranks.
     """
     counts = np.bincount(list(x), minlength=x.cells)
     below = np.concatenate(([0], np.cumsum(counts)))
-    shift = np.zeros(row.m + 1) if row.shift is None else row.shift
-    t = np.diff(row.T[0], prepend=0) + shift
-    logs = []
-    for o in combinations_with_replacement(range(x.cells), row.m):
-        message = {0: 0.0}
-        for j, v in enumerate(o):
-            reached: dict[int, list[float]] = {}
-            for before, log_weight in message.items():
-                for r in range(max(below[v], before), below[v + 1] + 1):
-                    reached.setdefault(r, []).append(log_weight - c * abs(r - before - t[j]))
-            message = {r: float(np.logaddexp.reduce(parts)) for r, parts in reached.items()}
-        ends = [w - c * abs(x.n - r - t[-1]) for r, w in message.items()]
-        cells = sum(lgamma(counts[v] + 1) - lgamma(counts[v] + o.count(v) + 1) for v in set(o))
-        logs.append(float(np.logaddexp.reduce(ends)) + cells)
-    return np.array(logs)
+    shift = np.zeros(rows.m + 1) if rows.shift is None else rows.shift
+    t = np.diff(rows.T, prepend=0) + shift
+    ranks = list(combinations_with_replacement(range(x.n + 1), rows.m))
+    r = np.array(ranks)
+    gaps = np.diff(r, axis=1, prepend=0, append=x.n)
+    logs = -c * np.abs(gaps - t[:, None, :]).sum(axis=-1)
+    o = np.array(list(combinations_with_replacement(range(x.cells), rows.m)))[:, None, :]
+    allowed = ((below[o] <= r) & (r <= below[o + 1])).all(axis=-1)
+    cells = np.where(allowed, _cells(o[:, 0, :], counts)[:, None], -np.inf)
+    return ranks, logs[:, None, :] + cells
+
+
+def _cells(o: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    r"""Return :math:`\sum_{\text{cells}} \ln f!/(f+k)!` for each tuple of ticks."""
+    earlier = np.array([(o[:, :j] == o[:, j : j + 1]).sum(axis=1) for j in range(o.shape[1])])
+    return np.asarray(-np.log(counts[o] + earlier.T + 1.0).sum(axis=1))

@@ -9,17 +9,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, exp, floor, log1p
+from itertools import pairwise
+from math import ceil, expm1, floor, log
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sourdine import noise
 from sourdine.central.quantiles.chain import Targets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from sourdine.noise import Source
 
     Floats = NDArray[np.float64]
 
@@ -68,15 +72,30 @@ class FreeTotal:
         r"""Bound :math:`\ln \sum_k e^{-c(|n - hk| - D)^+}`: how many totals a shell has."""
         return np.asarray(np.log(2 * distance / self.h + 1 + 2 / -np.expm1(-c * self.h)))
 
-    def beyond(self, n: int, last: int) -> int:
-        """Return the total from which on every gap's target is at least all records."""
-        ends = (Fraction(0), *self.orders, Fraction(1))
-        least = min(b - a for a, b in zip(ends, ends[1:], strict=False))
-        return max(last + 1, ceil((n + 1) / (self.h * least)))
+    @property
+    def stray(self) -> int:
+        """How far, rounding apart, a target can be from its part of the total."""
+        return max((abs(offset) for offset in self.offsets), default=0)
 
-    def log_tail(self, n: int, stop: int, c: float) -> float:
-        r"""Return :math:`\ln \sum_{k \ge stop} e^{-c(hk - n)}`, all distances being :math:`hk - n`."""
-        return -c * (self.h * stop - n) - log1p(-exp(-c * self.h))
+    def beyond(self, n: int, last: int) -> int:
+        r"""Return the total from which on each weighs :math:`e^{-ch}` times the one before.
+
+        There every gap's target either is at least all records or no longer grows.
+        """
+        ends = sorted({Fraction(0), *self.orders, Fraction(1)})
+        least = min(b - a for a, b in pairwise(ends))
+        return max(last + 1, ceil((n + 1 + 2 * self.stray) / (self.h * least)))
+
+    def log_tail(self, c: float) -> float:
+        r"""Return :math:`\ln \sum_{i \ge 0} e^{-chi}`."""
+        return -log(-expm1(-c * self.h))
+
+    def further(self, c: float, source: Source) -> int:
+        r"""Draw :math:`i \ge 0` with a probability proportional to :math:`e^{-chi}`."""
+        logs, i = np.array([-c * self.h, log(-expm1(-c * self.h))]), 0
+        while noise.by_log_weight(logs, source=source) == 0:
+            i += 1
+        return i
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +134,20 @@ class OfRecords:
         del n
         return last + 1
 
-    def log_tail(self, n: int, stop: int, c: float) -> float:
+    def log_tail(self, c: float) -> float:
         """Return that no total is left."""
-        del n, stop, c
+        del c
         return -np.inf
+
+    def further(self, c: float, source: Source) -> int:
+        """Return 0: there is one total."""
+        del c, source
+        return 0
+
+    @property
+    def stray(self) -> int:
+        """Targets are their part of the total."""
+        return 0
 
 
 @dataclass(frozen=True, slots=True)

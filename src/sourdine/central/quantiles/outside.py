@@ -8,7 +8,7 @@ that have left it, in logarithms.
 
 from __future__ import annotations
 
-from math import exp, log, log1p
+from math import exp, log1p
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,23 +57,20 @@ def draw_outside(
     whole = points.complete()
     first, last, half = reach
     stop = lattice.beyond(whole.n, last)
-    logs = [
-        _Flagged(
-            whole, lattice.targets(whole.n, [k]), c, half if first <= k <= last else -1
-        ).log_total
-        for k in range(stop)
-    ]
-    logs.append(lattice.log_tail(whole.n, stop, c) + lattice.m * log(whole.cells))
+
+    def row(k: int) -> _Flagged:
+        reach = half if first <= k <= last else -1
+        return _Flagged(whole, lattice.targets(whole.n, [k]), c, reach)
+
+    logs = [row(k).log_total for k in range(stop)]
+    logs.append(row(stop).log_total + lattice.log_tail(c))
     outside = float(np.logaddexp.reduce(logs))
     empty = bound + log1p(-min(exp(outside - bound), 1.0)) if outside < bound else -np.inf
     k = noise.by_log_weight(np.array([*logs, empty]), source=source)
     if k > stop:
         return None
-    if k == stop:
-        log_masses = _logs(whole.masses(0, whole.n + 1))
-        return stop, [noise.by_log_weight(log_masses, source=source) for _ in range(lattice.m)]
-    row = lattice.targets(whole.n, [k])
-    return k, _Flagged(whole, row, c, half if first <= k <= last else -1).draw(source)
+    more = lattice.further(c, source) if k == stop else 0
+    return k + more, row(k).draw(source)
 
 
 class _Flagged:
@@ -104,9 +101,17 @@ class _Flagged:
         ranks = np.arange(len(x))
         goal = ranks - t
         turn = ranks.searchsorted(goal, side="right")
-        below = np.append(-np.inf, np.logaddexp.accumulate(x + self._c * ranks))
-        above = np.append(np.logaddexp.accumulate((x - self._c * ranks)[::-1])[::-1], -np.inf)
-        return np.logaddexp(below[turn] - self._c * goal, above[turn] + self._c * goal)
+        below = np.append(-np.inf, self._decayed(x))[turn] - self._c * (goal - (turn - 1))
+        above = np.append(self._decayed(x[::-1])[::-1], -np.inf)[turn] - self._c * (turn - goal)
+        return np.logaddexp(below, above)
+
+    def _decayed(self, x: Floats) -> Floats:
+        r"""Return :math:`\ln \sum_{i \le k} e^{x_i - c(k-i)}` for every k, by doubling."""
+        out, step = x.copy(), 1
+        while step < len(x):
+            out[step:] = np.logaddexp(out[step:], out[:-step] - self._c * step)
+            step *= 2
+        return out
 
     def draw(self, source: Source) -> list[int]:
         """Draw the ranks of a tuple that left the window."""

@@ -19,14 +19,14 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
-from math import ceil, exp, factorial, log
+from math import ceil, exp, log
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sourdine import noise
 from sourdine.central.quantiles.chain import Chain, TooWideError
-from sourdine.central.quantiles.ordered import OrderedChain, slots_of
+from sourdine.central.quantiles.ordered import OrderedChain, heavy, slots_of
 from sourdine.central.quantiles.outside import draw_outside
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ class JointSampler:
         q = np.array([float(q) for q in self._lattice.orders])
         n, c = self._points.n, self._c
         radius = np.ceil(np.maximum(q, 1 - q) * (SHELLS[:, None] / c) + 3).astype(np.int64)
+        radius += self._lattice.stray
         middle = np.rint(q * n).astype(np.int64)
         low, high = middle - radius, middle + radius
         volume = np.log(self._points.span(low.ravel(), high.ravel())).reshape(low.shape).sum(axis=1)
@@ -122,9 +123,8 @@ class JointSampler:
                 drawn = self._outside(source)
             else:
                 drawn = self._rows.draw(source)
-            ticks = None if drawn is None else _ticks(drawn[1], source)
-            if drawn is not None and ticks is not None:
-                return drawn[0], ticks, [piece[0] for piece in drawn[1]]
+            if drawn is not None:
+                return drawn[0], _ticks(drawn[1], source), [piece[0] for piece in drawn[1]]
 
     def _outside(self, source: Source) -> tuple[int, list[Piece]] | None:
         reach = (*self._inside, self._half)
@@ -176,20 +176,21 @@ class _Quick:
 class _Ordered:
     """The window's rows by the chain that keeps its order."""
 
-    __slots__ = ("_first", "_rows", "log_least", "log_total")
+    __slots__ = ("_first", "_heavy", "_rows", "log_least", "log_total")
 
     def __init__(self, points: Points, targets: Targets, c: float, half: int, first: int) -> None:
         slots = slots_of(points, targets, half)
         rows = range(len(targets.T))
         self._rows = [OrderedChain(slots, targets.row(r), c, half) for r in rows]
-        self._first = first
+        self._first, self._heavy = first, heavy(targets.m)
         self.log_total = float(np.logaddexp.reduce([row.log_total for row in self._rows]))
         self.log_least = self.log_total
 
-    def draw(self, source: Source) -> tuple[int, list[Piece]]:
+    def draw(self, source: Source) -> tuple[int, list[Piece]] | None:
         logs = np.array([row.log_total for row in self._rows])
         row = noise.by_log_weight(logs, source=source)
-        return self._first + row, self._rows[row].draw(source)
+        pieces = self._rows[row].draw(source)
+        return (self._first + row, pieces) if _shared(pieces, self._heavy, source) else None
 
     def ordered(self) -> _Ordered:
         """Return itself."""
@@ -207,20 +208,23 @@ def _ordered_pieces(points: Points, ranks: list[int], source: Source) -> list[Pi
     pieces = [(rank, *points.piece(rank, source=source)) for rank in ranks]
     if any(b < a for a, b in pairwise(pieces)):
         return None
-    kept = 1.0
-    for (_, _, _, records), k in Counter(pieces).items():
-        kept /= 1 if records else factorial(k)
-    return pieces if _coin(kept, source) else None
+    runs = Counter(tick for _, tick, _, records in pieces if not records)
+    alone = all(_coin(1 / i, source) for k in runs.values() for i in range(2, k + 1))
+    return pieces if alone and _shared(pieces, 1, source) else None
 
 
-def _ticks(pieces: list[Piece], source: Source) -> list[int] | None:
-    r"""Draw a cell in each piece; keep :math:`k` in an atom by :math:`(f+1)^k f!/(f+k)!`."""
-    kept = 1.0
-    for (_, records), k in Counter((tick, f) for _, tick, _, f in pieces).items():
-        for i in range(2, k + 1) if records else ():
-            kept *= (records + 1) / (records + i)
-    if not _coin(kept, source):
-        return None
+def _shared(pieces: list[Piece], least: int, source: Source) -> bool:
+    r"""Keep :math:`k` quantiles in an atom of at least so many records by :math:`(f+1)^k f!/(f+k)!`.
+
+    So many times too often they count where each piece of its cell weighs :math:`1/(f+1)`.
+    """
+    atoms = Counter((tick, f) for _, tick, _, f in pieces if f >= least)
+    chances = ((f + 1) / (f + i) for (_, f), k in atoms.items() for i in range(2, k + 1))
+    return all(_coin(chance, source) for chance in chances)
+
+
+def _ticks(pieces: list[Piece], source: Source) -> list[int]:
+    """Draw a cell in each piece."""
     inner = (noise.uniform_below(p[2], source=source) if p[2] > 1 else 0 for p in pieces)
     return sorted(piece[1] + i for piece, i in zip(pieces, inner, strict=True))
 
