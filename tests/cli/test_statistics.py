@@ -147,6 +147,14 @@ def test_pictures(run, csv, tmp_path, ending):
         assert "src=" not in text
 
 
+def test_a_picture_of_deciles(run, csv):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("sourdine.central.quantiles.figure")
+    status, _, err = run("quantiles", csv, *AGE, "--deciles", "-e", "1", "--plot", "d.png")
+    assert (status, err) == (0, "")
+    assert (csv.parent / "d.png").stat().st_size > 10_000
+
+
 @pytest.mark.parametrize(
     ("words", "text"),
     [

@@ -291,7 +291,7 @@ def test_sigma_is_never_wider_than_64_bits_allow(calibration, delta, epsilon):
 
 
 def test_a_delta_that_floats_cannot_tell_is_refused():
-    with pytest.raises(ParameterError, match="delta must be large enough .*calibration='zcdp'"):
+    with pytest.raises(ParameterError, match=r"delta must be large enough .*calibration='zcdp'"):
         Gaussian(epsilon=1e-9, delta=1e-12)
 
 

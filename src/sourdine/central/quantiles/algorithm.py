@@ -168,7 +168,10 @@ class QuantileMechanism(Mechanism[Points]):
 
     def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the largest rank error of each output, given as rows of `support`."""
-        ticks = np.sort(self.support()[y], axis=-1)
+        return self.rank_errors(x, np.sort(self.support()[y][:, -len(self.orders) :], axis=-1))
+
+    def rank_errors(self, x: Points, ticks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the largest rank error of each row of m ticks."""
         ranks = np.concatenate(([0], np.cumsum(np.bincount(list(x), minlength=self.cells))))
         errors = np.zeros(len(ticks))
         for j, q in enumerate(self.orders):

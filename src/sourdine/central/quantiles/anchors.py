@@ -120,6 +120,11 @@ class Anchors(QuantileMechanism):
         """Return the law of what is drawn, as rows of `support`."""
         return self.drawn.law(x)
 
+    def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the largest rank error of what each output publishes."""
+        ticks = [self.published(row) for row in self.support()[y]]
+        return self.rank_errors(x, np.array(ticks))
+
     def total(self, drawn: Sequence[int]) -> int:
         """Return the total beside the anchors."""
         return self.drawn.total(drawn)

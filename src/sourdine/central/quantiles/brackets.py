@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Aims", "Brackets", "reached"]
 
-MARGIN = 1.5
+MARGIN = 1.0
 """So many 1/c the brackets aim further out, for records that do not lie evenly."""
-EVEN = 2.0
+EVEN = 1.0
 """Density may fall by this much, as a logarithm, before brackets move out: even data does."""
 PULL = 2.0
 """So many aims are pulled together where density falls."""
@@ -160,7 +160,7 @@ def reached(
 ) -> int:
     r"""Return which aim is the lower bracket of aim j: the nearest that lies far enough below.
 
-    Far enough is :math:`u + 2(\Lambda - 2)^+/c` ranks, :math:`\Lambda` being the logarithm of how
+    Far enough is :math:`u + 2(\Lambda - 1)^+/c` ranks, :math:`\Lambda` being the logarithm of how
     much more cells a rank has in one of the stretches up to j than in one further down.
 
     Parameters
@@ -181,13 +181,13 @@ def reached(
     >>> reached(ranks, atom, 6, 10, 1.0)
     4
     """
-    length = np.maximum(np.diff(ranks), 1)
-    cells = np.diff(ticks)
-    sparse, dense = cells / length, (cells + 1) / length
+    length, cells = np.maximum(np.diff(ranks), 1), np.diff(ticks)
+    sparse, dense = np.maximum(cells - 1, 0) / length, (cells + 1) / length
+    last = min(j + 1, len(cells) - 2)  # the outermost stretches hold all that lies beyond
     for i in range(j - 1, 0, -1):
-        left, right = max(i - 2, 0), min(j + 2, len(cells))
-        falls = sparse[left + 1 : right] / np.minimum.accumulate(dense[left : right - 1])
-        pull = max(log(max(float(falls.max()), 1.0)) - EVEN, 0.0)
-        if ranks[j] - ranks[i] >= u + PULL * pull / c:
+        densest = np.minimum.accumulate(dense[max(i - 2, 1) : last])
+        falls = sparse[last + 1 - len(densest) : last + 1] / densest
+        pull = log(max(1.0, *falls.tolist())) - EVEN if len(falls) else 0.0
+        if ranks[j] - ranks[i] >= u + PULL * max(pull, 0.0) / c:
             return i
     return 0

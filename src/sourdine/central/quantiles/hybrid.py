@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise
+from itertools import chain, combinations_with_replacement, pairwise, product
 from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sourdine.central.quantiles.algorithm import QuantileMechanism
-from sourdine.central.quantiles.joint import JointFree
-from sourdine.central.quantiles.lattice import Fixed, rounded_goals
+from sourdine.central.quantiles.chain import Targets
+from sourdine.central.quantiles.joint import JointFree, by_ranks, free_law, joint_log_weights
+from sourdine.central.quantiles.lattice import Fixed, FreeTotal, rounded_goals
 from sourdine.central.quantiles.points import NotReadError
 from sourdine.central.quantiles.sampler import JointSampler, first_reach
 from sourdine.errors import ParameterError
@@ -141,7 +142,51 @@ class Hybrid(QuantileMechanism):
 
     def law(self, x: Points) -> Law:
         """Return the law of both levels, as rows of `support`."""
-        raise NotImplementedError
+        ks = range(self.first.totals)
+        ranks, logs = by_ranks(x, self.first.lattice.targets(x.n, ks), self.first.c)
+        goals = [self.goals(k) for k in ks]
+        parts = []
+        for i, o in enumerate(self._first_level()):
+            cuts = [r for r in range(len(ranks)) if logs[0, i, r] > -np.inf]
+            second = [self._second(x, o, ranks[r], goals) + logs[:, i, r, None] for r in cuts]
+            parts.append(np.logaddexp.reduce(np.array(second), axis=0))
+        every = FreeTotal(self.orders, self.first.lattice.h)  # type: ignore[union-attr]
+        volume = self.first.log_volume
+        return free_law(np.concatenate(parts, axis=1), x.n, every, self.first.c, volume)
+
+    def support(self) -> NDArray[np.int64]:
+        """Return every total's number, first level's ticks, and ticks of the slices."""
+        found = []
+        for o in self._first_level():
+            slices = zip(pairwise((0, *o, self.cells - 1)), self._sizes(), strict=True)
+            inner = [combinations_with_replacement(range(a, b + 1), m) for (a, b), m in slices]
+            found += [(*o, *chain.from_iterable(ticks)) for ticks in product(*inner)]
+        tuples = self._all(iter(found))
+        ks = np.repeat(np.arange(self.first.totals), len(tuples))
+        return np.column_stack((ks, np.tile(tuples, (self.first.totals, 1))))
+
+    def _first_level(self) -> list[tuple[int, ...]]:
+        return list(combinations_with_replacement(range(self.cells), len(self.first.orders)))
+
+    def _sizes(self) -> list[int]:
+        """Return how many quantiles each slice has."""
+        return [len(goals) - 1 for goals in self.goals(0)]
+
+    def _second(
+        self, x: Points, o: tuple[int, ...], r: tuple[int, ...], goals: list[list[list[int]]]
+    ) -> NDArray[np.float64]:
+        """Return the log probabilities of the slices' ticks for a cut; a row for each total."""
+        logs = np.zeros((len(goals), 1))
+        parts = zip(pairwise((0, *r, x.n)), pairwise((0, *o, self.cells - 1)), strict=True)
+        for i, (ranks, ticks) in enumerate(parts):
+            if len(goals[0][i]) == 1:
+                continue
+            part = x.cut(ranks, ticks)
+            rows = Targets(part.n, np.array([row[i] for row in goals], np.int64))
+            inner = joint_log_weights(part, rows, self.first.c)
+            inner -= np.logaddexp.reduce(inner, axis=1, keepdims=True)
+            logs = (logs[:, :, None] + inner[:, None, :]).reshape(len(goals), -1)
+        return logs
 
     def total(self, drawn: Sequence[int]) -> int:
         """Return the first level's total."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations_with_replacement
-from math import lgamma, log
+from math import ceil, exp, lgamma, log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
     from sourdine.noise import Source
 
-__all__ = ["JointExp", "JointFree", "joint_log_weights"]
+__all__ = ["JointExp", "JointFree", "by_ranks", "free_law", "joint_log_weights"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,36 +147,26 @@ class JointFree(_Joint):
         return int(self.lattice.h * drawn[0])  # type: ignore[union-attr]
 
     def support(self) -> NDArray[np.int64]:
-        """Return all ascending ticks, for the totals up to where the rest has no weight."""
+        """Return all ascending ticks for each total; the last stands for all from it on."""
         tuples = super(_Joint, self).support()
         ks = np.repeat(np.arange(self.totals), len(tuples))
         return np.column_stack((ks, np.tile(tuples, (self.totals, 1))))
 
     @property
     def totals(self) -> int:
-        """How many totals the law describes: enough for a few dozen records."""
+        """How many totals the law tells apart: enough for a few dozen records."""
         return int((80 / self.c + 64) / self.lattice.h) + 3  # type: ignore[union-attr]
+
+    @property
+    def log_volume(self) -> float:
+        r"""The logarithm of :math:`B^m/m!`, the volume of all ascending tuples."""
+        m = len(self.orders)
+        return m * log(self.cells) - lgamma(m + 1)
 
     def law(self, x: Points) -> Law:
         """Return the law of the total's number and the ticks, as rows of `support`."""
         logs = joint_log_weights(x, self.lattice.targets(x.n, range(self.totals)), self.c)
-        return law_of(logs.ravel(), self.log_beyond(x))
-
-    def log_beyond(self, x: Points) -> float:
-        r"""Bound the log weight of the totals that the law leaves out.
-
-        For the total :math:`hk` all tuples together weigh :math:`e^{-c|hk - n|} B^m/m!` at most.
-        """
-        h, m = self.lattice.h, len(self.orders)  # type: ignore[union-attr]
-        first = max(h * self.totals - x.n, 0)
-        volume = m * log(self.cells) - lgamma(m + 1)
-        left_out = max(x.n - h * self.totals, 0) / h  # totals before the number of records
-        return volume - self.c * first + log(left_out - 1 / expm1(-self.c * h))
-
-    def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the largest rank error of each output."""
-        ticks = self.support()[np.asarray(y), 1:]
-        return rank_errors(self, x, ticks)
+        return free_law(logs, x.n, self.lattice, self.c, self.log_volume)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,7 +199,8 @@ class JointExp(_Joint):
 
     def law(self, x: Points) -> Law:
         """Return the law of the ticks, as rows of `support`."""
-        return law_of(joint_log_weights(x, self.lattice.targets(x.n, [0]), self.c)[0])
+        logs = joint_log_weights(x, self.lattice.targets(x.n, [0]), self.c)
+        return Law.finite(logs[0], error=1e-11)
 
 
 def joint_log_weights(x: Points, rows: Targets, c: float) -> NDArray[np.float64]:
@@ -219,6 +210,34 @@ def joint_log_weights(x: Points, rows: Targets, c: float) -> NDArray[np.float64]
     result for each row of targets.
     """
     return np.asarray(np.logaddexp.reduce(by_ranks(x, rows, c)[1], axis=-1))
+
+
+def free_law(
+    logs: NDArray[np.float64], n: int, lattice: FreeTotal, c: float, log_volume: float = 0.0
+) -> Law:
+    r"""Return the law of a total and what is drawn with it, from a row of log weights for each.
+
+    The last row stands for all totals from it on. Far enough out these are geometric, each total
+    weighing :math:`e^{-ch}` times the one before, so the law is exact. Where the rows do not reach
+    as far, what they leave out is bounded: for the total :math:`hk` everything together weighs
+    :math:`e^{-c|hk - n|}` times the volume.
+    """
+    last, beyond = len(logs) - 1, -np.inf
+    if lattice.beyond(n, -1) <= last:
+        logs = logs.copy()
+        logs[last] += lattice.log_tail(c)
+    else:
+        missed = lattice.h * (last + 1) - n
+        before = ceil(max(-missed, 0) / lattice.h)
+        beyond = log_volume - c * max(missed, 0) + log(before + exp(lattice.log_tail(c)))
+    return Law.of(
+        np.arange(logs.size),
+        np.ones(logs.size, np.int64),
+        logs.ravel(),
+        np.zeros(logs.size),
+        log_beyond=beyond,
+        error=1e-11,
+    )
 
 
 def by_ranks(

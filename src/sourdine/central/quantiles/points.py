@@ -67,13 +67,16 @@ class Points:
         Atoms in ascending order, in disjoint stretches. The first may begin, the last end inside
         the data.
     outline
-        Ticks and, for each, how many records lie below: a coarse outline of the rest. Needed by
-        `span` where the windows do not hold all.
+        Ticks and, for each, a number of records: so many, in order, are at or before the tick, the
+        others at or after it. A coarse outline of the rest, needed by `span` where the windows do
+        not hold all.
+    blur
+        How many ticks the outline may be off.
     reload
         Reads everything, for the rare draw that falls outside of all windows.
     """
 
-    __slots__ = ("_masses", "_outline", "_reload", "_starts", "cells", "n", "windows")
+    __slots__ = ("_blur", "_masses", "_outline", "_reload", "_starts", "cells", "n", "windows")
 
     def __init__(
         self,
@@ -82,11 +85,12 @@ class Points:
         windows: Sequence[Window],
         *,
         outline: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
+        blur: int = 0,
         reload: Callable[[], Points] | None = None,
     ) -> None:
         self.n, self.cells, self.windows = n, cells, list(windows)
         self._starts = [window.start for window in self.windows]
-        self._outline, self._reload = outline, reload
+        self._outline, self._blur, self._reload = outline, blur, reload
         self._masses: dict[int, tuple[int, NDArray[np.float64]]] = {}
 
     @classmethod
@@ -118,6 +122,19 @@ class Points:
 
     def __len__(self) -> int:
         return self.n
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both hold the same records in the same windows."""
+        if not isinstance(other, Points):
+            return NotImplemented
+        sizes = (self.n, self.cells, self._starts) == (other.n, other.cells, other._starts)
+        pairs = zip(self.windows, other.windows, strict=False)
+        return sizes and all(
+            np.array_equal(a.ticks, b.ticks) and np.array_equal(a.counts, b.counts)
+            for a, b in pairs
+        )
+
+    __hash__ = None  # type: ignore[assignment]
 
     def masses(self, low: int, high: int) -> NDArray[np.float64]:
         r"""Return :math:`\mu(r)` for the ranks ``low <= r < high``; 0 where there is no such rank.
@@ -243,6 +260,7 @@ class Points:
             high - low + 1,
             parts[:1] if last == first else parts,
             outline=outline,
+            blur=self._blur,
             reload=None if self.whole else lambda: whole().cut(ranks, ticks),
         )
 
@@ -259,7 +277,8 @@ class Points:
         # record number r (from 1) lies at or after the last outline tick with fewer than r below
         i = below.searchsorted(left, side="left") - 1
         j = below.searchsorted(right, side="left")
-        at_left = np.where((left < 1) | (i < 0), 0, ticks[np.maximum(i, 0)])
+        at_left = np.where((left < 1) | (i < 0), 0, np.maximum(ticks[i] - self._blur, 0))
         inside = (right <= self.n) & (j < len(ticks))
-        at_right = np.where(inside, ticks[np.minimum(j, len(ticks) - 1)], self.cells - 1)
+        right_tick = ticks[np.minimum(j, len(ticks) - 1)] + self._blur
+        at_right = np.where(inside, np.minimum(right_tick, self.cells - 1), self.cells - 1)
         return (at_right - at_left + 1).astype(np.float64)

@@ -44,6 +44,7 @@ __all__ = ["REST", "JointSampler", "first_reach"]
 REST = 30.0
 SHELLS = 20.0 * 1.08 ** np.arange(110)
 PATIENCE = 100
+LITTLE = 1e-3
 SLACK = 1e-6
 
 
@@ -65,18 +66,27 @@ class JointSampler:
         The decay per rank.
     """
 
-    __slots__ = ("_c", "_half", "_inside", "_lattice", "_points", "_rest", "_rows")
+    __slots__ = ("_bounds", "_c", "_half", "_inside", "_lattice", "_points", "_rows", "_shell")
 
     def __init__(self, points: Points, lattice: Lattice, c: float) -> None:
         self._points, self._lattice, self._c = points, lattice, c
-        bounds = self._shells()
-        i = int(np.argmax(np.append(bounds <= self._guess() - REST, [True])))
+        self._bounds = self._shells()
+        self._grow(self._guess(), ordered=False)
+
+    @property
+    def _rest(self) -> float:
+        """The bound on the log weight of all that lies outside the window."""
+        return float(self._bounds[self._shell])
+
+    def _grow(self, inside: float, *, ordered: bool) -> None:
+        """Open the first window outside of which little is left, by a guess of what is inside."""
         while True:
-            self._rest = float(bounds[i])
-            self._open(float(SHELLS[i]))
-            if self._rest <= self._rows.log_least - REST or i + 1 == len(SHELLS):
+            enough = self._bounds <= inside - REST
+            self._shell = int(enough.argmax()) if enough.any() else len(SHELLS) - 1
+            self._open(float(SHELLS[self._shell]), ordered=ordered)
+            if self._rest <= self._rows.log_least - REST or self._shell + 1 == len(SHELLS):
                 return
-            i += 1
+            inside = min(inside, self._rows.log_least) - LITTLE
 
     def _shells(self) -> NDArray[np.float64]:
         r"""Return, for each :math:`\Lambda_i`, a bound on the log weight of all that lies beyond."""
@@ -99,7 +109,7 @@ class JointSampler:
         masses = (self._points.masses(i - near, i + near + 1).sum() for i in middle)
         return sum(log(max(float(mass), 1e-300)) for mass in masses) - 4
 
-    def _open(self, reach: float) -> None:
+    def _open(self, reach: float, *, ordered: bool) -> None:
         distance = reach / self._c
         self._half = ceil(distance / 2) + 2
         first, last = self._lattice.inside(self._points.n, distance)
@@ -107,7 +117,8 @@ class JointSampler:
         targets = self._lattice.targets(self._points.n, range(first, last + 1))
         window = (self._points, targets, self._c, self._half)
         try:
-            self._rows: _Quick | _Ordered = _Quick(*window, first)
+            kind = _Ordered if ordered else _Quick
+            self._rows: _Quick | _Ordered = kind(*window, first)
         except TooWideError:
             self._rows = _Ordered(*window, first)
 
@@ -116,8 +127,9 @@ class JointSampler:
         attempts = 0
         while True:
             attempts += 1
-            if attempts == PATIENCE:
-                self._rows = self._rows.ordered()
+            if attempts == PATIENCE and isinstance(self._rows, _Quick):
+                self._points = self._points.complete()
+                self._grow(self._rows.log_least, ordered=True)
             parts = np.array([0.0, self._rest - self._rows.log_total])
             if noise.by_log_weight(parts, source=source):
                 drawn = self._outside(source)
@@ -168,10 +180,6 @@ class _Quick:
         pieces = _ordered_pieces(points, ranks, source)
         return None if pieces is None else (self._first + row, pieces)
 
-    def ordered(self) -> _Ordered:
-        """Return the chain that refuses less."""
-        return _Ordered(*self._args, self._first)
-
 
 class _Ordered:
     """The window's rows by the chain that keeps its order."""
@@ -191,10 +199,6 @@ class _Ordered:
         row = noise.by_log_weight(logs, source=source)
         pieces = self._rows[row].draw(source)
         return (self._first + row, pieces) if _shared(pieces, self._heavy, source) else None
-
-    def ordered(self) -> _Ordered:
-        """Return itself."""
-        return self
 
 
 def _ordered_pieces(points: Points, ranks: list[int], source: Source) -> list[Piece] | None:

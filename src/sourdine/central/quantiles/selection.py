@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     Values = NDArray[Any]
     Ranges = list[tuple[int, int]]
     Stretch = tuple[int, int, int]
-    Found = tuple[Values, list[Stretch], tuple[Values, NDArray[np.int64]]]
+    Outline = tuple[Values, NDArray[np.int64], float]
+    Found = tuple[Values, list[Stretch], Outline]
 
 __all__ = ["merged", "points_of_array"]
 
@@ -61,10 +62,14 @@ def points_of_array(
     found = _one(values, *wanted[0]) if len(wanted) == 1 else _several(values, wanted)
     if found is None:
         return _all(values, grid)
-    gathered, pieces, (marks, below) = found
-    outline = (np.maximum(grid.ticks(marks) - 1, 0), below)
+    gathered, pieces, (marks, below, width) = found
+    outline, blur = (grid.ticks(marks), below), 0
+    if width:
+        blur = 1 + int((grid.ticks(marks + width) - grid.ticks(marks - width)).max())
     parts = _whole_atoms(grid.ticks(gathered), pieces, n)
-    return Points(n, grid.size, parts, outline=outline, reload=lambda: _all(values, grid))
+    return Points(
+        n, grid.size, parts, outline=outline, blur=blur, reload=lambda: _all(values, grid)
+    )
 
 
 def merged(ranges: Ranges, n: int) -> Ranges:
@@ -129,7 +134,7 @@ def _one(x: Values, a: int, b: int) -> Found | None:
         y.partition([a - start, b - start - 1])
         y, start = y[a - start : b - start], a
     y.sort()
-    outline = (y[[0, -1]], np.array([start, start + len(y) - 1]))
+    outline = (y[[0, -1]], np.array([start, start + len(y) - 1]), 0.0)
     return y, [(start, 0, len(y))], outline
 
 
@@ -142,7 +147,7 @@ def _several(x: Values, wanted: Ranges) -> Found | None:
     if not (np.isfinite(low) and np.isfinite(high) and high > low):
         return None
     scale = (bins - 2) / (high - low)
-    if not np.isfinite(scale):
+    if not (np.isfinite(scale) and scale > 0 and np.isfinite(1 / scale)):
         return None
     code = _codes(x, low - 1 / scale, scale, bins)
     counts = np.bincount(code, minlength=bins)
@@ -160,9 +165,10 @@ def _several(x: Values, wanted: Ranges) -> Found | None:
     at = np.concatenate(([0], np.cumsum(stops - starts)))
     ends = zip(starts.tolist(), at[:-1].tolist(), at[1:].tolist(), strict=True)
     pieces = [(start, begin, end) for start, begin, end in ends if end > begin]
-    # one bin of slack for the rounding of a code
-    marks = low - 1 / scale + (np.arange(bins) - 1) / scale
-    return y, pieces, (marks[2:-1], below[2:-2])
+    marks = low + (np.arange(bins + 1) - 1) / scale
+    # one bin, and what a float cannot tell, for the rounding of a code
+    width = 1 / scale + 4 * float(np.spacing(max(abs(low), abs(high))))
+    return y, pieces, (marks[1:-1], below[1:-1], width)
 
 
 def _codes(x: Values, low: float, scale: float, bins: int) -> NDArray[np.intp]:
@@ -170,12 +176,13 @@ def _codes(x: Values, low: float, scale: float, bins: int) -> NDArray[np.intp]:
     code = np.empty(len(x), np.intp)
     buffer = np.empty(min(CHUNK, len(x)))
     most = bins - 0.5
-    for i in range(0, len(x), CHUNK):
-        v = x[i : i + CHUNK]
-        t = buffer[: len(v)]
-        np.subtract(v, low, out=t)
-        t *= scale
-        np.maximum(t, 0.0, out=t)
-        np.minimum(t, most, out=t)
-        code[i : i + CHUNK] = t
+    with np.errstate(over="ignore"):
+        for i in range(0, len(x), CHUNK):
+            v = x[i : i + CHUNK]
+            t = buffer[: len(v)]
+            np.subtract(v, low, out=t, dtype=np.float64)
+            t *= scale
+            np.maximum(t, 0.0, out=t)
+            np.minimum(t, most, out=t)
+            code[i : i + CHUNK] = t
     return code

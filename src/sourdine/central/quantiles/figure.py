@@ -1,0 +1,87 @@
+"""The picture of released quantiles: a curve over their orders."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.central import figures
+from sourdine.central.figures import _gaps, _legend
+
+if TYPE_CHECKING:
+    from sourdine.central.quantiles.statistic import Quantiles
+    from sourdine.release import Release
+
+__all__ = ["curve"]
+
+FEW = 25
+"""Up to so many quantiles have a dot and a bar each; more are a line in a band."""
+
+
+def curve(
+    statistic: Quantiles,
+    release: Release,
+    *,
+    truth: Any = None,  # noqa: ANN401
+    path: str | None = None,
+    title: str | None = None,
+) -> Any:  # noqa: ANN401
+    """Draw the quantiles over their orders, with their intervals.
+
+    Parameters
+    ----------
+    statistic, release
+        What was asked for, and what was published.
+    truth
+        Where the data is public: the true quantiles.
+    path
+        Where to save the picture; the ending says how (png, svg, pdf).
+    title
+        What is written above; the statistic if left out.
+    """
+    orders = np.array([float(q) for q in statistic.orders])
+    values = np.atleast_1d(np.asarray(release.value, float))
+    low, high = (np.atleast_1d(np.asarray(end, float)) for end in release.interval())
+    if len(orders) == 1:
+        return _one(orders[0], release, values[0], truth=truth, path=path, title=title)
+    percent = 100 * orders
+    figure, axes = figures.canvas()
+    few = len(orders) <= FEW
+    if few:
+        _bars(axes, percent, low, high)
+    else:
+        axes.fill_between(percent, low, high, color=figures.PALE, linewidth=0)
+    axes.plot(
+        percent, values, "-o" if few else "-",
+        color=figures.BLUE, linewidth=1.4, markersize=6, label="released",
+    )  # fmt: skip
+    if truth is not None:
+        known = np.atleast_1d(np.asarray(truth, float))
+        axes.plot(
+            percent, known, "_" if few else "--",
+            color=figures.RED, markersize=13, markeredgewidth=2, linewidth=1.2, label="truth",
+        )  # fmt: skip
+        _legend(axes)
+    axes.set_xlim(0, 100)
+    axes.set_xticks(percent if len(orders) <= figures.MANY else np.arange(0, 101, 10))
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:g} %")
+    axes.set_xlabel("part of the records at or below", color=figures.INK)
+    _gaps(axes.yaxis)
+    axes.grid(axis="y", color=figures.RULE, linewidth=0.8)
+    return figures.finished(figure, axes, release, title=title, path=path)
+
+
+def _bars(axes: Any, percent: Any, low: Any, high: Any) -> None:  # noqa: ANN401
+    axes.vlines(percent, low, high, color=figures.PALE, linewidth=8, capstyle="round")
+
+
+def _one(
+    order: float,
+    release: Release,
+    value: float,
+    **options: Any,  # noqa: ANN401
+) -> Any:  # noqa: ANN401
+    """Draw a single quantile as a dot with its interval."""
+    name = "median" if order == 0.5 else f"{100 * order:g} % quantile"  # noqa: PLR2004
+    return figures.dots({name: value}, release, **options)
