@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test lint format bench audit clean
+.PHONY: demo test lint format bench audit simulate clean
 
 demo: $(VENV)/.ready ## the main job on real data: a picture and a table
 	$(BIN)/sourdine demo --out demo
@@ -28,6 +28,12 @@ audit: $(VENV)/.ready ## exact worst case and sampling of every mechanism
 bench: .venv-bench/.ready ## speed beside NumPy, OpenDP and diffprivlib, in one process
 	.venv-bench/bin/python benchmarks/startup.py
 	.venv-bench/bin/python benchmarks/noise.py
+	.venv-bench/bin/python benchmarks/quantiles.py
+
+simulate: $(VENV)/.ready ## an hour: coverage of intervals, plans, ten thousand fuzzed calls, 200 kills
+	$(BIN)/python benchmarks/coverage.py
+	$(BIN)/python benchmarks/ledger.py
+	SOURDINE_FUZZ=10020 $(BIN)/python -m pytest -q tests/central/test_fuzz.py
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(call make_venv,$(VENV),dev$(comma)plot,constraints.txt)

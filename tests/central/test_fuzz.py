@@ -1,6 +1,6 @@
 """Thousands of random calls on random neighbours: an onlooker sees no difference.
 
-``SOURDINE_FUZZ`` sets how many; ``make fuzz`` runs ten thousand.
+``SOURDINE_FUZZ`` sets how many; ``make simulate`` runs ten thousand.
 """
 
 import json

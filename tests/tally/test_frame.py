@@ -60,7 +60,9 @@ def test_one_column_needs_no_name(data, name):
     assert Frame(frame).total(Ticks(name, GRID)) == 3
 
 
-@pytest.mark.parametrize("data", [None, 3, b"x.csv", {1, 2}, object()], ids=str)
+@pytest.mark.parametrize(
+    "data", [None, 3, b"x.csv", {1, 2}, object()], ids=lambda x: type(x).__name__
+)
 def test_what_is_no_data(data):
     with pytest.raises(
         ParameterTypeError, match="data must be a list, an array, a frame or a path"

@@ -79,7 +79,7 @@ def audit(
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("demo"),
 ) -> None:
-    """Publish mean, deciles and histogram of 247 696 real wages under one epsilon, with a picture."""
+    """Publish mean, deciles and histogram of 247 696 wages under one epsilon, with a picture."""
     from sourdine.cli.demo import run  # noqa: PLC0415 - commands load what they need
 
     run(out)

@@ -54,6 +54,8 @@ def _read(
         given["missing"] = _excluded(given.get("missing", "auto"))
     if kind != "histogram" or "by" in given:  # otherwise the keys are categories
         given["groups"] = given.pop("keys", None)
+    if kind == "quantiles":
+        given["about"] = given.get("n")
     if kind == "proportion" and "error" not in given and not private:
         make = _fixed(make, n=given.get("n"))
     return make, given
@@ -196,11 +198,11 @@ class Planner:
 
     def quantile(self, q: Number = Fraction(1, 2), **parameters: Any) -> Plan:  # noqa: ANN401
         """Plan `sourdine.quantile`."""
-        return self._plan("quantiles", {"q": [q], **parameters})
+        return self._plan("quantiles", {"q": q, **parameters})
 
     def median(self, **parameters: Any) -> Plan:  # noqa: ANN401
         """Plan `sourdine.median`."""
-        return self._plan("quantiles", {"q": [Fraction(1, 2)], **parameters})
+        return self._plan("quantiles", {"q": Fraction(1, 2), **parameters})
 
     def together(
         self,

@@ -181,11 +181,11 @@ class Session:
 
     def quantile(self, q: Number = Fraction(1, 2), **parameters: Any) -> Release:  # noqa: ANN401
         """Return one quantile; the parameters are those of `sourdine.quantile`."""
-        return self._release("quantiles", {"q": [q], **parameters})
+        return self._release("quantiles", {"q": q, **parameters})
 
     def median(self, **parameters: Any) -> Release:  # noqa: ANN401
         """Return the median; the parameters are those of `sourdine.median`."""
-        return self._release("quantiles", {"q": [Fraction(1, 2)], **parameters})
+        return self._release("quantiles", {"q": Fraction(1, 2), **parameters})
 
     def _release(self, kind: str, parameters: dict[str, Any]) -> Release:
         for name in ("relation", "unit", "rows", "source"):

@@ -9,6 +9,7 @@ import pytest
 
 from sourdine.audit import ALPHA, p_value, worst_case
 from sourdine.audit.exhaustive import TOLERANCE
+from sourdine.central.quantiles.outside import _Flagged
 from sourdine.central.quantiles.points import Points, Window
 from sourdine.noise import SeededSource
 
@@ -139,3 +140,20 @@ def survives(degenerate):
         return points
 
     return check
+
+
+@pytest.fixture
+def all_outside():
+    """The log weight of everything that a window leaves out, summed over all totals and ranks."""
+
+    def weigh(points, lattice, c, reach):
+        first, last, half = reach
+        stop = lattice.beyond(points.n, last)
+        logs = []
+        for k in range(stop + 1):
+            row = lattice.targets(points.n, [k])
+            logs.append(_Flagged(points, row, c, half if first <= k <= last else -1).log_total)
+        logs[stop] += lattice.log_tail(c)
+        return float(np.logaddexp.reduce(logs))
+
+    return weigh

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Aims", "Brackets", "reached"]
 
-MARGIN = 1.0
-"""So many 1/c the brackets aim further out, for records that do not lie evenly."""
 EVEN = 1.0
 """Density may fall by this much, as a logarithm, before brackets move out: even data does."""
 PULL = 2.0
@@ -100,13 +98,14 @@ class Brackets(JointFree):
 
     def _aims(self, beta: float) -> tuple[list[Aim], int]:
         """Return the aims and the offset that they need: more aims need more."""
-        aims: list[Aim] = [(q, 0) for q in self.orders]
-        u = 0
+        published: list[Aim] = [(q, 0) for q in self.orders]
+        aims, u = published, 0
         for _ in range(ROUNDS):
-            wanted = bracket_error(tuple(q for q, _ in aims), self.orders, beta) + MARGIN
-            if ceil(wanted / self.c) <= u:
+            own = tuple(i for i, aim in enumerate(aims) if aim in published)
+            wanted = ceil(bracket_error(tuple(q for q, _ in aims), own, beta) / self.c)
+            if wanted <= u:
                 break
-            u = ceil(wanted / self.c)
+            u = wanted
             aims = self._with_brackets(u)
         return aims, u
 
@@ -158,10 +157,11 @@ class Brackets(JointFree):
 def reached(
     ranks: NDArray[np.int64], ticks: NDArray[np.int64], j: int, u: int, c: float
 ) -> int:
-    r"""Return which aim is the lower bracket of aim j: the nearest that lies far enough below.
+    r"""Return which aim is the lower bracket of aim j.
 
-    Far enough is :math:`u + 2(\Lambda - 1)^+/c` ranks, :math:`\Lambda` being the logarithm of how
-    much more cells a rank has in one of the stretches up to j than in one further down.
+    It lies :math:`u` ranks below, and not above a dense stretch that j could have been pulled from:
+    one whose upper end is within :math:`u + 2(\Lambda - 1)^+/c` ranks of j, :math:`\Lambda` being the
+    logarithm of how many more cells a rank has further up.
 
     Parameters
     ----------
@@ -175,19 +175,19 @@ def reached(
     Examples
     --------
     >>> ranks = np.arange(0, 101, 10)
-    >>> reached(ranks, 7 * ranks, 5, 20, 1.0)
-    3
-    >>> atom = np.array([0, 70, 70, 70, 70, 900, 920, 940, 960, 980, 1000])
-    >>> reached(ranks, atom, 6, 10, 1.0)
+    >>> reached(ranks, 7 * ranks, 7, 20, 1.0)
+    5
+    >>> atom = np.array([0, 70, 70, 70, 70, 600, 700, 800, 900, 950, 1000])
+    >>> reached(ranks, atom, 7, 20, 0.2)
     4
     """
     length, cells = np.maximum(np.diff(ranks), 1), np.diff(ticks)
     sparse, dense = np.maximum(cells - 1, 0) / length, (cells + 1) / length
     last = min(j + 1, len(cells) - 2)  # the outermost stretches hold all that lies beyond
-    for i in range(j - 1, 0, -1):
-        densest = np.minimum.accumulate(dense[max(i - 2, 1) : last])
-        falls = sparse[last + 1 - len(densest) : last + 1] / densest
-        pull = log(max(1.0, *falls.tolist())) - EVEN if len(falls) else 0.0
-        if ranks[j] - ranks[i] >= u + PULL * max(pull, 0.0) / c:
-            return i
-    return 0
+    lower = int(np.max(np.flatnonzero(ranks[j] - ranks[:j] >= u), initial=0))
+    for i in range(lower - 1, 0, -1):
+        fall = float(np.max(sparse[i : last + 1])) / dense[i - 1]
+        pull = log(max(fall, 1.0)) - EVEN
+        if i > 1 and ranks[j] - ranks[i] < u + PULL * max(pull, 0.0) / c:
+            lower = i
+    return lower

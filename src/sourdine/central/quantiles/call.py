@@ -72,8 +72,9 @@ def quantiles(  # noqa: PLR0913 - what a person may say of a call
     """
     statistic = build(
         Quantiles, epsilon=epsilon, error=error, n=n, by=by, groups=keys,
-        q=q if is_one(q) else read_orders(q), bounds=bounds, step=step, delta=delta, relation=relation, method=method,
-        interval=interval, column=column, rows=1 if rows is None else rows,
+        q=q if is_one(q) else read_orders(q), bounds=bounds, step=step, delta=delta,
+        relation=relation, method=method, interval=interval, about=n, column=column,
+        rows=1 if rows is None else rows,
     )  # fmt: skip
     return ask(statistic, x, unit=unit, source=source)
 

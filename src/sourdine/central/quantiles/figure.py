@@ -64,6 +64,7 @@ def curve(
         )  # fmt: skip
         _legend(axes)
     axes.set_xlim(0, 100)
+    axes.set_ylim(*_view(values, low, high))
     axes.set_xticks(percent if len(orders) <= figures.MANY else np.arange(0, 101, 10))
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:g} %")
     axes.set_xlabel("part of the records at or below", color=figures.INK)
@@ -74,6 +75,13 @@ def curve(
 
 def _bars(axes: Any, percent: Any, low: Any, high: Any) -> None:  # noqa: ANN401
     axes.vlines(percent, low, high, color=figures.PALE, linewidth=8, capstyle="round")
+
+
+def _view(values: Any, low: Any, high: Any) -> tuple[float, float]:  # noqa: ANN401
+    """Return what the axis shows: the values, and of the intervals what is not far beyond."""
+    spread = float(values[-1] - values[0]) or float(high.max() - low.min()) or 1.0
+    lowest, highest = max(low.min(), values[0] - spread), min(high.max(), values[-1] + spread)
+    return lowest - 0.06 * spread, highest + 0.06 * spread
 
 
 def _one(

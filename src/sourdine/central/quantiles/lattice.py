@@ -72,6 +72,11 @@ class FreeTotal:
         r"""Bound :math:`\ln \sum_k e^{-c(|n - hk| - D)^+}`: how many totals a shell has."""
         return np.asarray(np.log(2 * distance / self.h + 1 + 2 / -np.expm1(-c * self.h)))
 
+    def away(self, n: int) -> int:
+        """Return about how far the nearest total is from the number of records."""
+        del n
+        return 0
+
     @property
     def stray(self) -> int:
         """How far, rounding apart, a target can be from its part of the total."""
@@ -124,6 +129,11 @@ class OfRecords:
         del n, distance
         return 0, 0
 
+    def away(self, n: int) -> int:
+        """Return 0: the total is the number of records."""
+        del n
+        return 0
+
     def log_rows(self, distance: Floats, c: float) -> Floats:
         """Return the logarithm of one row."""
         del c
@@ -160,6 +170,10 @@ class Fixed(OfRecords):
         """Return the only row."""
         del ks
         return Targets(n, np.array([self.goals], np.int64))
+
+    def away(self, n: int) -> int:
+        """Return how far the total is from the number of records: no tuple is nearer."""
+        return abs(n - self.goals[-1])
 
     @classmethod
     def of(cls, goals: Sequence[int]) -> Fixed:

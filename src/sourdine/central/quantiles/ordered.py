@@ -2,12 +2,13 @@ r"""The chain that keeps its order: slower, for targets so close that ranks woul
 
 The *slots* are, in order, the :math:`f + 1` pieces of each atom's cell (rank :math:`L` to
 :math:`L + f`) and the runs of empty cells between atoms. A *place* is an atom's cell or a run.
-Quantiles take slots in ascending order. Those in one place count :math:`f!/(f+k)!` for :math:`k` in
-a cell of :math:`f` records and :math:`\ell^k/k!` in a run of :math:`\ell` cells, so the :math:`i`-th
-of them weighs :math:`1/(f+i)` or :math:`\ell/i`: the state is the slot and :math:`i`. In a *heavy*
-atom, of :math:`m^2` records or more, all weigh :math:`1/(f+1)` and the draw is refused for what that
-is too much, less than :math:`1 - e^{-1/2}`. All sums are of logarithms, over ranges by doubling, so
-the error does not grow with the window.
+Quantiles take slots in ascending order. :math:`k` of them in one place count :math:`f!/(f+k)!` in a
+cell of :math:`f` records and :math:`\ell^k/k!` in a run of :math:`\ell` cells, so the
+:math:`i`-th of them weighs :math:`1/(f+i)` or :math:`\ell/i`: the state is the slot and :math:`i`.
+
+In a *heavy* atom, of more than :math:`m^2/8` records, all weigh :math:`1/(f+1)`; a draw is refused for
+what that is too much, so with probability :math:`1 - e^{-4}` at most. All sums are of logarithms,
+over ranges by doubling, so the error grows with the logarithm of the window.
 """
 
 from __future__ import annotations
@@ -156,9 +157,10 @@ class OrderedChain:
         before, (start, stop) = self._slots[j - 1], ranges
         goal = rank - self._t[j]
         turn = np.clip(before.rank.searchsorted(goal, side="right"), start, stop)
-        scaled = before.rank * self._c
-        far = _range_log_sums(x + scaled, start, turn) - self._c * goal
-        near = _range_log_sums(x - scaled, turn, stop) + self._c * goal
+        origin = before.rank[:1].sum()
+        scaled, goal = (before.rank - origin) * self._c, (goal - origin) * self._c
+        far = _range_log_sums(x + scaled, start, turn) - goal
+        near = _range_log_sums(x - scaled, turn, stop) + goal
         return np.logaddexp(far, near)
 
     def draw(self, source: Source) -> list[tuple[int, int, int, int]]:
@@ -178,7 +180,7 @@ class OrderedChain:
         return drawn[::-1]
 
     def _before(self, j: int, at: int, number: int) -> Floats:
-        """Return the log weights of quantile j - 1, the ``number``-th in the place of j, or none."""
+        """Return the log weights of quantile j - 1: the ``number``-th in the place of j, if any."""
         before, rank = self._slots[j - 1], int(self._slots[j].rank[at])
         x = self._y[j - 1][number - 1] if number else self._x[j - 1]
         first, last = (int(ends[at]) for ends in self._same_place(j))
@@ -192,7 +194,7 @@ class OrderedChain:
 
 def heavy(m: int) -> int:
     """Return from how many records on an atom counts as heavy."""
-    return m * m
+    return m * m // 8 + 1
 
 
 def _range_log_sums(x: Floats, start: Ints, stop: Ints) -> Floats:

@@ -65,7 +65,7 @@ class Quantiles(Numeric):
     interval
         A confidence: brackets are then released beside each quantile, within the same epsilon, so
         that intervals are narrow. Without it they follow from worst-case bounds.
-    n
+    about
         About how many records there are, if that is public; else, where the choice gains from it,
         a fiftieth of epsilon pays for a count.
     """
@@ -75,7 +75,7 @@ class Quantiles(Numeric):
     q: Number | Sequence[Number] = field(kw_only=True)
     method: str = "auto"
     interval: Number | None = None
-    n: int | None = None
+    about: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -94,9 +94,9 @@ class Quantiles(Numeric):
         if self.interval is not None:
             object.__setattr__(self, "interval", read_level(self.interval))
             self._check_brackets()
-        if self.n is not None:
-            object.__setattr__(self, "n", integer(self.n, "n", least=1))
-        _ = self.mechanism(self.n)  # refuses early
+        if self.about is not None:
+            object.__setattr__(self, "about", integer(self.about, "n", least=1))
+        _ = self.mechanism(self.about)  # refuses early
 
     def _check_brackets(self) -> None:
         if self.method not in ("auto", "joint"):
@@ -129,7 +129,7 @@ class Quantiles(Numeric):
     def counts(self) -> bool:
         """Whether part of epsilon pays for a count."""
         wanted = needs_count(self.method, len(self.orders)) and self.interval is None
-        return wanted and self.n is None
+        return wanted and self.about is None
 
     @cached_property
     def counting(self) -> Laplace:
@@ -177,7 +177,7 @@ class Quantiles(Numeric):
         drawn: dict[str, Any] = {}
         if self.counts:
             drawn["count"] = int(self.counting.release(reader.n, source=source))
-        mechanism = self.mechanism(drawn.get("count", self.n))
+        mechanism = self.mechanism(drawn.get("count", self.about))
         out = reader.released(mechanism, source)
         total = mechanism.total(out.drawn["drawn"])
         if total is not None:
@@ -199,7 +199,7 @@ class Quantiles(Numeric):
 
     def error(self, beta: Number = 0.05, *, n: int | None = None) -> float:
         """Return the largest rank error to expect, as a fraction of n, where data lies densely."""
-        n = public_n(self.n if n is None else n, "quantile")
+        n = public_n(self.about if n is None else n, "quantile")
         return min(self._ranks(self.mechanism(n), read_beta(beta), n) / n, 1.0)
 
     def _ranks(self, mechanism: QuantileMechanism, beta: float, n: int) -> float:
@@ -236,7 +236,7 @@ class Quantiles(Numeric):
     ) -> tuple[Any, Any]:
         """Bracket each quantile by released ones whose orders lie far enough away."""
         n = self._records(drawn, beta / 4)
-        mechanism = self.mechanism(drawn.get("count", self.n))
+        mechanism = self.mechanism(drawn.get("count", self.about))
         noise = mechanism.error(beta * 3 / 4 if of == "sample" else beta / 4, n=n)
         sampling = 0.0 if of == "sample" else sqrt(log(4 / beta) / (2 * max(n, 1)))
         apart = min(noise / max(n, 1) + sampling, 1.0)
@@ -251,8 +251,8 @@ class Quantiles(Numeric):
 
         A total differs from their number by no more than the rank errors' bound.
         """
-        if self.n is not None:
-            return self.n
+        if self.about is not None:
+            return self.about
         if "count" in drawn:
             return max(int(drawn["count"]) - ceil(self.counting.error(min(2 * beta, 1))), 0)
         if "total" in drawn:
