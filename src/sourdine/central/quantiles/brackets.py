@@ -16,7 +16,9 @@ about :math:`n` records between neighbouring orders,
 
 A rank's weight grows with the empty cells around it, so quantiles are pulled from dense stretches
 into sparse ones: :math:`k` times the cells weigh as much as :math:`\ln k / c` ranks. What was drawn
-shows where density falls; there a bracket must lie so much further out (`reached`).
+shows where density falls; there a bracket must lie so much further out (`reached`). Where nearly all
+records share a cell, the many empty ones can outweigh it; the total drawn is then small, and the
+intervals are the bounds.
 """
 
 from __future__ import annotations
@@ -50,6 +52,8 @@ EVEN = 1.0
 """Density may fall by this much, as a logarithm, before brackets move out: even data does."""
 PULL = 2.0
 """So many aims are pulled together where density falls."""
+FOUND = 3.0
+"""A total of fewer than so many 1/c records for each gap says that the draw found no data."""
 ROUNDS = 6
 HALF = Fraction(1, 2)
 
@@ -147,6 +151,8 @@ class Brackets(JointFree):
         total = lattice.h * k  # type: ignore[union-attr]
         ranks = np.concatenate(([0], goals[order], [total]))
         ticks = np.concatenate(([0], drawn[1:], [last]))
+        if self.c * total < FOUND * (len(goals) + 1):
+            return np.array([(0, ticks[j], last) for j in own], np.int64)
         low = [ticks[reached(ranks, ticks, j, self.offset, self.c)] for j in own]
         above, end = (total - ranks)[::-1], len(ranks) - 1
         down = (last - ticks)[::-1]
@@ -154,9 +160,7 @@ class Brackets(JointFree):
         return np.stack((low, ticks[own], high), axis=1).astype(np.int64)
 
 
-def reached(
-    ranks: NDArray[np.int64], ticks: NDArray[np.int64], j: int, u: int, c: float
-) -> int:
+def reached(ranks: NDArray[np.int64], ticks: NDArray[np.int64], j: int, u: int, c: float) -> int:
     r"""Return which aim is the lower bracket of aim j.
 
     It lies :math:`u` ranks below, and not above a dense stretch that j could have been pulled from:
@@ -178,16 +182,16 @@ def reached(
     >>> reached(ranks, 7 * ranks, 7, 20, 1.0)
     5
     >>> atom = np.array([0, 70, 70, 70, 70, 600, 700, 800, 900, 950, 1000])
-    >>> reached(ranks, atom, 7, 20, 0.2)
-    4
+    >>> int(atom[reached(ranks, atom, 7, 20, 0.2)])
+    70
     """
     length, cells = np.maximum(np.diff(ranks), 1), np.diff(ticks)
     sparse, dense = np.maximum(cells - 1, 0) / length, (cells + 1) / length
     last = min(j + 1, len(cells) - 2)  # the outermost stretches hold all that lies beyond
     lower = int(np.max(np.flatnonzero(ranks[j] - ranks[:j] >= u), initial=0))
-    for i in range(lower - 1, 0, -1):
+    for i in range(lower - 1, 1, -1):
         fall = float(np.max(sparse[i : last + 1])) / dense[i - 1]
         pull = log(max(fall, 1.0)) - EVEN
-        if i > 1 and ranks[j] - ranks[i] < u + PULL * max(pull, 0.0) / c:
+        if ranks[j] - ranks[i] < u + PULL * max(pull, 0.0) / c:
             lower = i
     return lower

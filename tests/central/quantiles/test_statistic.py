@@ -1,0 +1,179 @@
+"""The call a person makes: choice of method, intervals, JSON, degenerate data, every engine."""
+
+import json
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import sourdine as sd
+from sourdine.central.quantiles import Quantiles
+from sourdine.central.quantiles.methods import METHODS, chosen
+from sourdine.errors import ParameterError
+from sourdine.noise import SeededSource
+
+DECILES = [i / 10 for i in range(1, 10)]
+GRID = {"bounds": (0, 100), "step": 1}
+RELATIONS = ("add_remove", "substitute")
+
+DEGENERATE = {
+    "none": [],
+    "one": [50],
+    "two": [0, 100],
+    "equal": [7] * 300,
+    "missing": [float("nan")] * 20,
+    "infinite": [float("inf")] * 5 + [float("-inf")] * 5,
+    "outside": [1e6] * 40,
+    "zeros and a one": [0] * 2990 + [1],
+}
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("q", [0.5, DECILES, [i / 40 for i in range(1, 40)]], ids=["1", "9", "39"])
+@pytest.mark.parametrize("data", DEGENERATE.values(), ids=DEGENERATE)
+def test_there_is_always_an_answer_on_the_grid(data, q, relation):
+    release = sd.quantiles(data, q, **GRID, epsilon=1, relation=relation)
+    values = np.atleast_1d(release.value)
+    assert np.all((values >= 0) & (values <= 100))
+    assert np.all(np.diff(values) >= 0)
+    low, high = (np.atleast_1d(end) for end in release.interval(0.95))
+    assert np.all((low >= 0) & (high <= 100) & (low <= high))
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if m not in ("auto", "gaussian")])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_every_method_can_be_named(method, relation):
+    data = list(range(101)) * 30
+    q = [0.25, 0.5, 0.75]
+    release = sd.quantiles(data, q, **GRID, epsilon=4, relation=relation, method=method)
+    assert release.cost.epsilon == 4
+    if method != "laplace":
+        assert np.abs(release.value - [25, 50, 75]).max() <= 25
+
+
+def test_gaussian_noise_needs_a_delta():
+    release = sd.median([1, 2, 3], **GRID, epsilon=1, delta=1e-6, method="gaussian")
+    assert release.cost.delta == pytest.approx(1e-6)
+    with pytest.raises(ParameterError, match="delta must be above 0 for method 'gaussian'"):
+        sd.median([1, 2, 3], **GRID, epsilon=1, method="gaussian")
+
+
+@pytest.mark.parametrize(
+    ("m", "cells", "epsilon", "records", "name"),
+    [
+        (1, 10**6, 1, None, "exponential"),
+        (1, 10**6, 2, None, "piecewise_laplace"),
+        (2, 10**6, 1, None, "joint"),
+        (9, 10**6, 1, 10**5, "joint"),
+        (9, 10**6, 0.1, 1000, "anchors"),
+        (40, 10**6, 1, 10**6, "joint"),
+        (41, 10**6, 1, 10**6, "hybrid"),
+        (99, 10**6, 1, 500, "anchors"),
+        (301, 10**6, 1, 10**6, "tree"),
+        (9, 30, 1, 10**6, "tree"),
+    ],
+)
+def test_the_choice_is_made_from_public_quantities(m, cells, epsilon, records, name):
+    assert chosen(m, cells, epsilon, records) == name
+
+
+def test_a_stated_number_of_records_is_not_paid_for():
+    data = list(range(100)) * 100
+    counted = sd.quantiles(data, DECILES, **GRID, epsilon=1)
+    stated = sd.quantiles(data, DECILES, **GRID, epsilon=1, n=10_000)
+    assert "count" in counted.drawn
+    assert any("paid for a count" in caveat for caveat in counted.caveats)
+    assert "count" not in stated.drawn
+    assert not any("paid for a count" in caveat for caveat in stated.caveats)
+
+
+def test_a_release_reads_back():
+    for more in ({}, {"interval": 0.9}):
+        for q in (0.5, [0.1, 0.5]):
+            release = sd.quantiles(list(range(100)), q, **GRID, epsilon=1, **more)
+            again = sd.Release.from_json(release.to_json())
+            assert np.array_equal(again.value, release.value)
+            assert str(again) == str(release)
+            assert json.loads(again.to_json()) == json.loads(release.to_json())
+
+
+def test_one_order_gives_numbers_and_a_list_arrays():
+    one = sd.quantile(list(range(100)), 0.5, **GRID, epsilon=1)
+    several = sd.quantiles(list(range(100)), [0.5], **GRID, epsilon=1)
+    assert isinstance(one.value, int)
+    assert isinstance(one.interval()[0], int)
+    assert several.value.shape == (1,)
+
+
+def test_intervals_without_brackets_hold_and_use_what_was_released():
+    rng = np.random.default_rng(1)
+    data = rng.random(20_000)
+    percent = [i / 100 for i in range(1, 100)]
+    truth = np.quantile(data, percent, method="inverted_cdf")
+    for of in ("sample", "population"):
+        release = sd.quantiles(data, percent, bounds=(0, 1), epsilon=5, n=20_000)
+        low, high = release.interval(0.95, of=of)
+        assert np.all((low <= truth) & (truth <= high))
+        assert np.all(high[20:80] - low[20:80] < 0.5)
+
+
+def test_a_single_quantile_without_a_count_has_the_bounds_for_an_interval():
+    release = sd.median(list(range(100)), **GRID, epsilon=1)
+    assert release.interval(0.95) == (0, 100)
+
+
+def test_an_error_target_is_reached_by_the_planned_epsilon():
+    statistic = Quantiles(q=DECILES, **GRID, epsilon=1)
+    release = sd.quantiles(list(range(101)), DECILES, **GRID, error=0.01, n=10_000)
+    planned = Quantiles(q=DECILES, **GRID, epsilon=release.cost.epsilon, about=10_000)
+    assert planned.error(0.05, n=10_000) <= 0.01
+    assert statistic.error(0.05, n=10_000) < statistic.error(0.05, n=1000)
+
+
+def test_one_seed_gives_one_answer_on_every_engine(tmp_path):
+    rng = np.random.default_rng(3)
+    values = np.round(rng.normal(50, 20, 4000), 2)
+    values[::17] = np.nan
+    frame = pl.DataFrame({"x": values}).with_columns(pl.col("x").fill_nan(None))
+    frame.write_parquet(tmp_path / "x.parquet")
+    frame.write_csv(tmp_path / "x.csv")
+    everything = (
+        values,
+        values.tolist(),
+        pd.DataFrame({"x": values}),
+        frame,
+        frame.lazy(),
+        frame.to_arrow(),
+        duckdb.read_parquet(str(tmp_path / "x.parquet")),
+        tmp_path / "x.parquet",
+        tmp_path / "x.csv",
+    )
+    answers = [
+        sd.quantiles(
+            data, [0.2, 0.5, 0.9], bounds=(0, 100), step=step, epsilon=1, source=SeededSource(5)
+        ).value.tolist()
+        for step in (1, None)
+        for data in everything
+    ]
+    assert all(answer == answers[0] for answer in answers[: len(everything)])
+    assert all(answer == answers[-1] for answer in answers[len(everything) :])
+
+
+def test_what_cannot_be_asked_is_refused_with_what_to_type():
+    cases = {
+        "q must be ascending": {"q": [0.5, 0.2]},
+        "above 0 and below 1": {"q": [0.5, 1]},
+        "method must be one of": {"q": [0.5], "method": "best"},
+        "interval must be left out for method": {"q": [0.5], "method": "tree", "interval": 0.9},
+        "interval must be left out for more than": {
+            "q": [i / 50 for i in range(1, 50)],
+            "interval": 0.9,
+        },
+    }
+    for text, asked in cases.items():
+        with pytest.raises(ParameterError, match=text):
+            sd.quantiles([1, 2, 3], **asked, **GRID, epsilon=1)
+    with pytest.raises(ParameterError, match="bounds must be two public numbers"):
+        sd.median([1, 2, 3], epsilon=1)
