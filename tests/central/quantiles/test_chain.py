@@ -87,7 +87,7 @@ def test_wide_windows_are_right_or_refused(c, records, cells):
     points = Points.of(x, cells)
     lattice, refused = FreeTotal((Fraction(1, 4), Fraction(1, 3), Fraction(3, 4)), 40), False
     row = lattice.targets(points.n, [points.n // 40 + 1])
-    for reach in (20, 60, 100, 120, 140, 150, 159, 160):
+    for reach in (20, 60, 100, 120, 140, 150, 159, 160, 170):
         half = int(reach / c)
         try:
             chain = Chain(points, row, c, half)

@@ -169,7 +169,7 @@ CASES = {
     "one": ([2], FreeTotal((Fraction(1, 4), Fraction(3, 4)), 4), 1.0),
     "two": ([0, 5], FreeTotal((Fraction(1, 4), Fraction(3, 4)), 4), 1.0),
     "an atom": ([3] * 9, FreeTotal((Fraction(1, 4), Fraction(1, 2)), 5), 1.0),
-    "three of one": ([1, 1, 4], FreeTotal((Fraction(1, 9), Fraction(1, 8), Fraction(1, 7)), 6), 0.8),
+    "three of one": ([1, 1, 4], FreeTotal((Fraction(1, 4), Fraction(1, 3), Fraction(2, 5)), 6), 0.8),
     "brackets": (TIED, FreeTotal((Fraction(1, 2),) * 3, 4, (-2, 0, 2)), 0.5),
 }
 

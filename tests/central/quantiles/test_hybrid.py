@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from sourdine.audit import worst_case
+from sourdine.central.quantiles import sampler
+from sourdine.central.quantiles.chain import Targets
+from sourdine.central.quantiles.hybrid import Hybrid
+from sourdine.central.quantiles.joint import joint_log_weights
+from sourdine.central.quantiles.points import Points
+from sourdine.errors import ParameterError
+from sourdine.noise import SeededSource
+
+RELATIONS = ("add_remove", "substitute")
+QUARTERS = [0.25, 0.5, 0.75]
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_hybrid_law_keeps_the_claim(relation, holds):
+    holds(Hybrid(epsilon=1, q=QUARTERS, cells=5, relation=relation, stride=2), 4)
+    holds(Hybrid(epsilon=12, q=[0.1, 0.5, 0.9], cells=4, relation=relation, stride=2), 3)
+
+
+def test_hybrid_law_keeps_the_claim_with_deeper_slices(holds):
+    holds(Hybrid(epsilon=2, q=[0.2, 0.4, 0.6, 0.8], cells=4, stride=3), 2)
+    holds(Hybrid(epsilon=2, q=[0.2, 0.4, 0.6, 0.8], cells=3, stride=2), 2)
+
+
+def test_hybrid_constant_cannot_be_raised(rejects):
+    """The added record comes nearer in both levels, and both levels' best move away."""
+    q = [Fraction(1, 16), Fraction(1, 2)]
+    rejects(lambda epsilon: Hybrid(epsilon=epsilon, q=q, cells=120, stride=2), 1, [0, 2], [2])
+
+
+def log_probability(made, x, drawn):
+    """Of one output whose first level falls into an empty cell, so that there is one cut."""
+    x, (k, middle, *inner) = made.read(x), drawn
+    total = made.first.law(x).log_pmf(made.first.indices([[k, middle]]))[0]
+    cuts, places = pairwise((0, x.below(middle), x.n)), pairwise((0, middle, made.cells - 1))
+    for goals, ranks, ticks, o in zip(made.goals(k), cuts, places, inner, strict=True):
+        part = x.cut(ranks, ticks)
+        logs = joint_log_weights(part, Targets(part.n, np.array([goals])), made.first.c)[0]
+        total += logs[o - ticks[0]] - np.logaddexp.reduce(logs)
+    return total
+
+
+def test_hybrid_constant_cannot_be_raised_under_substitution():
+    """A record goes from the left end to the right: both slices and the first level lose by it."""
+    run, q = 500, [Fraction(1, 16), Fraction(1, 2), Fraction(15, 16)]
+    a, b, c = run + 1, 2 * run + 4, 3 * run + 7  # after each run a record, an output, the others
+    x = [0] * 2 + [a] + [a + 2] * 13 + [b] + [b + 2] * 13 + [c] + [c + 2]
+    y = [*x[1:], c + 3]
+    loss = []
+    for epsilon in (1, 1.1):
+        made = Hybrid(epsilon=epsilon, q=q, cells=c + 4, stride=2, relation="substitute")
+        k = round(32 / made.first.lattice.h)
+        drawn = (k, b + 1, a + 1, c + 1)
+        assert made.adjacent(made.read(x), made.read(y))
+        loss.append(log_probability(made, y, drawn) - log_probability(made, x, drawn))
+    assert loss[0] <= 1
+    assert loss[1] > 1.001
+    small = Hybrid(epsilon=3, q=QUARTERS, cells=5, stride=2)
+    x = small.read([0, 0, 3, 4])
+    at = small.law(x).log_pmf(small.indices([[1, 2, 1, 4]]))[0]
+    assert log_probability(small, [0, 0, 3, 4], (1, 2, 1, 4)) == pytest.approx(at, abs=1e-10)
+
+
+@pytest.mark.parametrize("x", [[], [2], [1, 1, 1, 3], [2] * 7])
+def test_hybrid_draws_follow_the_law(x, fits):
+    fits(Hybrid(epsilon=3, q=QUARTERS, cells=4, stride=2), x, draws=1_500)
+
+
+def test_ordered_hybrid_draws_follow_the_law(fits, monkeypatch):
+    monkeypatch.setattr(sampler, "PATIENCE", 1)
+    fits(Hybrid(epsilon=3, q=[0.2, 0.4, 0.6, 0.8], cells=3, stride=3), [1, 1, 1, 2], draws=1_000)
+
+
+def test_support_and_law_agree():
+    made = Hybrid(epsilon=1, q=[0.2, 0.4, 0.6, 0.8], cells=4, stride=2)
+    support = made.support()
+    assert made.law(made.read([1, 1])).pieces.start.shape == (len(support),)
+    assert support.shape[1] == 5
+    assert len(np.unique(support, axis=0)) == len(support)
+    for row in support[:500]:
+        _, a, b, first, second = row
+        assert first <= a <= second <= b
+
+
+def test_ties_cut_wrongly_are_private_too_but_tell_less(monkeypatch, inputs):
+    """All ties to the right of a cut: a function of what was drawn, so it composes."""
+    made = Hybrid(epsilon=1, q=QUARTERS, cells=4, stride=2)
+    second = Hybrid._second
+
+    def wrongly(self, x, o, r, goals):
+        del r
+        return second(self, x, o, tuple(x.below(v) for v in o), goals)
+
+    x = made.read([1] * 12)
+    rows = np.arange(len(made.support()))
+    right = made.law(x).pmf(rows) @ made.loss(x, rows)
+    monkeypatch.setattr(Hybrid, "_second", wrongly)
+    assert worst_case(made, inputs(4, 3)).within(made.guarantee)
+    assert made.law(x).pmf(rows) @ made.loss(x, rows) > right
+
+
+@pytest.mark.parametrize("m", [9, 99])
+def test_windows_do_not_change_a_draw(m, windowed):
+    made = Hybrid(epsilon=1, q=[Fraction(j, m + 1) for j in range(1, m + 1)], cells=1 << 20)
+    ticks = np.random.default_rng(5).integers(0, 1 << 20, 40_000)
+    part, _ = windowed(ticks, 1 << 20, made.windows(40_000))
+    whole = Points.of(ticks, 1 << 20)
+    for seed in range(2):
+        assert made.one(part, SeededSource(seed)) == made.one(whole, SeededSource(seed))
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_hybrid_survives(relation, survives):
+    survives(Hybrid(epsilon=1, q=[0.1, 0.5, 0.6], cells=6, relation=relation), seeds=3)
+    survives(Hybrid(epsilon=50, q=[0.1, 0.5, 0.6], cells=6, relation=relation), seeds=3)
+
+
+def test_slices_far_from_their_targets():
+    """An empty slice with a large target, and one with far too many records."""
+    made = Hybrid(epsilon=40, q=[Fraction(j, 10) for j in range(1, 10)], cells=1 << 20)
+    for ticks in ([0] * 500, [0] * 500 + [(1 << 20) - 1] * 500, [5] * 3 + list(range(400, 700))):
+        value = made.release(made.read(ticks), source=SeededSource(1)).value
+        assert (np.diff(value) >= 0).all()
+
+
+def test_hybrid_goals_are_those_of_one_level():
+    made = Hybrid(epsilon=1, q=[0.2, 0.4, 0.6, 0.8], cells=4, stride=2)
+    goals = made.goals(3)
+    flat, at = [], 0
+    for part in goals:
+        flat += [at + g for g in part]
+        at = flat[-1]
+    total = 3 * made.first.lattice.h
+    assert flat == [int(q * total + Fraction(1, 2)) for q in (*made.orders, Fraction(1))]
+
+
+@pytest.mark.parametrize("x", [[], [3], [0] * 3 + [3] * 3])
+def test_hybrid_error_bounds_the_loss(x, bounded):
+    bounded(Hybrid(epsilon=4, q=QUARTERS, cells=4, stride=2), x, 0.05, n=len(x))
+
+
+def test_bad_strides_are_refused():
+    for q, stride in (([0.5], None), ([0.2, 0.5], 3), (QUARTERS, 1)):
+        with pytest.raises(ParameterError, match="stride must be"):
+            Hybrid(epsilon=1, q=q, cells=4, stride=stride)
