@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import sourdine.central.quantiles  # noqa: F401 - registers its mechanisms
 from sourdine.audit import checks
 from sourdine.mechanisms import registered
 
@@ -70,4 +71,5 @@ def test_every_mechanism_is_registered():
     assert names == {
         "Laplace", "Gaussian", "Staircase", "Exponential", "PermuteAndFlip", "AboveThreshold",
         "Warner", "RandomizedResponse", "BoundedLaplace", "BoundedStaircase", "Subsample",
+        "BernoulliMean", "QExp", "InverseSensitivity", "PiecewiseLaplace", "NaiveLaplace",
     }  # fmt: skip

@@ -44,5 +44,5 @@ def audit_row(specimen: Specimen, epsilon: Fraction = EPSILON) -> Row:
         claim=claim,
         worst=worst_case(mechanism, specimen.inputs),
         weaker=worst_case(specimen.make(WEAKER * epsilon), specimen.inputs, claim),
-        p_value=min(sampled(mechanism, given) for given in specimen.inputs[-2:]),
+        p_value=min(sampled(mechanism, given, specimen.draws) for given in specimen.inputs[-2:]),
     )

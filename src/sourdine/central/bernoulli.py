@@ -17,6 +17,7 @@ from sourdine.laws import Law
 from sourdine.mechanisms.inputs import read_code
 from sourdine.mechanisms.laplace import laplace_error
 from sourdine.mechanisms.mechanism import Mechanism, read_beta, settle
+from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import SUBSTITUTE, Guarantee, Relation
 
 if TYPE_CHECKING:
@@ -158,3 +159,13 @@ def _tight(epsilon: Fraction, n: int, rows: int) -> Fraction:
         guess = (low + high) / 2
         low, high = (guess, high) if spent(guess) < goal else (low, guess)
     return Fraction(low) * (1 - Fraction(1, 10**12))
+
+
+register(
+    Specimen(
+        name="bernoulli-mean",
+        make=lambda epsilon: BernoulliMean(epsilon=epsilon, n=12),
+        inputs=(0, 5, 12),
+        tight=False,
+    )
+)

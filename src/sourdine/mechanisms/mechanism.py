@@ -97,6 +97,10 @@ class Mechanism(ABC, Generic[X]):
         """Draw many times for one public input, to look at or to test: no release."""
         return np.asarray(self.draw(self.read(x), size, source))
 
+    def outcome(self, release: Release) -> int:
+        """Return where a release stands in `law`."""
+        return int(release.value)
+
     def interval(self, value: Value, level: Number) -> tuple[Value, Value]:  # noqa: ARG002
         """Return the ends between which the truth lies with probability ``level``."""
         raise ParameterTypeError(

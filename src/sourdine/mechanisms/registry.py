@@ -31,12 +31,15 @@ class Specimen:
         The inputs whose every neighbour is compared.
     tight
         Does the worst pair reach the claim, to 1e-9?
+    draws
+        How many draws are compared with the law: fewer where a draw takes long.
     """
 
     name: str
     make: Callable[[Fraction], Mechanism[Any]]
     inputs: Sequence[Any]
     tight: bool
+    draws: int = 100_000
 
 
 _SPECIMENS: dict[str, Specimen] = {}

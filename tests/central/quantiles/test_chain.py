@@ -124,7 +124,10 @@ def test_masses_far_apart_are_refused():
         Chain(points, rows, 0.3, 501)
 
 
-@pytest.mark.parametrize("lattice", [FreeTotal((Fraction(1, 4), Fraction(2, 3)), 3), OfRecords((Fraction(1, 3), Fraction(4, 5)))])
+@pytest.mark.parametrize(
+    "lattice",
+    [FreeTotal((Fraction(1, 4), Fraction(2, 3)), 3), OfRecords((Fraction(1, 3), Fraction(4, 5)))],
+)
 def test_draws_are_by_the_chain(lattice):
     x, c = [0, 0, 3, 4, 4], 0.4
     points, row = Points.of(x, 6), lattice.targets(5, [2])

@@ -55,10 +55,10 @@ def test_hybrid_constant_cannot_be_raised_under_substitution():
     x = [0] * 2 + [a] + [a + 2] * 13 + [b] + [b + 2] * 13 + [c] + [c + 2]
     y = [*x[1:], c + 3]
     loss = []
-    for epsilon in (1, 1.1):
-        made = Hybrid(epsilon=epsilon, q=q, cells=c + 4, stride=2, relation="substitute")
-        k = round(32 / made.first.lattice.h)
-        drawn = (k, b + 1, a + 1, c + 1)
+    for factor in (1, 1.1):
+        made = Hybrid(epsilon=1, q=q, cells=c + 4, stride=2, relation="substitute")
+        object.__setattr__(made.first, "c", factor * made.first.c)
+        drawn = (1, b + 1, a + 1, c + 1)
         assert made.adjacent(made.read(x), made.read(y))
         loss.append(log_probability(made, y, drawn) - log_probability(made, x, drawn))
     assert loss[0] <= 1
@@ -92,7 +92,7 @@ def test_support_and_law_agree():
 
 def test_ties_cut_wrongly_are_private_too_but_tell_less(monkeypatch, inputs):
     """All ties to the right of a cut: a function of what was drawn, so it composes."""
-    made = Hybrid(epsilon=1, q=QUARTERS, cells=4, stride=2)
+    made = Hybrid(epsilon=8, q=QUARTERS, cells=4, stride=2)
     second = Hybrid._second
 
     def wrongly(self, x, o, r, goals):

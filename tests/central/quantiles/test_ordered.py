@@ -97,7 +97,9 @@ def test_a_narrow_window_holds_the_tuples_inside():
 
 
 def test_draws_are_ordered():
-    found, _ = chain([0, 0, 3, 3, 3], FreeTotal((Fraction(1, 9), Fraction(1, 8), Fraction(1, 7)), 5), 0.2)
+    found, _ = chain(
+        [0, 0, 3, 3, 3], FreeTotal((Fraction(1, 9), Fraction(1, 8), Fraction(1, 7)), 5), 0.2
+    )
     for seed in range(200):
         drawn = found.draw(SeededSource(seed))
         assert all(b >= a for a, b in pairwise(drawn))

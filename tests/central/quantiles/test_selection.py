@@ -29,7 +29,9 @@ ARRAYS = {
     "reversed": np.sort(UNIFORM)[::-1].copy(),
     "all equal": np.full(N, 77.0),
     "ties": np.floor(UNIFORM / 40_000) * 40_000,
-    "infinities": np.where(RNG.random(N) < 0.3, np.inf, np.where(RNG.random(N) < 0.3, -np.inf, UNIFORM)),
+    "infinities": np.where(
+        RNG.random(N) < 0.3, np.inf, np.where(RNG.random(N) < 0.3, -np.inf, UNIFORM)
+    ),
     "a few infinities": np.concatenate((UNIFORM, [np.inf] * 3, [-np.inf] * 3)),
     "at the bounds": np.where(RNG.random(N) < 0.5, -5.0, (1 << 20) + 9.0),
     "two clusters": np.where(RNG.random(N) < 0.5, 10.0, 1e6) + RNG.random(N),
@@ -59,7 +61,9 @@ WINDOWS = {
 def same(part, whole, ranges):
     """What a window knows is what all the records say, and its atoms are whole."""
     assert (part.n, part.cells) == (whole.n, whole.cells)
-    atoms = dict(zip(whole.windows[0].ticks.tolist(), whole.windows[0].counts.tolist(), strict=True))
+    atoms = dict(
+        zip(whole.windows[0].ticks.tolist(), whole.windows[0].counts.tolist(), strict=True)
+    )
     for window in part.windows:
         known = [atoms[tick] for tick in window.ticks.tolist()]
         assert window.counts.tolist() == known
@@ -127,7 +131,9 @@ def test_cuts_hold_the_records_between(x, data):
     first = data.draw(st.integers(0, len(x)))
     last = data.draw(st.integers(first, len(x)))
     low = data.draw(st.integers(x[first - 1] if first else 0, x[first] if first < len(x) else 8))
-    high = data.draw(st.integers(max(x[last - 1] if last else 0, low), x[last] if last < len(x) else 8))
+    high = data.draw(
+        st.integers(max(x[last - 1] if last else 0, low), x[last] if last < len(x) else 8)
+    )
     part = Points.of(x, 9).cut((first, last), (low, high))
     expected = Points.of([tick - low for tick in x[first:last]], high - low + 1)
     assert (part.n, part.cells) == (expected.n, expected.cells)
@@ -142,7 +148,11 @@ def test_cuts_hold_the_records_between(x, data):
 @given(st.lists(st.integers(0, 20), min_size=8, max_size=60), st.data())
 def test_cuts_of_windows_know_what_the_whole_knows(x, data):
     x = sorted(x)
-    n, grid, ranges = len(x), Grid(0, 20, step=1), [(n_ := len(x) // 4, n_ + 3), (3 * n_, 3 * n_ + 2)]
+    n, grid, ranges = (
+        len(x),
+        Grid(0, 20, step=1),
+        [(n_ := len(x) // 4, n_ + 3), (3 * n_, 3 * n_ + 2)],
+    )
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"SMALL": 1, "COARSE": 1, "MOST": 9.0, "BINS": 16}.items():
             patch.setattr(selection, name, value)

@@ -135,7 +135,11 @@ class QuantileMechanism(Mechanism[Points]):
             return self.published(self.one(x, source))
         return np.array([self.published(self.one(x, source)) for _ in range(size)])
 
-    def simulate(self, x: object, size: int, *, source: Source) -> NDArray[np.int64]:  # type: ignore[override]
+    def outcome(self, release: Release) -> int:
+        """Return the row of `support` at which what was drawn stands."""
+        return int(self.indices([release.drawn["drawn"]])[0])
+
+    def simulate(self, x: object, size: int, *, source: Source = SYSTEM) -> NDArray[np.int64]:
         """Draw many times for one public input, as indices of `support`: what `law` is over."""
         points = self.read(x)
         return self.indices([self.one(points, source) for _ in range(size)])

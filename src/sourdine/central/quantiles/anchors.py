@@ -70,7 +70,7 @@ class Anchors(QuantileMechanism):
     drawn: JointFree = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        super(Anchors, self).__post_init__()  # noqa: UP008 - slots make a new class
+        super(Anchors, self).__post_init__()
         m = len(self.orders)
         count = integer(self.anchors, "anchors", least=1)
         if not 2 <= count <= m:

@@ -62,7 +62,7 @@ class Targets:
     """
 
     n: int
-    T: Ints  # noqa: N815 - the paper's symbol
+    T: Ints
     shift: Floats | None = None
     S: Ints = field(init=False)
 

@@ -5,8 +5,8 @@ Laplace variables of scale :math:`1/c`, and a quantile's rank errs by
 
 .. math:: b_j = \sum_{l \le j} d_l - q_j \sum_{l=1}^{m+1} d_l .
 
-A free total is one of :math:`0, h, 2h, \ldots`, so :math:`\sum_l d_l` is the number of records modulo
-:math:`h`: a number between two totals errs more than one at a total. The law of
+A free total is one of :math:`0, h, 2h, \ldots`, so :math:`\sum_l d_l` is the number of records
+modulo :math:`h`: a number between two totals errs more than one at a total. The law of
 :math:`\max_j |b_j|` has no simple form; it is sampled once, with a fixed seed, in units of
 :math:`1/c`, and the worst remainder is planned for. Two levels add up, the second tied to the ends
 of its slice. *Checked by* ``test_planned_errors_are_those_of_draws``.

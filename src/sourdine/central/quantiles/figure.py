@@ -91,5 +91,5 @@ def _one(
     **options: Any,  # noqa: ANN401
 ) -> Any:  # noqa: ANN401
     """Draw a single quantile as a dot with its interval."""
-    name = "median" if order == 0.5 else f"{100 * order:g} % quantile"  # noqa: PLR2004
+    name = "median" if order == 0.5 else f"{100 * order:g} % quantile"
     return figures.dots({name: value}, release, **options)

@@ -78,7 +78,7 @@ class Hybrid(QuantileMechanism):
     first: JointFree = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        super(Hybrid, self).__post_init__()  # noqa: UP008 - slots make a new class
+        super(Hybrid, self).__post_init__()
         m = len(self.orders)
         stride = max(2, round(sqrt(m + 1))) if self.stride is None else self.stride
         if m < 2 or not 2 <= integer(stride, "stride", least=2) <= m:

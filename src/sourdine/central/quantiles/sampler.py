@@ -107,7 +107,11 @@ class JointSampler:
         near = max(1, int(1 / self._c))
         middle = (round(q * self._points.n) for q in self._lattice.orders)
         masses = (self._points.masses(i - near, i + near + 1).sum() for i in middle)
-        return sum(log(max(float(mass), 1e-300)) for mass in masses) - 4 - self._c * self._lattice.away(self._points.n)
+        return (
+            sum(log(max(float(mass), 1e-300)) for mass in masses)
+            - 4
+            - self._c * self._lattice.away(self._points.n)
+        )
 
     def _open(self, reach: float, *, ordered: bool) -> None:
         distance = reach / self._c
