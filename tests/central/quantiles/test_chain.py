@@ -30,7 +30,10 @@ def exact_mass(x, cells):
 def exact_total(mass, row, c, half):
     """The chain's sum in fifty digits, kernel by kernel."""
     n, shift = len(mass) - 1, np.zeros(row.m + 1) if row.shift is None else row.shift
-    t = [Decimal(int(g)) + Decimal(float(s)) for g, s in zip(np.diff(row.T[0], prepend=0), shift)]
+    t = [
+        Decimal(int(g)) + Decimal(float(s))
+        for g, s in zip(np.diff(row.T[0], prepend=0), shift, strict=True)
+    ]
     power = {}
 
     def kernel(d):
@@ -50,7 +53,7 @@ def exact_total(mass, row, c, half):
 
 
 def off(chain, row, exact):
-    return abs(float((Decimal(float(chain.logs[row])) - exact.ln())))
+    return abs(float(Decimal(float(chain.logs[row])) - exact.ln()))
 
 
 @pytest.mark.parametrize("c", [0.05, 0.31, 1.7])

@@ -43,7 +43,9 @@ def brute_force(x, cells, t, c):
         weight = 0.0
         for cut in product(*ways):
             ends = [0, *(r for ranks in cut for r in ranks), len(x)]
-            weight += exp(-c * sum(abs(b - a - g) for (a, b), g in zip(pairwise(ends), t)))
+            weight += exp(
+                -c * sum(abs(b - a - g) for (a, b), g in zip(pairwise(ends), t, strict=True))
+            )
         for v, found in enumerate(ways):
             weight /= len(found) * factorial(o.count(v))
         logs.append(log(weight))
@@ -236,7 +238,7 @@ def test_draws_from_outside_follow_the_law(name, patience, monkeypatch, all_outs
     x, lattice, c = CASES[name]
     draws = 1_200
     assert follow(Points.of(x * 3, 6), lattice, c, draws, closely) >= ALPHA
-    assert sum(calls) > 0.05 * draws
+    assert sum(calls) > 0.04 * draws
     assert not all(calls)
 
 

@@ -51,7 +51,7 @@ ARRAYS = {
 }
 WINDOWS = {
     "one": lambda n: [(n // 2 - 200, n // 2 + 200)],
-    "low": lambda n: [(-50, 100)],
+    "low": lambda _: [(-50, 100)],
     "high": lambda n: [(n - 100, n + 50)],
     "several": lambda n: [(k * n // 10 - 80, k * n // 10 + 80) for k in range(1, 10)],
     "ends": lambda n: [(0, 10), (n - 10, n)],

@@ -45,8 +45,8 @@ LONGEST = 640.0
 """The range of exponents that floats hold with room to spare.
 
 Divided by its largest, a row of :math:`u` is at least :math:`e^{-4cA}` times the ratio of the least
-to the largest mass: what arrives at :math:`a` and at :math:`b` differs by :math:`e^{c|a-b|}` at most,
-and the factor :math:`e^{ca}` by as much again.
+to the largest mass: what arrives at :math:`a` and at :math:`b` differs by :math:`e^{c|a-b|}` at
+most, and the factor :math:`e^{ca}` by as much again.
 """
 
 
@@ -56,9 +56,9 @@ class TooWideError(ArithmeticError):
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Cumulative targets, a row for each total, and where the rows' coordinates begin.
+    r"""Cumulative targets, a row for each total, and where the rows' coordinates begin.
 
-    ``shift`` holds the fractions :math:`\\delta_j`, or None where all targets are whole.
+    ``shift`` holds the fractions :math:`\delta_j`, or None where all targets are whole.
     """
 
     n: int
@@ -80,7 +80,7 @@ class Targets:
 
 
 class Chain:
-    """The chain of some rows inside a window.
+    r"""The chain of some rows inside a window.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Chain:
         The window's half-width :math:`A` in ranks.
     block
         Ranks that are taken together, at their centre: above 1 the sums are off by a factor within
-        :math:`e^{\\pm cm(\\text{block}-1)}`, and the chain cannot be drawn from.
+        :math:`e^{\pm cm(\text{block}-1)}`, and the chain cannot be drawn from.
     """
 
     __slots__ = ("_a", "_c", "_end", "_half", "_kept", "_targets", "logs")
@@ -105,7 +105,8 @@ class Chain:
         self._targets, self._c, self._half = targets, c, half
         blocks = -(-(2 * half + 1) // block)
         self._a = np.arange(blocks) * float(block) + (block - 1) / 2 - half
-        masses = [_Rows(points, targets, j, half, block, blocks) for j in range(targets.m)]
+        begin = targets.T[:, :-1] + targets.S[:, None] - half
+        masses = [_Rows(points, column, block, blocks) for column in begin.T]
         if 4 * c * half + max(rows.log_spread for rows in masses) > LONGEST:
             raise TooWideError
         self._kept: list[tuple[Floats, Floats]] = []
@@ -192,10 +193,7 @@ class _Rows:
 
     __slots__ = ("_at", "_block", "_blocks", "_masses", "log_spread")
 
-    def __init__(
-        self, points: Points, targets: Targets, j: int, half: int, block: int, blocks: int
-    ) -> None:
-        begin = targets.T[:, j] + targets.S - half
+    def __init__(self, points: Points, begin: Ints, block: int, blocks: int) -> None:
         low, high = int(begin.min()), int(begin.max()) + blocks * block
         masses = points.masses(low, high)
         self._masses = _sliding(masses, block)

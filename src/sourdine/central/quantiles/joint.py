@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 from math import ceil, exp, lgamma, log
 from typing import TYPE_CHECKING
 
@@ -189,7 +189,7 @@ class JointExp(_Joint):
     def __post_init__(self) -> None:
         super(_Joint, self).__post_init__()
         ends = (Fraction(0), *self.orders, Fraction(1))
-        least = min(b - a for a, b in zip(ends, ends[1:], strict=False))
+        least = min(b - a for a, b in pairwise(ends))
         span = Fraction(4) if self.substitutes else 4 * (1 - least)
         self._settle(Fraction(self.epsilon) / span, OfRecords(self.orders))
 

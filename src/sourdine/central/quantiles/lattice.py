@@ -50,7 +50,7 @@ class FreeTotal:
         return len(self.orders)
 
     def goals(self, k: int) -> list[int]:
-        r"""Return :math:`\lfloor q_j hk + \tfrac12\rfloor`, moved by the offsets within 0 and hk."""
+        r"""Return :math:`\lfloor q_j hk + \tfrac12\rfloor`, moved by the offsets in 0 to hk."""
         total = self.h * k
         goals = rounded_goals(self.orders, total)
         if not self.offsets:

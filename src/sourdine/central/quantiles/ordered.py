@@ -6,8 +6,8 @@ Quantiles take slots in ascending order. :math:`k` of them in one place count :m
 cell of :math:`f` records and :math:`\ell^k/k!` in a run of :math:`\ell` cells, so the
 :math:`i`-th of them weighs :math:`1/(f+i)` or :math:`\ell/i`: the state is the slot and :math:`i`.
 
-In a *heavy* atom, of more than :math:`m^2/8` records, all weigh :math:`1/(f+1)`; a draw is refused for
-what that is too much, so with probability :math:`1 - e^{-4}` at most. All sums are of logarithms,
+In a *heavy* atom, of more than :math:`m^2/8` records, all weigh :math:`1/(f+1)`; a draw is refused
+for what that is too much, so with probability :math:`1 - e^{-4}` at most. All sums are of logarithms,
 over ranges by doubling, so the error grows with the logarithm of the window.
 """
 
@@ -61,9 +61,9 @@ class Slots:
         columns = (self.key, self.rank, self.tick, self.cells, self.records)
         return Slots(*(column[part] for column in columns))
 
-    def log_mass(self, i: int) -> Floats:
+    def log_mass(self, i: Ints | int) -> Floats:
         """Return the log weight of each slot for the i-th quantile in its place."""
-        return np.asarray(np.log(self.cells) - np.log(self.records + float(i)))
+        return np.asarray(np.log(self.cells) - np.log(self.records + i))
 
     def at(self, k: int) -> tuple[int, int, int, int]:
         """Return rank, first tick, cells and records of one slot."""
@@ -107,7 +107,7 @@ class OrderedChain:
             slots[j].within(int(start[j]) - half, int(start[j]) + half) for j in range(targets.m)
         ]
         self._x: list[Floats] = []
-        self._y: list[list[Floats]] = []
+        self._y: list[Floats] = []
         for j in range(targets.m):
             self._extend(j)
         self.log_total = _log_sum(self._x[-1] + self._end())
@@ -118,15 +118,14 @@ class OrderedChain:
     def _extend(self, j: int) -> None:
         """Sum over what quantile j can follow; keep the parts by its number in its place."""
         here = self._slots[j]
+        parts = np.full((j + 1, len(here.key)), -np.inf)
+        parts[0] = self._arriving(j)
         light = np.flatnonzero(~self._heavy(here))
-        parts = [self._arriving(j) + here.log_mass(1)]
-        for i in range(2, j + 2):
-            part = np.full(len(here.key), -np.inf)
-            if len(light):
-                part[light] = self._following(j, i, light) + here.log_mass(i)[light]
-            parts.append(part)
+        if j and len(light):
+            parts[1:, light] = self._following(j, light)
+        parts += here.log_mass(np.arange(1, j + 2)[:, None])
         self._y.append(parts)
-        self._x.append(np.logaddexp.reduce(np.array(parts), axis=0))
+        self._x.append(np.logaddexp.reduce(parts, axis=0))
 
     def _heavy(self, slots: Slots) -> NDArray[np.bool_]:
         return slots.records >= heavy(len(self._slots))
@@ -140,11 +139,11 @@ class OrderedChain:
         stop = np.where(self._heavy(here), last, first)
         return self._reached(j, self._x[j - 1], here.rank, (np.zeros_like(stop), stop))
 
-    def _following(self, j: int, i: int, light: Ints) -> Floats:
-        """Return the log weight of reaching some slots from their own place as its i-th."""
+    def _following(self, j: int, light: Ints) -> Floats:
+        """Return the log weight of reaching some slots from their own place as its 2nd, 3rd, ..."""
         first, last = self._same_place(j)
         ranges = first[light], last[light]
-        return self._reached(j, self._y[j - 1][i - 2], self._slots[j].rank[light], ranges)
+        return self._reached(j, self._y[j - 1], self._slots[j].rank[light], ranges)
 
     def _same_place(self, j: int) -> tuple[Ints, Ints]:
         """Return where, among the slots of j - 1, those of each slot's place up to it stand."""
@@ -172,8 +171,7 @@ class OrderedChain:
             here = self._slots[j]
             drawn.append(here.at(at))
             if number == 0:
-                shares = np.array([part[at] for part in self._y[j]])
-                number = noise.by_log_weight(shares, source=source) + 1
+                number = noise.by_log_weight(self._y[j][:, at], source=source) + 1
             if j:
                 number -= 1
                 logs = self._before(j, at, number)
@@ -199,16 +197,16 @@ def heavy(m: int) -> int:
 
 def _range_log_sums(x: Floats, start: Ints, stop: Ints) -> Floats:
     r"""Return :math:`\ln \sum_{start \le i < stop} e^{x_i}` for many ranges, by doubling."""
-    total = np.full(len(start), -np.inf)
+    total = np.full((*x.shape[:-1], len(start)), -np.inf)
     at, left, block = start.copy(), np.maximum(stop - start, 0), x
     size = 1
     with np.errstate(invalid="ignore"):
         while left.any():
             odd = (left & size) > 0
-            total[odd] = np.logaddexp(total[odd], block[at[odd]])
+            total[..., odd] = np.logaddexp(total[..., odd], block[..., at[odd]])
             at[odd] += size
             left = left & ~np.int64(size)
-            block = np.logaddexp(block[:-size], block[size:])
+            block = np.logaddexp(block[..., :-size], block[..., size:])
             size *= 2
     return total
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine import noise
-from sourdine.central.quantiles.chain import Targets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sourdine.central.quantiles.chain import Targets
     from sourdine.central.quantiles.lattice import Lattice
     from sourdine.central.quantiles.points import Points
     from sourdine.noise import Source
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["draw_outside"]
 
 
-def draw_outside(
+def draw_outside(  # noqa: PLR0913, PLR0917 - what lies outside of all these
     points: Points,
     lattice: Lattice,
     c: float,

@@ -78,7 +78,7 @@ class Points:
 
     __slots__ = ("_blur", "_masses", "_outline", "_reload", "_starts", "cells", "n", "windows")
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a few are for the rest of the data
         self,
         n: int,
         cells: int,

@@ -2,8 +2,9 @@ r"""Draws ranks from the joint law: windows for almost all, everything else for 
 
 The measure to draw from is that of `chain` over all totals and ranks. A window holds what weighs
 :math:`e^{-\Lambda}` or more; *shells* bound the rest: tuples with :math:`c\sum|d_j|` in
-:math:`[\Lambda_i, \Lambda_{i+1})` have :math:`|i_j - q_j n| \le \max(q_j, 1-q_j)\Lambda_{i+1}/c + 1`,
-so they weigh at most
+:math:`[\Lambda_i, \Lambda_{i+1})` have
+:math:`|i_j - q_j n| \le \max(q_j, 1-q_j)\Lambda_{i+1}/c + u + 1`, the targets being within
+:math:`u` of their parts of the total, so they weigh at most
 
 .. math:: e^{-\Lambda_i} \cdot \#\text{totals} \cdot \prod_j \mu(\text{those ranks}).
 
@@ -89,7 +90,7 @@ class JointSampler:
             inside = min(inside, self._rows.log_least) - LITTLE
 
     def _shells(self) -> NDArray[np.float64]:
-        r"""Return, for each :math:`\Lambda_i`, a bound on the log weight of all that lies beyond."""
+        r"""Return, for each :math:`\Lambda_i`, a bound on the log weight of what lies beyond."""
         q = np.array([float(q) for q in self._lattice.orders])
         n, c = self._points.n, self._c
         radius = np.ceil(np.maximum(q, 1 - q) * (SHELLS[:, None] / c) + 3).astype(np.int64)
@@ -222,7 +223,7 @@ def _ordered_pieces(points: Points, ranks: list[int], source: Source) -> list[Pi
 
 
 def _shared(pieces: list[Piece], least: int, source: Source) -> bool:
-    r"""Keep :math:`k` quantiles in an atom of at least so many records by :math:`(f+1)^k f!/(f+k)!`.
+    r"""Keep :math:`k` quantiles in an atom by :math:`(f+1)^k f!/(f+k)!`, if it has so many records.
 
     So many times too often they count where each piece of its cell weighs :math:`1/(f+1)`.
     """
