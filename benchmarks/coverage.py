@@ -30,6 +30,7 @@ from fractions import Fraction
 from math import ceil, inf, sqrt
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,14 +97,16 @@ def order_statistics(statistic: Quantiles, x: Floats) -> Floats:
 
 def asked(name: str, data: Data, relation: str) -> tuple[Statistic, Callable[[Floats], object]]:
     """Return a statistic by its name, and what gives its truth."""
-    common = {"epsilon": 1, "relation": relation}
-    on_grid = {**common, "bounds": data.bounds, "step": data.step}
+    common: dict[str, Any] = {"epsilon": 1, "relation": relation}
+    on_grid: dict[str, Any] = {**common, "bounds": data.bounds, "step": data.step}
     if name == "count":
         return Count(**common), len
     if name in ("mean", "sum", "variance"):
-        kinds = {"mean": Mean, "sum": Sum, "variance": Variance}
+        kinds: dict[str, type[Statistic]] = {"mean": Mean, "sum": Sum, "variance": Variance}
         statistic = kinds[name](**on_grid)
-        reduce = {"mean": np.mean, "sum": np.sum, "variance": np.var}[name]
+        reduce: Callable[[Floats], object] = {"mean": np.mean, "sum": np.sum, "variance": np.var}[
+            name
+        ]
         return statistic, lambda x: reduce(snapped(statistic, x))
     if name == "histogram":
         edges = np.linspace(*data.bounds, 11)
@@ -129,7 +132,7 @@ class Limits:
         """Count the runs until there are enough, or the time is over."""
         end = monotonic() + self.seconds
         for i in range(self.runs):
-            if i >= 50 and monotonic() > end:
+            if i >= 20 and monotonic() > end:
                 return
             yield i
 
@@ -175,8 +178,8 @@ def width_ratio(widths: Floats, least: Floats, point: float) -> float:
     """Return how many times wider than the shortest intervals are; a lattice point counts."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = (widths + point) / (least + point)
-    ratios = np.where((widths == 0) & (least == 0), 1.0, ratios)
-    return float(np.median(np.exp(np.log(ratios).mean(axis=1))))
+        ratios = np.where((widths == 0) & (least == 0), 1.0, ratios)
+        return float(np.median(np.exp(np.log(ratios).mean(axis=1))))
 
 
 def covered(name: str, data: Data, n: int, relation: str, limits: Limits) -> Verdict:
@@ -224,7 +227,7 @@ def population(n: int, relation: str, limits: Limits) -> Verdict:
 
 def planned(kind: str, relation: str, n: int, **sizes: object) -> sd.plan.Plan:
     """Plan a statistic of uniform records, for an epsilon or an error."""
-    common = {"relation": relation, **sizes}
+    common: dict[str, Any] = {"relation": relation, **sizes}
     if kind == "count":
         return sd.plan.count(**common)
     common["bounds"] = (0, 1000)
@@ -329,7 +332,11 @@ def run(wanted: list[Job], limits: Limits, processes: int, console: Console) -> 
     with Progress(console=console) as progress:
         if processes == 1:
             tracked = progress.track(wanted, description="cells")
-            return [call(*arguments, limits) for _, call, arguments in tracked]
+            verdicts = []
+            for _, call, arguments in tracked:
+                verdicts.append(call(*arguments, limits))
+                progress.console.print("  ".join(lines(verdicts[-1:])[0]))
+            return verdicts
         task = progress.add_task("cells", total=len(wanted))
         with ProcessPoolExecutor(processes) as pool:
             futures = [pool.submit(call, *arguments, limits) for _, call, arguments in wanted]

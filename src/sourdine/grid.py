@@ -151,7 +151,8 @@ class Grid:
         if x.dtype.kind not in "iufb":
             return self._ticks_of_objects(x, missing)
         lower, step = float(self.origin), float(self.spacing)
-        t = np.clip(x.astype(np.float64), lower, float(Fraction(self.upper)))
+        with np.errstate(invalid="ignore", over="ignore"):  # signalling NaN, long doubles
+            t = np.clip(x.astype(np.float64), lower, float(Fraction(self.upper)))
         none = np.isnan(t)
         t = np.floor((np.where(none, lower, t) - lower) / step + 0.5)
         return np.where(none, missing, np.minimum(t.astype(np.int64), self.last))

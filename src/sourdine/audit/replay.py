@@ -97,11 +97,10 @@ def _steps(first: list[Step], second: list[Step]) -> list[str]:
 
 def _public(one: Release, two: Release) -> list[str]:
     parts = ("value", "cost", "caveats", "mechanism")
-    return [
-        f"the {part} depends on the data beyond the mechanisms' answers"
-        for part in parts
-        if not np.array_equal(getattr(one, part), getattr(two, part))
-    ]
+    differ = [part for part in parts if not np.array_equal(getattr(one, part), getattr(two, part))]
+    if one.to_dict()["drawn"] != two.to_dict()["drawn"]:
+        differ.append("rest")
+    return [f"the {part} depends on the data beyond the mechanisms' answers" for part in differ]
 
 
 def _spent(pairs: tuple[tuple[Step, Step], ...], claim: Guarantee) -> list[str]:

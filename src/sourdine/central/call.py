@@ -91,7 +91,9 @@ def ask(
     for column in _columns(statistic):
         data.resolve(column)
     if unit is None:
-        return statistic.release(data, source=source)
+        counted = statistic.known and getattr(statistic, "n", None) is None
+        asked = statistic.of_private_number() if data.parsed and counted else statistic
+        return asked.release(data, source=source)
     kept = data.bound(unit, statistic.rows, source=source)
     release = statistic.of_private_number().release(kept, source=source)
     rows = "one row was" if statistic.rows == 1 else f"at most {statistic.rows} rows were"

@@ -6,6 +6,7 @@ import json
 import os
 from fractions import Fraction
 from pathlib import PurePath
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sourdine.central import ask
@@ -76,7 +77,7 @@ class Session:
     sourdine.errors.BudgetExceededError: epsilon must be at most 0.4, what is left of 1, got 0.5. Type epsilon=0.4 or less.
     """  # noqa: E501
 
-    __slots__ = ("_data", "_ledger")
+    __slots__ = ("_data", "_ledger", "_reading")
 
     def __init__(  # noqa: PLR0913 - what a person may say of a session
         self,
@@ -90,7 +91,7 @@ class Session:
         rows: int | None = None,
         name: str | None = None,
     ) -> None:
-        self._data = Frame(data)
+        self._data, self._reading = Frame(data), Lock()  # engines take one question at a time
         self._ledger: Ledger
         if epsilon is None:
             self._ledger = ours = _existing(ledger)
@@ -198,7 +199,8 @@ class Session:
         self._require_columns(asked)
         facts = json.dumps(asked.facts(), ensure_ascii=False)
         self._ledger.charge(asked.cost, what=_what(asked), mechanism=str(asked), parameters=facts)
-        return ask(asked, self._data, unit=self.terms.unit)
+        with self._reading:
+            return ask(asked, self._data, unit=self.terms.unit)
 
     def _fixed(self) -> dict[str, Any]:
         terms = self.terms

@@ -47,9 +47,12 @@ class Duck(Engine):
         The rows.
     connection
         Kept open as long as the relation is used.
+    parsed
+        Whether the rows come from text.
     """
 
-    def __init__(self, relation: Any, connection: Any = None) -> None:  # noqa: ANN401
+    def __init__(self, relation: Any, connection: Any = None, *, parsed: bool = False) -> None:  # noqa: ANN401
+        self.parsed = parsed
         kinds = [sql.kind_of(t) for t in relation.types]
         self._kinds = dict(zip(relation.columns, kinds, strict=True))
         self._connection = connection

@@ -28,6 +28,9 @@ _HALF = 31
 class Engine(ABC):
     """Rows of named columns, wherever they are."""
 
+    parsed = False
+    """Whether the rows were read from text, so that what a cell holds can decide if it is a row."""
+
     @property
     @abstractmethod
     def columns(self) -> tuple[str, ...]:

@@ -1,10 +1,11 @@
 """CSV and Parquet files, read by DuckDB.
 
-A CSV file is read as text: a cell that does not read as a number is missing, and no cell can change
-how another is read. The first line names the columns and its most frequent separator (comma,
+A CSV file is read as text: a cell that does not read as a number is missing, and in a valid file no
+cell can change how another is read. (In one that is not, a quote that is never closed swallows the
+rows after it.) The first line names the columns and its most frequent separator (comma,
 semicolon, tab or bar) separates the fields. A row with too few fields is filled up with missing
 values, further fields are dropped, and a row that is not UTF-8 or longer than two megabytes is
-none (``test_a_dirty_csv_never_raises``).
+none (``test_a_dirty_csv_never_raises``); so the number of rows is never taken for public.
 
 All columns of a CSV file are read even if one is needed, for otherwise a row that is not UTF-8 in
 another column would be a row for some counts and none for others.
@@ -56,7 +57,7 @@ def open_file(path: str) -> Duck:
     scan = _csv(files) if is_text else _parquet(files)
     connection = _connect("statistics_propagation" + ",unused_columns" * is_text)
     relation = guarded(lambda: connection.sql(f"SELECT * FROM {scan}"))  # noqa: S608
-    return Duck(relation, connection)
+    return Duck(relation, connection, parsed=is_text)
 
 
 def _connect(without: str) -> Any:  # noqa: ANN401

@@ -71,6 +71,11 @@ class Frame:
         """The names of the columns."""
         return self._engine.columns
 
+    @property
+    def parsed(self) -> bool:
+        """Whether it was read from text: how many rows there are then depends on their cells."""
+        return self._engine.parsed
+
     def __len__(self) -> int:
         """Return the number of rows, missing values included."""
         return self._engine.rows()

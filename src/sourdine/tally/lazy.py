@@ -97,13 +97,54 @@ def column_of_series(series: Any) -> Column:  # noqa: ANN401
         return Column(np.asarray(filled.to_numpy()), gone)
     if dtype in {nw.Categorical, nw.Enum}:
         series = series.cast(nw.String)
-    return Column.of(series.to_list())
+    return Column.of(_values(series))
+
+
+def _values(series: Any) -> list[Any]:  # noqa: ANN401
+    """Return the values as Python has them; what Python cannot hold is missing, and only that."""
+    if series.dtype.is_temporal() and series.implementation.is_polars():
+        series = _within_python(series)
+    try:
+        return list(series.to_list())
+    except Exception:  # noqa: BLE001 - every engine has errors of its own
+        return [_value(series, i) for i in range(len(series))]
+
+
+def _value(series: Any, i: int) -> Any:  # noqa: ANN401
+    try:
+        return series[i : i + 1].to_list()[0]
+    except Exception:  # noqa: BLE001 - as above
+        return None
+
+
+def _within_python(series: Any) -> Any:  # noqa: ANN401
+    """Return a Polars series of times without those before year 1 or after year 9999."""
+    import narwhals as nw  # noqa: PLC0415
+
+    native = nw.to_native(series)
+    ticks = {"ms": 10**3, "us": 10**6, "ns": 10**9}.get(getattr(series.dtype, "time_unit", ""), 1)
+    day = 1 if series.dtype == nw.Date else 86_400 * ticks
+    low, high = (
+        (-_LONGEST * day, _LONGEST * day)
+        if series.dtype == nw.Duration
+        else (_FIRST_DAY * day, (_LAST_DAY + 1) * day - 1)
+    )
+    if series.dtype == nw.Time:
+        return series
+    inside = native.to_physical().is_between(max(low, -(1 << 63)), min(high, (1 << 63) - 1))
+    return nw.from_native(
+        native.zip_with(inside.fill_null(value=False), native.clear(len(native))), series_only=True
+    )
 
 
 def _float_kind(dtype: Any) -> type:  # noqa: ANN401
     import narwhals as nw  # noqa: PLC0415
 
     return np.float32 if dtype == nw.Float32 else np.float64
+
+
+_FIRST_DAY, _LAST_DAY, _LONGEST = -719_162, 2_932_896, 999_999_998
+"""Days from 1970 to the years 1 and 9999, and as many as a duration of Python's holds."""
 
 
 class Lazy(Engine):

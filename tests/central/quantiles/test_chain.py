@@ -9,6 +9,7 @@ import pytest
 from sourdine.audit import ALPHA, p_value
 from sourdine.central.quantiles.chain import LONGEST, Chain, Targets, TooWideError, _sliding
 from sourdine.central.quantiles.lattice import FreeTotal, OfRecords
+from sourdine.central.quantiles.long import LongChain
 from sourdine.central.quantiles.outside import _Flagged
 from sourdine.central.quantiles.points import Points
 from sourdine.laws import Law
@@ -58,25 +59,27 @@ def off(chain, row, exact):
 
 @pytest.mark.parametrize("c", [0.05, 0.31, 1.7])
 @pytest.mark.parametrize("half", [12, 30])
-def test_sums_are_right_to_the_claim(c, half):
+@pytest.mark.parametrize("kind", [Chain, LongChain])
+def test_sums_are_right_to_the_claim(kind, c, half):
     n, mass = len(DATA), exact_mass(DATA, 200)
     points, q = Points.of(DATA, 200), (Fraction(1, 5), Fraction(1, 2), Fraction(4, 5))
     step = 3 * (2 * half + 1 + 2 * c * half + 20) * 2.0**-53
     for lattice, ks in ((FreeTotal(q, 10), (7, 8, 9)), (OfRecords(q), (0,))):
-        chain = Chain(points, lattice.targets(n, ks), c, half)
+        chain = kind(points, lattice.targets(n, ks), c, half)
         for i, k in enumerate(ks):
             exact = exact_total(mass, lattice.targets(n, [k]), c, half)
             logs = 4 * abs(float(exact.ln())) * 2.0**-53  # a logarithm's own rounding
             assert off(chain, i, exact) <= 3 * step + logs
 
 
-def test_blocks_are_within_their_bound():
+@pytest.mark.parametrize("kind", [Chain, LongChain])
+def test_blocks_are_within_their_bound(kind):
     points, q = Points.of(DATA, 200), (Fraction(1, 5), Fraction(1, 2), Fraction(4, 5))
     rows = FreeTotal(q, 10).targets(len(DATA), range(4, 12))
     for c in (0.02, 0.1):
-        wide = Chain(points, rows, c, 200).logs
+        wide = kind(points, rows, c, 200).logs
         for block in (2, 3, 7, 8):
-            rough = Chain(points, rows, c, 200, block).logs
+            rough = kind(points, rows, c, 200, block).logs
             assert np.abs(rough - wide).max() <= c * 3 * (block - 1) + 1e-9
             assert np.abs(rough - wide).max() > 0
 
@@ -84,16 +87,17 @@ def test_blocks_are_within_their_bound():
 @pytest.mark.parametrize("cells", [10**3, 10**9, 1 << 60])
 @pytest.mark.parametrize("records", [1, 1000])
 @pytest.mark.parametrize("c", [0.01, 0.8, 3.0])
-def test_wide_windows_are_right_or_refused(c, records, cells):
+@pytest.mark.parametrize("kind", [Chain, LongChain])
+def test_wide_windows_are_right_or_refused(kind, c, records, cells):
     """Up to the threshold masses of any ratio are summed right."""
     x = [0] * records + [cells // 2, cells - 1] * 40 + [cells // 2 + 1] * records
     points = Points.of(x, cells)
     lattice, refused = FreeTotal((Fraction(1, 4), Fraction(1, 3), Fraction(3, 4)), 40), False
     row = lattice.targets(points.n, [points.n // 40 + 1])
-    for reach in (20, 60, 100, 120, 140, 150, 159, 160, 170):
+    for reach in (20, 60, 100, 120, 130, 150, 200, 270, 300, 330, 340):
         half = int(reach / c)
         try:
-            chain = Chain(points, row, c, half)
+            chain = kind(points, row, c, half)
         except TooWideError:
             refused = True
             continue
@@ -111,7 +115,7 @@ def test_what_fits_in_blocks_fits_rank_by_rank():
     points, lattice = Points.of(x, 1 << 41), FreeTotal((Fraction(1, 3), Fraction(2, 3)), 500)
     rows = lattice.targets(points.n, range(10, 15))
     for half in range(3000, 3100, 3):
-        c = (LONGEST - 44) / 4 / 3050
+        c = (LONGEST - 44) / Chain.DEPTH / 3050
         try:
             Chain(points, rows, c, half, 40)
         except TooWideError:
@@ -131,7 +135,8 @@ def test_masses_far_apart_are_refused():
     "lattice",
     [FreeTotal((Fraction(1, 4), Fraction(2, 3)), 3), OfRecords((Fraction(1, 3), Fraction(4, 5)))],
 )
-def test_draws_are_by_the_chain(lattice):
+@pytest.mark.parametrize("kind", [Chain, LongChain])
+def test_draws_are_by_the_chain(kind, lattice):
     x, c = [0, 0, 3, 4, 4], 0.4
     points, row = Points.of(x, 6), lattice.targets(5, [2])
     t = np.diff(row.T[0], prepend=0) + (0 if row.shift is None else row.shift)
@@ -140,8 +145,8 @@ def test_draws_are_by_the_chain(lattice):
     logs = [
         np.log(mass[i] * mass[j]) - c * np.abs(np.diff([0, i, j, 5]) - t).sum() for i, j in pairs
     ]
-    chain, source = Chain(points, row, c, 12), SeededSource(3)
-    drawn = [pairs.index(tuple(chain.draw(0, source))) for _ in range(10_000)]
+    chain, source = kind(points, row, c, 12), SeededSource(3)
+    drawn = [pairs.index(tuple(chain.draw(0, source))) for _ in range(6_000)]
     assert p_value(drawn, Law.finite(logs)) >= ALPHA
 
 

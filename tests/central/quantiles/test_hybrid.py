@@ -71,12 +71,12 @@ def test_hybrid_constant_cannot_be_raised_under_substitution():
 
 @pytest.mark.parametrize("x", [[], [2], [1, 1, 1, 3], [2] * 7])
 def test_hybrid_draws_follow_the_law(x, fits):
-    fits(Hybrid(epsilon=3, q=QUARTERS, cells=4, stride=2), x, draws=1_500)
+    fits(Hybrid(epsilon=3, q=QUARTERS, cells=4, stride=2), x, draws=700)
 
 
 def test_ordered_hybrid_draws_follow_the_law(fits, monkeypatch):
     monkeypatch.setattr(sampler, "PATIENCE", 1)
-    fits(Hybrid(epsilon=3, q=[0.2, 0.4, 0.6, 0.8], cells=3, stride=3), [1, 1, 1, 2], draws=1_000)
+    fits(Hybrid(epsilon=3, q=[0.2, 0.4, 0.6, 0.8], cells=3, stride=3), [1, 1, 1, 2], draws=500)
 
 
 def test_support_and_law_agree():

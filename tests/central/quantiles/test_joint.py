@@ -13,6 +13,7 @@ from sourdine.central.quantiles.algorithm import FLOATS
 from sourdine.central.quantiles.chain import LONGEST
 from sourdine.central.quantiles.joint import JointExp, JointFree, free_law, joint_log_weights
 from sourdine.central.quantiles.lattice import Fixed, FreeTotal, OfRecords
+from sourdine.central.quantiles.long import LongChain
 from sourdine.central.quantiles.points import Points
 from sourdine.central.quantiles.sampler import JointSampler
 from sourdine.errors import ParameterError
@@ -70,7 +71,9 @@ def test_weights_are_the_definition(x, q):
     ("epsilon", "q", "most"),
     [(1, [0.5], 4), (8, [0.9], 4), (1, [0.1, 0.9], 4), (8, [0.25, 0.5], 3), (1, QUARTERS, 4)],
 )
-def test_joint_laws_keep_the_claim(make, relation, epsilon, q, most, holds):
+def test_joint_laws_keep_the_claim(  # noqa: PLR0917
+    make, relation, epsilon, q, most, holds
+):
     holds(make(epsilon=epsilon, q=q, cells=6, relation=relation), most)
 
 
@@ -111,7 +114,9 @@ WIDE = 2000
         ),
     ],
 )
-def test_joint_constants_cannot_be_raised(make, relation, epsilon, cells, x, y, rejects):
+def test_joint_constants_cannot_be_raised(  # noqa: PLR0917
+    make, relation, epsilon, cells, x, y, rejects
+):
     """A run of empty cells at its target loses it, one beyond comes nearer."""
     q = [Fraction(1, 2)]
 
@@ -164,7 +169,7 @@ def follow(points, lattice, c, draws=20_000, prepare=lambda drawer: drawer):
 TIED = [0, 0, 0, 2, 2, 5]
 CASES = {
     "free": (TIED, FreeTotal((Fraction(1, 4), Fraction(1, 2)), 4), 0.5),
-    "exp": (TIED, OfRecords((Fraction(1, 3), Fraction(4, 5))), 0.5),
+    "exp": (TIED, OfRecords((Fraction(1, 3), Fraction(4, 5))), 0.3),
     "fixed": (TIED, Fixed.of([1, 7, 11]), 0.5),
     "fixed at nothing": ([3, 3], Fixed.of([0, 0, 0]), 0.5),
     "none": ([], FreeTotal((Fraction(1, 4), Fraction(1, 2)), 4), 0.5),
@@ -182,36 +187,49 @@ CASES = {
 
 @pytest.mark.parametrize(("x", "lattice", "c"), CASES.values(), ids=CASES)
 def test_quick_draws_follow_the_law(x, lattice, c):
-    assert follow(Points.of(x, 6), lattice, c, 5_000) >= ALPHA
+    assert follow(Points.of(x, 6), lattice, c, 3_000) >= ALPHA
 
 
 @pytest.mark.parametrize("name", ["free", "exp", "three of one", "brackets", "an atom", "none"])
 def test_ordered_draws_follow_the_law(name, monkeypatch):
     monkeypatch.setattr(sampler, "PATIENCE", 1)
     x, lattice, c = CASES[name]
-    assert follow(Points.of(x, 6), lattice, c, 4_000) >= ALPHA
+    assert follow(Points.of(x, 6), lattice, c, 2_500) >= ALPHA
+
+
+@pytest.mark.parametrize("name", ["free", "exp", "brackets"])
+def test_long_draws_follow_the_law(name, monkeypatch):
+    monkeypatch.setattr(sampler, "Chain", LongChain)
+    x, lattice, c = CASES[name]
+    assert follow(Points.of(x, 6), lattice, c, 2_000) >= ALPHA
 
 
 def test_draws_of_heavy_atoms_follow_the_law(monkeypatch):
     """Both kinds of atoms at once: 9 records and more are heavy for three quantiles."""
     x, lattice = [1] * 10 + [2] * 3, FreeTotal((Fraction(1, 4), Fraction(1, 3), Fraction(3, 4)), 6)
-    assert follow(Points.of(x, 4), lattice, 0.3, 4_000) >= ALPHA
+    assert follow(Points.of(x, 4), lattice, 0.3, 2_500) >= ALPHA
     monkeypatch.setattr(sampler, "PATIENCE", 1)
-    assert follow(Points.of(x, 4), lattice, 0.3, 4_000) >= ALPHA
+    assert follow(Points.of(x, 4), lattice, 0.3, 2_500) >= ALPHA
 
 
 def test_draws_by_blocks_follow_the_law(monkeypatch):
-    blocks = []
-    chain = sampler.Chain
+    blocks, kept = [], []
+    chain, coin = sampler.Chain, sampler._coin
+
+    def tossed(p, source):
+        kept.append(p)
+        return coin(p, source)
 
     def seen(*args):
         blocks.append(args[4] if len(args) > 4 else 1)
         return chain(*args)
 
     monkeypatch.setattr(sampler, "Chain", seen)
+    monkeypatch.setattr(sampler, "_coin", tossed)
     x, lattice = TIED * 2, FreeTotal((Fraction(1, 4), Fraction(1, 2)), 8)
     assert follow(Points.of(x, 6), lattice, 0.15, 6_000) >= ALPHA
     assert max(blocks) == 5
+    assert max(kept) <= 1
 
 
 @pytest.mark.parametrize("name", ["free", "exp", "fixed", "an atom", "three of one", "brackets"])
@@ -236,16 +254,16 @@ def test_draws_from_outside_follow_the_law(name, patience, monkeypatch, all_outs
     monkeypatch.setattr(sampler, "REST", -1e9)
     monkeypatch.setattr(sampler, "PATIENCE", patience)
     x, lattice, c = CASES[name]
-    draws = 1_200
+    draws = 800
     assert follow(Points.of(x * 3, 6), lattice, c, draws, closely) >= ALPHA
-    assert sum(calls) > 0.04 * draws
+    assert sum(calls) > 0.05 * draws
     assert not all(calls)
 
 
 @pytest.mark.parametrize("make", [JointFree, JointExp])
 def test_mechanisms_draw_what_the_law_says(make, fits):
-    fits(make(epsilon=2, q=[0.3, 0.6], cells=5), [0, 0, 1, 4], draws=1_000)
-    fits(make(epsilon=0.3, q=[0.3, 0.6], cells=5, relation="substitute"), [2] * 6, draws=1_000)
+    fits(make(epsilon=2, q=[0.3, 0.6], cells=5), [0, 0, 1, 4], draws=500)
+    fits(make(epsilon=0.3, q=[0.3, 0.6], cells=5, relation="substitute"), [2] * 6, draws=500)
 
 
 # Claims beside privacy
@@ -271,7 +289,7 @@ def test_rounding_is_paid_for():
     for epsilon in (0.002, 0.01, 1, 50):
         for m in (1, 9, 40):
             made = JointFree(epsilon=epsilon, q=even(m), cells=100)
-            half = LONGEST / 4 / made.c + 1
+            half = LONGEST / LongChain.DEPTH / made.c + 1
             step = 3 * (2 * half + 1 + 2 * made.c * half + 20) * 2.0**-53
             assert 4 * m * step <= float(FLOATS) * epsilon
     with pytest.raises(ParameterError, match="epsilon must leave room"):
@@ -298,6 +316,15 @@ def test_one_cell_holds_nearly_all(epsilon, x):
 def test_many_quantiles_in_a_light_atom():
     """Where the quick chain would be refused 10^23 times."""
     _ascending(JointFree(epsilon=100, q=even(40), cells=161), [160] * 5)
+
+
+def test_many_quantiles_on_wide_bounds():
+    """Here the windows are too wide for the first chain, not for the second."""
+    made = JointFree(epsilon=0.1, q=even(40), cells=1 << 40)
+    ticks = (1 << 39) + np.random.default_rng(1).integers(0, 10_000, 100_000)
+    drawer = JointSampler(made.read(ticks), made.lattice, made.c)
+    assert isinstance(drawer._rows._coarse, LongChain)
+    _ascending(made, ticks)
 
 
 def test_orders_closer_than_the_noise():

@@ -124,11 +124,23 @@ def test_the_rest_bounds_what_lies_outside(name, c, x, all_outside):
 
 
 def test_the_bound_needs_the_offsets(all_outside):
-    """Records in two heaps: an offset reaches from one into the other."""
-    x = [*range(5_000, 5_030)] + [9_999] * 30
-    lattice = FreeTotal((HALF, HALF), 8, (-25, 25))
-    points = Points.of(x, 10_000)
+    """Dense in the middle, wide gaps at the ranks that the offsets aim at."""
+    points = Points.of([0] * 5 + [*range(5_000, 5_050)] + [9_999] * 5, 10_000)
+    lattice = FreeTotal((HALF, HALF), 1, (-25, 25))
     sampler = JointSampler(points, lattice, 4.0)
     sampler._open(float(SHELLS[0]), ordered=False)
     true = all_outside(points, lattice, 4.0, (*sampler._inside, sampler._half))
     assert true <= sampler._bounds[0]
+
+
+@pytest.mark.usefixtures("rows_once")
+def test_totals_far_out_are_told_apart():
+    """Without records the totals are geometric from the third on, and drawn so."""
+    lattice, c, source = FreeTotal((HALF,), 1), 0.3, SeededSource(8)
+    logs = -c * np.arange(60)
+    bound = float(np.logaddexp.reduce(logs)) + 1e-9
+    drawn = [
+        draw_outside(Points.of([], 1), lattice, c, (0, -1, -1), bound, source) for _ in range(1500)
+    ]
+    assert p_value([k for k, _ in drawn], Law.finite(logs)) >= ALPHA
+    assert lattice.beyond(0, -1) == 2

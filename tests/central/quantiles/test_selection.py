@@ -37,6 +37,7 @@ ARRAYS = {
     "two clusters": np.where(RNG.random(N) < 0.5, 10.0, 1e6) + RNG.random(N),
     "far clusters": np.where(RNG.random(N) < 0.5, -BIG, BIG),
     "outliers": np.concatenate((UNIFORM, [1e308, -1e308] * 2)),
+    "outliers of a small range": np.concatenate((UNIFORM / (1 << 20), [1e308, -1e308] * 2)),
     "huge": UNIFORM * 1e302,
     "tiny range": 1e5 + UNIFORM * 1e-15,
     "denormal range": np.where(UNIFORM > 5e5, 5e-324, 0.0),

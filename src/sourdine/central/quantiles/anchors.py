@@ -1,8 +1,8 @@
 r"""Few quantiles drawn, many published: for data too small for all of them.
 
-A joint draw wants some :math:`16/\varepsilon` records and more between neighbouring quantiles. Where
-there are fewer, drawing fewer quantiles (*anchors*) with the whole budget and interpolating the
-others errs less than drawing all. Interpolation is a function of what was drawn and of public
+A joint draw wants some :math:`16/\varepsilon` records and more between neighbouring quantiles.
+Where there are fewer, drawing fewer quantiles (*anchors*) with the whole budget and interpolating
+the others errs less than drawing all. Interpolation is a function of what was drawn and of public
 bounds, so it costs nothing.
 """
 
@@ -110,7 +110,7 @@ class Anchors(QuantileMechanism):
         slope = (ticks[-1] - ticks[-2]) / np.log((1 - known[-2]) / (1 - known[-1]))
         tail = ticks[-1] + slope * np.log((1 - known[-1]) / (1 - q[above]))
         out[above] = np.minimum(out[above], tail)
-        return np.clip(np.rint(out), 0, last).astype(np.int64)
+        return np.asarray(np.clip(np.rint(out), 0, last), np.int64)
 
     def support(self) -> NDArray[np.int64]:
         """Return everything that can be drawn: totals and anchors."""

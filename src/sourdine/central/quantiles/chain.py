@@ -39,19 +39,20 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["LONGEST", "Chain", "Targets", "TooWideError"]
+__all__ = ["LONGEST", "Chain", "Rows", "Targets", "TooWideError"]
 
-LONGEST = 640.0
+LONGEST = 660.0
 """The range of exponents that floats hold with room to spare.
 
 Divided by its largest, a row of :math:`u` is at least :math:`e^{-4cA}` times the ratio of the least
 to the largest mass: what arrives at :math:`a` and at :math:`b` differs by :math:`e^{c|a-b|}` at
-most, and the factor :math:`e^{ca}` by as much again.
+most, and the factor :math:`e^{ca}` by as much again. A draw multiplies it by
+:math:`e^{-cA}` or more.
 """
 
 
 class TooWideError(ArithmeticError):
-    """The weights of a window do not fit into floats: take the ordered chain."""
+    """The weights of a window do not fit into floats: take another chain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class Targets:
     @property
     def m(self) -> int:
         """How many quantiles there are."""
-        return self.T.shape[1] - 1
+        return int(self.T.shape[1]) - 1
 
     def row(self, r: int) -> Targets:
         """Return one row alone."""
@@ -97,22 +98,25 @@ class Chain:
         :math:`e^{\pm cm(\text{block}-1)}`, and the chain cannot be drawn from.
     """
 
-    __slots__ = ("_a", "_c", "_end", "_half", "_kept", "_targets", "logs")
+    __slots__ = ("_a", "_block", "_c", "_end", "_half", "_kept", "_targets", "logs")
+
+    DEPTH = 5
+    r"""Down to :math:`e^{-\text{DEPTH} \cdot cA}` go the numbers."""
 
     def __init__(
         self, points: Points, targets: Targets, c: float, half: int, block: int = 1
     ) -> None:
-        self._targets, self._c, self._half = targets, c, half
+        self._targets, self._c, self._half, self._block = targets, c, half, block
         blocks = -(-(2 * half + 1) // block)
         self._a = np.arange(blocks) * float(block) + (block - 1) / 2 - half
         begin = targets.T[:, :-1] + targets.S[:, None] - half
-        masses = [_Rows(points, column, block, blocks) for column in begin.T]
-        if 4 * c * half + max(rows.log_spread for rows in masses) > LONGEST:
+        masses = [Rows(points, column, block, blocks) for column in begin.T]
+        if self.DEPTH * c * half + max(rows.log_spread for rows in masses) > LONGEST:
             raise TooWideError
         self._kept: list[tuple[Floats, Floats]] = []
         self.logs = self._forward(masses, keep=block == 1)
 
-    def _forward(self, masses: list[_Rows], *, keep: bool) -> Floats:
+    def _forward(self, masses: list[Rows], *, keep: bool) -> Floats:
         a, c, m = self._a, self._c, self._targets.m
         first, last = self._ends()
         up = np.exp(2 * c * a)
@@ -138,7 +142,8 @@ class Chain:
     def _ends(self) -> tuple[Floats, Floats]:
         r"""Return :math:`d_1 - a_1` and :math:`d_{m+1} + a_m` of each row."""
         t = self._targets
-        first, last = t.S[:, None] * 1.0, (t.n - t.T[:, -1] - t.S)[:, None] * 1.0
+        first = np.asarray(t.S[:, None], np.float64)
+        last = np.asarray((t.n - t.T[:, -1] - t.S)[:, None], np.float64)
         return (first, last) if t.shift is None else (first - t.shift[0], last - t.shift[-1])
 
     def _kernel(self, u: Floats, v: Floats, up: Floats, j: int) -> Floats:
@@ -163,14 +168,18 @@ class Chain:
         return exp(d), exp(-abs(d)), exp(-d)
 
     def draw(self, row: int, source: Source) -> list[int]:
-        """Draw the ranks of one row, from the last to the first."""
+        """Draw the ranks of one row."""
+        start = self._targets.T[row] + self._targets.S[row] - self._half
+        return [int(start[j]) + i for j, i in enumerate(reversed(self._offsets(row, source)))]
+
+    def _offsets(self, row: int, source: Source) -> list[int]:
+        """Draw places in the window, from the last to the first."""
         i = noise.by_weight(self._end[row], source=source)
         offsets = [i]
         for j in range(self._targets.m - 1, 0, -1):
             i = self._step(row, j, i, source)
             offsets.append(i)
-        start = self._targets.T[row] + self._targets.S[row] - self._half
-        return [int(start[j]) + i for j, i in enumerate(reversed(offsets))]
+        return offsets
 
     def _step(self, row: int, j: int, i: int, source: Source) -> int:
         r"""Draw :math:`a_{j-1}` given :math:`a_j`: below, at or above it, then where."""
@@ -188,7 +197,7 @@ class Chain:
         return i if side == 1 else i + 1 + noise.by_weight(v[i + 1 :], source=source)
 
 
-class _Rows:
+class Rows:
     """The masses of one quantile's ranks, by row and block."""
 
     __slots__ = ("_at", "_block", "_blocks", "_masses", "log_spread")
@@ -203,6 +212,7 @@ class _Rows:
         self.log_spread = log(block * float(some.max()) / float(some.min())) if len(some) else 0.0
 
     def get(self) -> Floats:
+        """Return the masses, a row of blocks for each row of targets."""
         stride = self._masses.strides[0]
         shape = (len(self._masses) - (self._blocks - 1) * self._block, self._blocks)
         rows = np.lib.stride_tricks.as_strided(

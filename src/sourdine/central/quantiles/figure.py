@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sourdine.central.figures import _gaps, _legend
 
 if TYPE_CHECKING:
     from sourdine.central.quantiles.statistic import Quantiles
+    from sourdine.exact.parameters import Number
     from sourdine.release import Release
 
 __all__ = ["curve"]
@@ -41,10 +43,9 @@ def curve(
         What is written above; the statistic if left out.
     """
     orders = np.array([float(q) for q in statistic.orders])
-    values = np.atleast_1d(np.asarray(release.value, float))
-    low, high = (np.atleast_1d(np.asarray(end, float)) for end in release.interval())
     if len(orders) == 1:
-        return _one(orders[0], release, values[0], truth=truth, path=path, title=title)
+        return _one(statistic, release, truth=truth, path=path, title=title)
+    values, low, high = (np.asarray(v, float) for v in (release.value, *release.interval()))
     percent = 100 * orders
     figure, axes = figures.canvas()
     few = len(orders) <= FEW
@@ -84,12 +85,28 @@ def _view(values: Any, low: Any, high: Any) -> tuple[float, float]:  # noqa: ANN
     return lowest - 0.06 * spread, highest + 0.06 * spread
 
 
+@dataclass(frozen=True, slots=True)
+class _Alone:
+    """A single quantile as a number of its own, for the picture of one dot."""
+
+    statistic: Quantiles
+
+    def between(self, release: Release, confidence: Number, of: str) -> tuple[float, float]:
+        """Return the ends as two numbers."""
+        low, high = self.statistic.between(release, confidence, of)
+        return float(np.ravel(low)[0]), float(np.ravel(high)[0])
+
+    def __str__(self) -> str:
+        return str(self.statistic)
+
+
 def _one(
-    order: float,
+    statistic: Quantiles,
     release: Release,
-    value: float,
     **options: Any,  # noqa: ANN401
 ) -> Any:  # noqa: ANN401
     """Draw a single quantile as a dot with its interval."""
+    order, value = float(statistic.orders[0]), float(np.ravel(release.value)[0])
     name = "median" if order == 0.5 else f"{100 * order:g} % quantile"
-    return figures.dots({name: value}, release, **options)
+    alone: Any = _Alone(statistic)
+    return figures.dots({name: value}, replace(release, mechanism=alone), **options)

@@ -42,11 +42,11 @@ __all__ = ["Hybrid"]
 class Hybrid(QuantileMechanism):
     r"""Draw every :math:`s`-th quantile jointly with a free total, then the rest slice by slice.
 
-    Level one is `JointFree` at :math:`\varepsilon/2` for :math:`q_s, q_{2s}, \ldots`; it gives ticks,
-    a total :math:`N`, and the ranks at which the ticks cut the records. Level two is JointExp at
-    :math:`\varepsilon/2` in each slice, on the cells from its left to its right tick, with the
-    targets :math:`\lfloor q_jN + \tfrac12\rfloor` relative to the slice's left end. The ranks are
-    used, not published.
+    Level one is `JointFree` at :math:`\varepsilon/2` for :math:`q_s, q_{2s}, \ldots`; it gives
+    ticks, a total :math:`N`, and the ranks at which the ticks cut the records. Level two is
+    JointExp at :math:`\varepsilon/2` in each slice, on the cells from its left to its right tick,
+    with the targets :math:`\lfloor q_jN + \tfrac12\rfloor` relative to the slice's left end. The
+    ranks are used, not published.
 
     Parameters
     ----------
@@ -59,16 +59,16 @@ class Hybrid(QuantileMechanism):
     independent uniform positions of all records inside their cells, and :math:`p` of the level-one
     quantiles inside theirs; given the ticks :math:`o`, they decide which tied records lie in
     which slice. The pair :math:`(z, p)` and :math:`(k, o)` are drawn together with weight
-    :math:`e^{-c\sum_j|n_j - t_j|}`; only the cut matters. So, with :math:`M_2(o' \mid z, p, o)` the law
-    of level two for that cut,
+    :math:`e^{-c\sum_j|n_j - t_j|}`; only the cut matters. So, with
+    :math:`M_2(o' \mid z, p, o)` the law of level two for that cut,
 
     .. math::
 
         P_D(k, o, o') = \frac{E_{z,p}\left[e^{-c\sum|n_j - t_j|} M_2(o' \mid z, p, o)\right]}{Z_D}.
 
     Let :math:`D'` have one more record, with its own position, the common records keeping theirs.
-    For all positions the first factor moves by at most :math:`e^{\pm c}`; the slices of :math:`D'` are
-    those of :math:`D` with one record added to one of them, so the second moves by at most
+    For all positions the first factor moves by at most :math:`e^{\pm c}`; the slices of :math:`D'`
+    are those of :math:`D` with one record added to one of them, so the second moves by at most
     :math:`e^{\pm 2c}` (`JointExp` with given targets); :math:`Z_D` moves by at most
     :math:`e^{\pm c}`. In all :math:`2c + 2c = \varepsilon`. Under substitution everything happens
     twice, at half the decay. *Checked by* ``test_hybrid_law_keeps_the_claim``.

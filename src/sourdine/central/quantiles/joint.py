@@ -55,7 +55,7 @@ class _Joint(QuantileMechanism):
         """Set the decay a little below its bound, so that rounding is paid for."""
         c = float(decay * (1 - FLOATS) / self.rows)
         m = len(self.orders)
-        rounding = 4 * m * (3 * 700 / c + 2000) * 2.0**-53
+        rounding = 4 * m * (3 * 700 / c + 2200) * 2.0**-53
         if rounding > float(FLOATS * Fraction(self.epsilon)):
             raise ParameterError(
                 f"epsilon must leave room for the rounding of {m} quantiles, got {self.epsilon}. "

@@ -55,16 +55,17 @@ class Naive(Independent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NaiveLaplace(Naive):
-    r"""Add discrete Laplace noise of scale :math:`m(B-1)/\varepsilon` to each quantile; clamp.
+    r"""Add discrete Laplace noise of scale :math:`km(B-1)/\varepsilon` to each quantile; clamp.
 
     The quantile is the record number :math:`\lceil qn \rceil`; of no records, the middle of the
     grid.
 
     Notes
     -----
-    *Claim*: :math:`\varepsilon`-differential privacy, under either relation and for any number of
-    rows a person: no change of the data moves a tick further than from one end to the other.
-    *Checked by* ``test_naive_laplace_worst_case`` and
+    *Claim*: :math:`\varepsilon`-differential privacy, under either relation: no change of the data
+    moves a tick further than from one end to the other. A person's :math:`k` rows could do no more
+    than one, but in as many groups they can do it as many times, so the scale has the factor
+    :math:`k`. *Checked by* ``test_naive_noise_grows_with_rows``, ``test_naive_laplace_worst_case`` and
     ``test_naive_laplace_ten_percent_too_weak_is_rejected``. *Claim*: the error in ticks passes
     `ticks` with probability :math:`\beta` at most; no bound on ranks exists. *Checked by*
     ``test_naive_laplace_error_in_ticks``.
@@ -84,7 +85,7 @@ class NaiveLaplace(Naive):
 
     def __post_init__(self) -> None:
         Naive.__post_init__(self)
-        settle(self, scale=read_scale(Fraction(max(self.cells - 1, 1)) / self.share))
+        settle(self, scale=read_scale(self.rows * Fraction(max(self.cells - 1, 1)) / self.share))
 
     def single(self, x: Points, j: int, source: Source) -> int:
         """Add the noise and clamp."""
@@ -121,8 +122,8 @@ class NaiveGaussian(Naive):
 
     Notes
     -----
-    *Claim*: :math:`(\varepsilon, \delta)`-differential privacy under either relation. *Checked by*
-    ``test_naive_gaussian_worst_case`` and
+    *Claim*: :math:`(\varepsilon, \delta)`-differential privacy under either relation; ``rows``
+    multiply the sensitivity, as for `NaiveLaplace`. *Checked by* ``test_naive_gaussian_worst_case`` and
     ``test_naive_gaussian_ten_percent_too_weak_is_rejected``.
 
     References
@@ -142,7 +143,7 @@ class NaiveGaussian(Naive):
 
     def __post_init__(self) -> None:
         Naive.__post_init__(self)
-        span, epsilon = max(self.cells - 1, 1), Fraction(self.epsilon)
+        span, epsilon = self.rows * max(self.cells - 1, 1), Fraction(self.epsilon)
         alone = Gaussian(epsilon=epsilon, delta=self.delta, sensitivity=span)
         m, delta, variance = len(self.orders), Fraction(alone.delta), alone.variance
         if m > 1:

@@ -7,8 +7,8 @@ cell of :math:`f` records and :math:`\ell^k/k!` in a run of :math:`\ell` cells, 
 :math:`i`-th of them weighs :math:`1/(f+i)` or :math:`\ell/i`: the state is the slot and :math:`i`.
 
 In a *heavy* atom, of more than :math:`m^2/8` records, all weigh :math:`1/(f+1)`; a draw is refused
-for what that is too much, so with probability :math:`1 - e^{-4}` at most. All sums are of logarithms,
-over ranges by doubling, so the error grows with the logarithm of the window.
+for what that is too much, so with probability :math:`1 - e^{-4}` at most. All sums are of
+logarithms, over ranges by doubling, so the error grows with the logarithm of the window.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class OrderedChain:
         self.log_total = _log_sum(self._x[-1] + self._end())
 
     def _end(self) -> Floats:
-        return -self._c * np.abs(self._n - self._slots[-1].rank - self._t[-1])
+        return np.asarray(-self._c * np.abs(self._n - self._slots[-1].rank - self._t[-1]))
 
     def _extend(self, j: int) -> None:
         """Sum over what quantile j can follow; keep the parts by its number in its place."""
@@ -134,7 +134,7 @@ class OrderedChain:
         """Return the log weight of reaching each slot from other places, or in a heavy one."""
         here = self._slots[j]
         if j == 0:
-            return -self._c * np.abs(here.rank - self._t[0])
+            return np.asarray(-self._c * np.abs(here.rank - self._t[0]))
         first, last = self._same_place(j)
         stop = np.where(self._heavy(here), last, first)
         return self._reached(j, self._x[j - 1], here.rank, (np.zeros_like(stop), stop))
@@ -160,7 +160,7 @@ class OrderedChain:
         scaled, goal = (before.rank - origin) * self._c, (goal - origin) * self._c
         far = _range_log_sums(x + scaled, start, turn) - goal
         near = _range_log_sums(x - scaled, turn, stop) + goal
-        return np.logaddexp(far, near)
+        return np.asarray(np.logaddexp(far, near))
 
     def draw(self, source: Source) -> list[tuple[int, int, int, int]]:
         """Draw a slot for each quantile: ``(rank, first tick, cells, records)``, in order."""

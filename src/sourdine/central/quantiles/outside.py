@@ -103,7 +103,7 @@ class _Flagged:
         turn = ranks.searchsorted(goal, side="right")
         below = np.append(-np.inf, self._decayed(x))[turn] - self._c * (goal - (turn - 1))
         above = np.append(self._decayed(x[::-1])[::-1], -np.inf)[turn] - self._c * (turn - goal)
-        return np.logaddexp(below, above)
+        return np.asarray(np.logaddexp(below, above))
 
     def _decayed(self, x: Floats) -> Floats:
         r"""Return :math:`\ln \sum_{i \le k} e^{x_i - c(k-i)}` for every k, by doubling."""

@@ -28,6 +28,8 @@ __all__ = ["Reader"]
 
 OUTLINE = 1 << 16
 """A first pass over data that is not in memory counts about this many blocks of cells."""
+WHOLE = 1 << 49
+"""From here on whole numbers and floats are snapped differently."""
 ROOM = 16
 """Windows are read so many records wider, for atoms that their ends would cut."""
 
@@ -46,6 +48,8 @@ class Reader:
     def __init__(self, frame: Frame, column: str, grid: Grid) -> None:
         self._frame, self._cell = frame, Ticks(column, grid)
         values = frame.array(column)
+        if values is not None and values.dtype.kind == "f" and _rounds(grid):
+            values = None  # whole numbers beside a missing one were made floats
         if values is not None and values.dtype.kind == "f" and len(values):
             with np.errstate(invalid="ignore"):
                 some = np.isnan(values.min())
@@ -108,6 +112,11 @@ class Reader:
                 parts.append(Window(ticks[i:j], counts[i:j], int(below[a // block])))
         outline = np.arange(len(below) - 1) * block, below[:-1]
         return Points(self.n, size, parts, outline=outline, reload=lambda: self.points(None))
+
+
+def _rounds(grid: Grid) -> bool:
+    """Return whether a whole number may have another tick as a float."""
+    return grid.integral and max(abs(grid.origin), abs(grid.value(grid.last))) >= WHOLE
 
 
 def _wider(windows: Ranges, reach: int) -> Ranges:

@@ -27,6 +27,7 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.central.quantiles.chain import Chain, TooWideError
+from sourdine.central.quantiles.long import LongChain
 from sourdine.central.quantiles.ordered import OrderedChain, heavy, slots_of
 from sourdine.central.quantiles.outside import draw_outside
 
@@ -98,7 +99,7 @@ class JointSampler:
         middle = np.rint(q * n).astype(np.int64)
         low, high = middle - radius, middle + radius
         volume = np.log(self._points.span(low.ravel(), high.ravel())).reshape(low.shape).sum(axis=1)
-        rows = self._lattice.log_rows(SHELLS / c, c)
+        rows = self._lattice.log_rows(np.asarray(SHELLS / c, np.float64), c)
         shells = -SHELLS[:-1] + volume[1:] + rows[1:]
         last = -SHELLS[-1] + len(q) * log(self._points.cells) + rows[-1]
         return np.asarray(np.logaddexp.accumulate(np.append(shells, last)[::-1])[::-1]) + SLACK
@@ -121,11 +122,13 @@ class JointSampler:
         self._inside = (first, last)
         targets = self._lattice.targets(self._points.n, range(first, last + 1))
         window = (self._points, targets, self._c, self._half)
-        try:
-            kind = _Ordered if ordered else _Quick
-            self._rows: _Quick | _Ordered = kind(*window, first)
-        except TooWideError:
-            self._rows = _Ordered(*window, first)
+        for chain in () if ordered else (Chain, LongChain):
+            try:
+                self._rows: _Quick | _Ordered = _Quick(*window, first, chain)
+            except TooWideError:
+                continue
+            return
+        self._rows = _Ordered(*window, first)
 
     def draw(self, source: Source) -> tuple[int, list[int], list[int]]:
         """Draw the number of a total, the ticks, and the ranks at which they cut the records."""
@@ -157,13 +160,30 @@ class _Quick:
     ``log_total`` is what the draws are taken from, ``log_least`` bounds the rows' own weight.
     """
 
-    __slots__ = ("_args", "_beta", "_coarse", "_exact", "_first", "log_least", "log_total")
+    __slots__ = (
+        "_args",
+        "_beta",
+        "_chain",
+        "_coarse",
+        "_exact",
+        "_first",
+        "log_least",
+        "log_total",
+    )
 
-    def __init__(self, points: Points, targets: Targets, c: float, half: int, first: int) -> None:
-        self._args, self._first = (points, targets, c, half), first
+    def __init__(  # noqa: PLR0913, PLR0917 - a window, and how to sum it
+        self,
+        points: Points,
+        targets: Targets,
+        c: float,
+        half: int,
+        first: int,
+        chain: type[Chain],
+    ) -> None:
+        self._args, self._first, self._chain = (points, targets, c, half), first, chain
         rows = len(targets.T)
         block = 1 + int(1.2 / (c * targets.m)) if rows > 2 else 1
-        self._coarse = Chain(points, targets, c, half, block)
+        self._coarse = chain(points, targets, c, half, block)
         self._beta = c * targets.m * (block - 1) * (1 + SLACK)
         self._exact: dict[int, Chain] = {}
         total = float(np.logaddexp.reduce(self._coarse.logs))
@@ -177,7 +197,7 @@ class _Quick:
             ranks = self._coarse.draw(row, source)
         else:
             if row not in self._exact:
-                self._exact[row] = Chain(points, targets.row(row), c, half)
+                self._exact[row] = self._chain(points, targets.row(row), c, half)
             kept = exp(float(self._exact[row].logs[0]) - float(logs[row]) - self._beta)
             if not _coin(kept, source):
                 return None

@@ -96,7 +96,8 @@ class Quantiles(Numeric):
             self._check_brackets()
         if self.about is not None:
             object.__setattr__(self, "about", integer(self.about, "n", least=1))
-        _ = self.mechanism(self.about)  # refuses early
+        for records in (0.0, 1e4, 1e18) if self.counts else (self.about,):
+            self.mechanism(records)  # refuses early
 
     def _check_brackets(self) -> None:
         if self.method not in ("auto", "joint"):
@@ -128,8 +129,7 @@ class Quantiles(Numeric):
     @property
     def counts(self) -> bool:
         """Whether part of epsilon pays for a count."""
-        wanted = needs_count(self.method, len(self.orders)) and self.interval is None
-        return wanted and self.about is None
+        return needs_count(self.method, len(self.orders)) and self.about is None
 
     @cached_property
     def counting(self) -> Laplace:
@@ -148,7 +148,7 @@ class Quantiles(Numeric):
             "rows": self.rows,
         }
         if self.interval is not None:
-            return Brackets(level=self.interval, **common)  # type: ignore[arg-type]
+            return Brackets(level=self.interval, records=records, **common)  # type: ignore[arg-type]
         method = self.method
         if method == "auto":
             method = chosen(len(self.orders), self.grid.size, self.per_record, records)
@@ -210,7 +210,7 @@ class Quantiles(Numeric):
             stride = int(mechanism.stride or 2)
             return two_level_error(self.orders, stride, beta) / mechanism.first.c
         if isinstance(mechanism, (JointFree, JointExp)):
-            return joint_error(mechanism.orders, beta) / mechanism.c
+            return joint_error(mechanism.lattice.orders, beta) / mechanism.c
         if isinstance(mechanism, QExp):
             return one_error(beta) / mechanism.c + 0.5
         if isinstance(mechanism, (Tree, HistogramMethod)):

@@ -1,0 +1,69 @@
+"""Planned rank errors against draws, with seeded sources so that nothing flakes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from sourdine.central.quantiles.expected import (
+    bracket_error,
+    joint_error,
+    one_error,
+    two_level_error,
+)
+from sourdine.central.quantiles.statistic import Quantiles
+from sourdine.noise import SeededSource
+from sourdine.tally import Frame
+
+RUNS = 300
+SIX = 6 * sqrt(0.05 * 0.95 / RUNS)
+
+
+def spaced(m):
+    return tuple(Fraction(i, m + 1) for i in range(1, m + 1))
+
+
+def largest_error(statistic, x, source):
+    release = statistic.release(Frame(x), source=source)
+    ticks, drawn = np.sort(statistic.grid.ticks(x)), np.asarray(release.drawn["ticks"])
+    goal = np.array([float(q) for q in statistic.orders]) * len(x)
+    below, up_to = ticks.searchsorted(drawn, "left"), ticks.searchsorted(drawn, "right")
+    return np.maximum(np.maximum(below - goal, goal - up_to), 0).max() / len(x)
+
+
+@pytest.mark.parametrize("m", [1, 9, 99])
+def test_planned_errors_are_those_of_draws(m):
+    statistic = Quantiles(q=spaced(m), bounds=(0, 1), epsilon=1)
+    rng, source, runs = np.random.default_rng(1), SeededSource(1), RUNS if m < 99 else 60
+    six = SIX * sqrt(RUNS / runs)
+    sizes = rng.integers(4800, 5200, runs)
+    errors = np.array([largest_error(statistic, rng.uniform(size=n), source) for n in sizes])
+    planned = statistic.error(0.05, n=5000)
+    assert (errors > planned).mean() <= 0.05 + six
+    assert (errors > planned / 1.6).mean() > 0.05
+    assert np.quantile(errors, 0.95) * 0.9 < planned < np.quantile(errors, 0.95) * 1.4
+
+
+def test_one_quantile_errs_like_a_laplace_variable():
+    draws = np.abs(np.random.default_rng(1).laplace(size=100_000))
+    assert np.quantile(draws, 0.95) == pytest.approx(one_error(0.05), rel=0.02)
+
+
+@pytest.mark.parametrize("error", [one_error, lambda b: joint_error(spaced(9), b)])
+def test_smaller_risks_need_more(error):
+    planned = [error(beta) for beta in (0.2, 0.05, 0.01, 0.001)]
+    assert planned == sorted(planned)
+
+
+def test_two_levels_err_less_than_one_for_many():
+    """In units of 1/c, and c is halved: the hybrid gains from about 40 on."""
+    assert 2 * two_level_error(spaced(99), 10, 0.05) < 1.2 * joint_error(spaced(99), 0.05)
+
+
+def test_more_aims_need_a_larger_offset():
+    few, many = spaced(9), tuple(q for q in spaced(9) for _ in range(3))
+    alone = bracket_error(few, tuple(range(9)), 0.05)
+    assert alone < bracket_error(many, tuple(range(1, 27, 3)), 0.05) < 2.5 * alone
