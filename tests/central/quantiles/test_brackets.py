@@ -8,7 +8,8 @@ from math import ceil, sqrt
 import numpy as np
 import pytest
 
-from sourdine.central.quantiles.brackets import Aims, Brackets, reached
+from sourdine.central.quantiles.brackets import Brackets, reached
+from sourdine.central.quantiles.lattice import FreeTotal
 from sourdine.central.quantiles.points import Points
 from sourdine.noise import SeededSource
 
@@ -95,7 +96,7 @@ def test_a_higher_level_and_more_rows_aim_further_out():
 
 def test_offsets_never_divide_by_nothing():
     half = Fraction(1, 2)
-    aims = Aims((half, half, half), 16, (-9, 0, 9))
+    aims = FreeTotal((half, half, half), 16, (-9, 0, 9))
     assert aims.beyond(0, 3) >= 4
     stop = aims.beyond(100, 3)
     assert min(np.diff([0, aims.goals(stop)[0]])) >= 100

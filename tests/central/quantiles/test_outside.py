@@ -144,3 +144,13 @@ def test_totals_far_out_are_told_apart():
     ]
     assert p_value([k for k, _ in drawn], Law.finite(logs)) >= ALPHA
     assert lattice.beyond(0, -1) == 2
+
+
+@pytest.mark.parametrize("total", [80, 400, 3000])
+@pytest.mark.parametrize("n", [0, 3])
+def test_targets_far_from_the_records(n, total):
+    """The first window reaches as far as the total is from the number of records."""
+    for c in (0.5, 2.0, 10.0):
+        lattice = Fixed.of([total // 3, total // 2, total])
+        drawn = JointSampler(Points.of([5] * n, 10_000), lattice, c).draw(SeededSource(1))
+        assert len(drawn[1]) == 2

@@ -46,10 +46,11 @@ if TYPE_CHECKING:
 
     Aim = tuple[Fraction, int]
 
-__all__ = ["Aims", "Brackets", "reached"]
+__all__ = ["Brackets", "reached"]
 
-MARGIN = 0.25
-"""So many 1/c the brackets aim further out, for records that do not lie evenly."""
+MARGIN = 0.13
+"""So many 1/c for each aim the brackets lie further out: records do not lie evenly, and where they
+share cells several aims leave a heavy cell together."""
 EVEN = 1.0
 """Density may fall by this much, as a logarithm, before brackets move out: even data does."""
 PULL = 2.0
@@ -58,18 +59,6 @@ FOUND = 3.0
 """A total of fewer than so many 1/c records for each gap says that the draw found no data."""
 ROUNDS = 6
 HALF = Fraction(1, 2)
-
-
-@dataclass(frozen=True, slots=True)
-class Aims(FreeTotal):
-    """Totals of targets that lie a fixed number of ranks beside their orders."""
-
-    def beyond(self, n: int, last: int) -> int:
-        """Return the total from which on every gap between two orders is at least all records."""
-        ends = sorted({Fraction(0), *self.orders, Fraction(1)})
-        least = min(b - a for a, b in pairwise(ends))
-        room = n + 1 + 2 * max(map(abs, self.offsets))
-        return max(last + 1, ceil(room / (self.h * least)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +89,7 @@ class Brackets(JointFree):
         aims, u = self._aims(float(1 - level))
         h = max(1, round((2 if len(aims) <= 12 else 1) * (len(aims) + 1) / self.c))
         orders, offsets = zip(*aims, strict=True)
-        settle(self, level=level, offset=u, lattice=Aims(orders, h, offsets))
+        settle(self, level=level, offset=u, lattice=FreeTotal(orders, h, offsets))
 
     def _aims(self, beta: float) -> tuple[list[Aim], int]:
         """Return the aims and the offset that they need: more aims need more."""
@@ -109,7 +98,7 @@ class Brackets(JointFree):
         for _ in range(ROUNDS):
             own = tuple(i for i, aim in enumerate(aims) if aim in published)
             errs = bracket_error(tuple(q for q, _ in aims), own, beta)
-            wanted = ceil((errs + MARGIN) / self.c)
+            wanted = ceil((errs + MARGIN * len(aims)) / self.c)
             if wanted <= u:
                 break
             u = wanted
