@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         session,
         tally,
     )
-    from sourdine.central import (
+    from sourdine.central.call import (
         count,
         histogram,
         mean,

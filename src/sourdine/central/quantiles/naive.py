@@ -65,8 +65,8 @@ class NaiveLaplace(Naive):
     *Claim*: :math:`\varepsilon`-differential privacy, under either relation: no change of the data
     moves a tick further than from one end to the other. A person's :math:`k` rows could do no more
     than one, but in as many groups they can do it as many times, so the scale has the factor
-    :math:`k`. *Checked by* ``test_naive_noise_grows_with_rows``, ``test_naive_laplace_worst_case`` and
-    ``test_naive_laplace_ten_percent_too_weak_is_rejected``. *Claim*: the error in ticks passes
+    :math:`k`. *Checked by* ``test_naive_noise_grows_with_rows``,
+    ``test_naive_laplace_worst_case`` and ``test_naive_laplace_ten_percent_too_weak_is_rejected``. *Claim*: the error in ticks passes
     `ticks` with probability :math:`\beta` at most; no bound on ranks exists. *Checked by*
     ``test_naive_laplace_error_in_ticks``.
 
@@ -123,8 +123,8 @@ class NaiveGaussian(Naive):
     Notes
     -----
     *Claim*: :math:`(\varepsilon, \delta)`-differential privacy under either relation; ``rows``
-    multiply the sensitivity, as for `NaiveLaplace`. *Checked by* ``test_naive_gaussian_worst_case`` and
-    ``test_naive_gaussian_ten_percent_too_weak_is_rejected``.
+    multiply the sensitivity, as for `NaiveLaplace`. *Checked by*
+    ``test_naive_gaussian_worst_case`` and ``test_naive_gaussian_ten_percent_too_weak_is_rejected``.
 
     References
     ----------

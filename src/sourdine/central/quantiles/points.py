@@ -225,10 +225,17 @@ class Points:
         return tick + (noise.uniform_below(cells, source=source) if cells > 1 else 0), records
 
     def below(self, tick: int) -> int:
-        """Return how many records lie below a tick (only where all were read)."""
-        window = self.windows[0]
-        i = int(window.ticks.searchsorted(tick))
-        return int(window.ends[i - 1]) if i else 0
+        """Return how many records lie below a tick, reading all of them where it must."""
+        for window in self.windows:
+            if not len(window.ticks):
+                continue
+            low = window.start == 0 or window.ticks[0] <= tick
+            high = window.stop == self.n or tick <= window.ticks[-1] + 1
+            if low and high:
+                i = int(window.ticks.searchsorted(tick))
+                return int(window.ends[i - 1]) if i else window.start
+        whole = self.complete()
+        return 0 if whole is self else whole.below(tick)
 
     def cut(self, ranks: tuple[int, int], ticks: tuple[int, int]) -> Points:
         """Return the records from one rank to another, on the cells from one tick to another.

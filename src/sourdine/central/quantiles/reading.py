@@ -55,6 +55,7 @@ class Reader:
                 some = np.isnan(values.min())
             values = values[~np.isnan(values)] if some else values
         self._values: NDArray[Any] | None = values
+        self._last: Points | None = None
 
     @property
     def n(self) -> int:
@@ -79,10 +80,19 @@ class Reader:
         for reach in (0, 1):
             try:
                 points = self.points(lambda n, r=reach: _wider(mechanism.windows(n), r))  # type: ignore[misc]
+                self._last = points
                 return mechanism.release(points, source=source)
             except NotReadError:
                 continue
-        return mechanism.release(self.points(None), source=source)
+        self._last = self.points(None)
+        return mechanism.release(self._last, source=source)
+
+    def between(self, edges: list[int]) -> NDArray[np.int64]:
+        """Return how many values lie in each stretch between edges: below, between, above."""
+        points = self.points(None) if self._last is None else self._last
+        below = [points.below(min(edge, self._cell.grid.size)) for edge in edges]
+        ends = np.array([0, *below, points.n], np.int64)
+        return ends[1:] - ends[:-1]
 
     def points(self, windows: Callable[[int], Ranges] | None) -> Points:
         """Return the order statistics, at least in the windows of ranks that are asked for."""

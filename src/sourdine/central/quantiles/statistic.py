@@ -15,6 +15,7 @@ from sourdine.central.lattice import Numeric
 from sourdine.central.quantiles.algorithm import is_one, read_orders
 from sourdine.central.quantiles.anchors import Anchors
 from sourdine.central.quantiles.brackets import Brackets
+from sourdine.central.quantiles.certificates import certified, noise_reach
 from sourdine.central.quantiles.expected import joint_error, one_error, two_level_error
 from sourdine.central.quantiles.exponential import QExp
 from sourdine.central.quantiles.histogram import HistogramMethod
@@ -46,6 +47,10 @@ __all__ = ["Quantiles"]
 
 COUNTING = Fraction(1, 50)
 """This part of epsilon pays for a count, where the choice of method gains from one."""
+CERTIFYING = Fraction(1, 2)
+"""This part of epsilon pays for counts between brackets, which make intervals certain."""
+FURTHER = 1.3
+"""Brackets lie so many times the reach of that noise further out, so that mostly they are told."""
 MOST_BRACKETED = 13
 
 
@@ -137,6 +142,21 @@ class Quantiles(Numeric):
         epsilon = Fraction(self.epsilon) * COUNTING
         return Laplace(epsilon=epsilon, sensitivity=self.rows, relation=self.relation)
 
+    @cached_property
+    def certifying(self) -> Laplace:
+        """What draws the counts between brackets: a record lies in one stretch, or moves to one."""
+        moves = self.rows * (2 if self.substitutes else 1)
+        epsilon = Fraction(self.epsilon) * CERTIFYING
+        return Laplace(epsilon=epsilon, sensitivity=moves, relation=self.relation)
+
+    @property
+    def _scale(self) -> float:
+        return float(self.certifying.scale)
+
+    @property
+    def _risk(self) -> float:
+        return 1 - float(self.interval or 0)
+
     def mechanism(self, records: float | None) -> QuantileMechanism:
         """Return the algorithm for about so many records."""
         share = 1 - COUNTING if self.counts else 1
@@ -148,7 +168,9 @@ class Quantiles(Numeric):
             "rows": self.rows,
         }
         if self.interval is not None:
-            return Brackets(level=self.interval, records=records, **common)  # type: ignore[arg-type]
+            common["epsilon"] = Fraction(self.epsilon) * (share - CERTIFYING)
+            usual = noise_reach(2 * len(self.orders), self.orders, self._scale, self._risk)
+            return Brackets(slack=ceil(FURTHER * usual), records=records, **common)  # type: ignore[arg-type]
         method = self.method
         if method == "auto":
             method = chosen(len(self.orders), self.grid.size, self.per_record, records)
@@ -166,7 +188,7 @@ class Quantiles(Numeric):
             "Intervals follow from worst-case bounds on ranks; interval=0.95 in the call narrows "
             "them."
             if self.interval is None
-            else f"The brackets are made for {float(self.interval):g} on data that lies densely."
+            else "Half of epsilon pays for intervals that hold for all data."
         )
         number = ("A part of epsilon paid for a count.",) if self.counts else ()
         return (self.clipping, width, *number, *self.person)
@@ -183,8 +205,10 @@ class Quantiles(Numeric):
         if total is not None:
             drawn["total"] = total
         drawn["method"], drawn["ticks"] = type(mechanism).__name__, out.value
+        if isinstance(mechanism, Brackets):
+            self._certify(reader, mechanism, out.drawn["drawn"], drawn, source)
         return Release(
-            value=self._shown(_middle(out.value)),
+            value=self._shown(drawn["ticks"]),
             cost=charged(self, source),
             mechanism=self,
             caveats=self.caveats,
@@ -192,10 +216,38 @@ class Quantiles(Numeric):
             grid=self.grid,
         )
 
+    def _certify(
+        self,
+        reader: Reader,
+        mechanism: Brackets,
+        aims: Sequence[int],
+        drawn: dict[str, Any],
+        source: Source,
+    ) -> None:
+        """Count between the brackets, and move quantiles into the intervals that follow."""
+        edges = mechanism.edges(aims)
+        counts = self.certifying.release(reader.between(edges), source=source).value
+        drawn["edges"], drawn["between"] = np.array(edges, np.int64), counts
+        low, high = self._certified(drawn, self._risk, "sample")
+        own = np.asarray(aims[1:], np.int64)[mechanism.own(aims[0])]
+        drawn["ticks"] = np.clip(own, low, high)
+
+    def _certified(
+        self, drawn: Mapping[str, Any], beta: float, of: str
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return what the counts say for sure, the error of sampling included if that is asked."""
+        edges, between = (np.asarray(drawn[name], np.int64) for name in ("edges", "between"))
+        noise = beta if of == "sample" else beta / 2
+        z: float = noise_reach(len(edges), self.orders, self._scale, noise)
+        if of == "population":
+            most = max(float(between.sum()) + z, 1.0)
+            z += sqrt(most * log(4 / beta) / 2)
+        return certified(edges, between, self.orders, z, self.grid.last)
+
     def restore(self, value: Any, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Return the values as they were."""
         del value
-        return self._shown(_middle(np.asarray(drawn["ticks"], np.int64)))
+        return self._shown(np.asarray(drawn["ticks"], np.int64))
 
     def error(self, beta: Number = 0.05, *, n: int | None = None) -> float:
         """Return the largest rank error to expect, as a fraction of n, where data lies densely."""
@@ -220,11 +272,11 @@ class Quantiles(Numeric):
     def between(self, release: Release, confidence: Number, of: str) -> tuple[Any, Any]:
         """Return the ends of all quantiles together."""
         beta = read_confidence(confidence)
-        ticks = np.asarray(release.drawn["ticks"], np.int64)
-        paid = self.interval is not None and beta >= 1 - float(self.interval) - 1e-12
-        if paid and of == "sample":
-            return self._shown(ticks[:, 0]), self._shown(ticks[:, 2])
-        low, high = self._by_ranks(ticks, release.drawn, beta, of)
+        if self.interval is None:
+            ticks = np.asarray(release.drawn["ticks"], np.int64)
+            low, high = self._by_ranks(ticks, release.drawn, beta, of)
+        else:
+            low, high = self._certified(release.drawn, beta, of)
         return self._shown(low), self._shown(high)
 
     def _by_ranks(
@@ -241,7 +293,7 @@ class Quantiles(Numeric):
         sampling = 0.0 if of == "sample" else sqrt(log(4 / beta) / (2 * max(n, 1)))
         apart = min(noise / max(n, 1) + sampling, 1.0)
         q = np.array([float(order) for order in self.orders])
-        known = np.concatenate(([0], _middle(ticks), [self.grid.last]))
+        known = np.concatenate(([0], ticks, [self.grid.last]))
         below = np.searchsorted(q, q - apart, side="right")
         above = np.searchsorted(q, q + apart, side="left")
         return known[below], known[above + 1]
@@ -283,8 +335,3 @@ class Quantiles(Numeric):
 
 def _heads(confidence: float) -> tuple[str, str]:
     return f"from ({100 * confidence:g} %)", f"to ({100 * confidence:g} %)"
-
-
-def _middle(ticks: Any) -> Any:  # noqa: ANN401
-    """Return the quantiles themselves, without their brackets."""
-    return ticks if np.ndim(ticks) == 1 else np.asarray(ticks)[:, 1]
