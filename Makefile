@@ -22,7 +22,7 @@ format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-audit: $(VENV)/.ready ## exact worst case and sampling of every mechanism
+audit: $(VENV)/.ready ## exact worst case and sampling of the registered mechanisms
 	$(BIN)/sourdine audit
 
 bench: .venv-bench/.ready ## speed beside NumPy, OpenDP and diffprivlib, in one process

@@ -176,3 +176,9 @@ def test_a_relation_may_be_named():
     assert named == Laplace(epsilon=1, relation=ADD_REMOVE)
     assert named.relation is ADD_REMOVE
     assert str(named) == "Laplace(epsilon=1, sensitivity=1)"
+
+
+@pytest.mark.parametrize("text", ["{}", "hello", "[1]", "3", '{"value": 1}'])
+def test_what_is_no_release_is_not_read(text):
+    with pytest.raises(ParameterError, match="the JSON must be that of a release"):
+        Release.from_json(text)

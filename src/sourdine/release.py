@@ -168,7 +168,7 @@ class Release:
     @classmethod
     def from_json(cls, text: str) -> Release:
         """Read a release of a statistic back; its intervals and tables are those of the first."""
-        facts = json.loads(text)
+        facts = _facts(text)
         mechanism: Any = rebuilt(facts["statistic"])
         drawn = facts["drawn"]
         return cls(
@@ -191,6 +191,21 @@ def _aligned(head: str, texts: Sequence[str]) -> list[str]:
 def _wrapped(text: str) -> str:
     """Return a note in lines of a terminal's width, indented below its name."""
     return fill(text, WIDTH, subsequent_indent=" " * 6, break_long_words=False)
+
+
+def _facts(text: str) -> dict[str, Any]:
+    """Return what the JSON of a release holds, or say that it is none."""
+    try:
+        facts = json.loads(text)
+        complete = {"value", "cost", "statistic", "drawn", "caveats"} <= facts.keys()
+    except (ValueError, TypeError, AttributeError):
+        complete = False
+    if not complete:
+        raise ParameterError(
+            "the JSON must be that of a release, got something else. "
+            "Pass what Release.to_json() wrote."
+        )
+    return dict(facts)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from sourdine.privacy import Relation
     from sourdine.release import Release
 
+TRUSTED = "That nobody owns more is taken on trust: unit= was not given."
+
 __all__ = ["ask", "build", "count", "histogram", "mean", "proportion", "sum", "variance"]
 
 
@@ -93,11 +95,17 @@ def ask(
     if unit is None:
         counted = statistic.known and getattr(statistic, "n", None) is None
         asked = statistic.of_private_number() if data.parsed and counted else statistic
-        return asked.release(data, source=source)
+        release = asked.release(data, source=source)
+        return release if statistic.rows == 1 else _noting(release, TRUSTED)
     kept = data.bound(unit, statistic.rows, source=source)
     release = statistic.of_private_number().release(kept, source=source)
     rows = "one row was" if statistic.rows == 1 else f"at most {statistic.rows} rows were"
-    return replace(release, caveats=(*release.caveats, f"Of each {unit} {rows} kept."))
+    promise = f"The promise is for each {unit}, not for each row: of each {rows} kept."
+    return _noting(release, promise)
+
+
+def _noting(release: Release, caveat: str) -> Release:
+    return replace(release, caveats=(*release.caveats, caveat))
 
 
 def _columns(statistic: Statistic) -> list[str | None]:

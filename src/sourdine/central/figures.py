@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.central.showing import shown
+from sourdine.central.showing import own_width, shown
 from sourdine.errors import ParameterTypeError, SourdineError
 from sourdine.tally import Edges
 
@@ -107,9 +107,10 @@ def dots(
     figure, axes = canvas(7.0, 1.6 + 0.36 * len(values))
     axes.hlines(y, low, high, color=PALE, linewidth=7, capstyle="round")
     axes.plot(x, y, "o", color=BLUE, markersize=7, label="released")
-    for xi, yi, width in zip(x, y, high - low, strict=True):
+    for xi, yi, width in zip(values.values(), y, high - low, strict=True):
         axes.annotate(
-            shown(xi, width), (xi, yi), (0, 8), textcoords="offset points", ha="center",
+            shown(xi, own_width(xi, width)),
+            (float(xi), yi), (0, 8), textcoords="offset points", ha="center",
             color=INK, fontsize=8,
         )  # fmt: skip
     if truth is not None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from sourdine.central.statistic import Statistic
 from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import rational
 from sourdine.grid import Grid
 from sourdine.tally import Ticks
 
@@ -103,6 +104,11 @@ def read_grid(bounds: object, step: object) -> Grid:
             f"Type them, as bounds=(0, 120)."
         )
     lower, upper = (_number(b) for b in bounds)  # type: ignore[attr-defined]
+    if rational(lower, "bounds") >= rational(upper, "bounds"):
+        raise ParameterError(
+            f"bounds must be two numbers in order, got {lower} and {upper}. "
+            f"Type the lower one first, as bounds=(0, 120)."
+        )
     grid = Grid(lower, upper, None if step is None else _number(step))  # type: ignore[arg-type]
     if grid.last > MOST:
         raise ParameterError(

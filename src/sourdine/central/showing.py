@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["decimals", "shown"]
+__all__ = ["decimals", "own_width", "row", "shown"]
 
 
 def decimals(width: float) -> int:
@@ -58,4 +58,15 @@ def row(value: float, ends: Sequence[float]) -> tuple[str, str, str]:
     ('51 230', '51 000', '51 500')
     """
     width = float(ends[1]) - float(ends[0])
-    return shown(value, width), shown(ends[0], width), shown(ends[1], width)
+    return shown(value, own_width(value, width)), shown(ends[0], width), shown(ends[1], width)
+
+
+def own_width(value: float, width: float) -> float:
+    """Return the width to round a value by: that of its interval, but three digits are kept.
+
+    Examples
+    --------
+    >>> shown(33199.5, own_width(33199.5, 200_000.0))
+    '33 200'
+    """
+    return min(width, abs(float(value)) / 100) if value else width

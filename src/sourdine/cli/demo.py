@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sourdine.central import figures
-from sourdine.central.showing import row
+from sourdine.central.showing import row, shown
 from sourdine.data import wages
 from sourdine.errors import SourdineError
 from sourdine.session import Session
@@ -82,10 +82,9 @@ def _lines(answers: Answers, data: NDArray[np.int64]) -> Iterator[Line]:
     yield Line("mean", answers.mean.value, answers.mean.interval(), float(clamped.mean()))
     lows, highs = answers.deciles.interval()
     truths = np.quantile(clamped, DECILES, method="inverted_cdf")
-    columns = zip(answers.deciles.value, lows, highs, truths, strict=True)
-    for i, (value, low, high, truth) in enumerate(columns, 1):
-        name = "median" if i == 5 else f"decile {i}"
-        yield Line(name, float(value), (float(low), float(high)), float(truth))
+    columns = (column.tolist() for column in (answers.deciles.value, lows, highs, truths))
+    for i, (value, low, high, truth) in enumerate(zip(*columns, strict=True), 1):
+        yield Line("median" if i == 5 else f"decile {i}", value, (low, high), truth)
 
 
 def _table(answers: Answers, data: NDArray[np.int64]) -> Table:
@@ -95,7 +94,7 @@ def _table(answers: Answers, data: NDArray[np.int64]) -> Table:
     for line in _lines(answers, data):
         value, low, high = row(line.released, line.ends)
         off = f"{line.released - line.truth:+,.0f}"
-        table.add_row(line.name, value, f"{low} to {high}", f"{line.truth:,.0f}", off)
+        table.add_row(line.name, value, f"{low} to {high}", shown(round(line.truth), 1.0), off)
     return table
 
 

@@ -220,6 +220,6 @@ def _orders(given: tuple[object, ...]) -> tuple[Fraction, ...]:
         shown = ", ".join(str(order) for order in given[:5]) or "none"
         raise ParameterError(
             f"q must be ascending orders above 0 and below 1, got {shown}. "
-            f"Type them as q=[0.25, 0.5, 0.75]."
+            f"Type them as q=[0.25, 0.5, 0.75]; 50 % is 0.5."
         )
     return orders

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Brackets"]
 
-USUAL = 0.5
-"""The brackets lie far enough out to be told apart from their orders in so many draws."""
+USUAL = 0.1
+"""In so many draws at most does a bracket land on the wrong side, where records lie evenly."""
 ROUNDS = 6
 HALF = Fraction(1, 2)
 

@@ -66,7 +66,8 @@ class NaiveLaplace(Naive):
     moves a tick further than from one end to the other. A person's :math:`k` rows could do no more
     than one, but in as many groups they can do it as many times, so the scale has the factor
     :math:`k`. *Checked by* ``test_naive_noise_grows_with_rows``,
-    ``test_naive_laplace_worst_case`` and ``test_naive_laplace_ten_percent_too_weak_is_rejected``. *Claim*: the error in ticks passes
+    ``test_naive_laplace_worst_case`` and
+    ``test_naive_laplace_ten_percent_too_weak_is_rejected``. *Claim*: the error in ticks passes
     `ticks` with probability :math:`\beta` at most; no bound on ranks exists. *Checked by*
     ``test_naive_laplace_error_in_ticks``.
 

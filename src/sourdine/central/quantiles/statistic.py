@@ -27,7 +27,7 @@ from sourdine.central.quantiles.tree import Tree
 from sourdine.central.showing import row
 from sourdine.central.statistic import END_HEADS, charged, public_n
 from sourdine.errors import ParameterError
-from sourdine.exact import integer
+from sourdine.exact import integer, rational
 from sourdine.mechanisms import Laplace
 from sourdine.mechanisms.mechanism import read_beta, read_level
 from sourdine.noise import SYSTEM
@@ -49,7 +49,7 @@ COUNTING = Fraction(1, 50)
 """This part of epsilon pays for a count, where the choice of method gains from one."""
 CERTIFYING = Fraction(1, 2)
 """This part of epsilon pays for counts between brackets, which make intervals certain."""
-FURTHER = 1.3
+FURTHER = 1.5
 """Brackets lie so many times the reach of that noise further out, so that mostly they are told."""
 MOST_BRACKETED = 13
 
@@ -68,8 +68,9 @@ class Quantiles(Numeric):
     method
         One of `sourdine.central.quantiles.methods`; ``"auto"`` chooses from public quantities.
     interval
-        A confidence: brackets are then released beside each quantile, within the same epsilon, so
-        that intervals are narrow. Without it they follow from worst-case bounds.
+        A confidence: half of epsilon then pays for brackets beside each quantile and counts
+        between them, so that intervals are narrow and hold for all data. Without it they follow
+        from worst-case bounds.
     about
         About how many records there are, if that is public; else, where the choice gains from it,
         a fiftieth of epsilon pays for a count.
@@ -97,7 +98,13 @@ class Quantiles(Numeric):
                 f"{float(self.delta):g} for {self.method!r}. Leave it out."
             )
         if self.interval is not None:
-            object.__setattr__(self, "interval", read_level(self.interval))
+            chance = rational(self.interval, "interval")
+            if not 0 < chance < 1:
+                raise ParameterError(
+                    f"interval must be a confidence above 0 and below 1, got {self.interval}. "
+                    f"Type interval=0.95."
+                )
+            object.__setattr__(self, "interval", read_level(chance))
             self._check_brackets()
         if self.about is not None:
             object.__setattr__(self, "about", integer(self.about, "n", least=1))
