@@ -117,10 +117,14 @@ def _private(release):
 
 def test_what_is_kept_of_a_person_is_said():
     x = {"who": [1, 1, 2], "value": [5, 6, 7]}
-    assert "Of each who one row was kept." in count(x, epsilon=1, unit="who").caveats
+    once = count(x, epsilon=1, unit="who").caveats
+    assert "The promise is for each who, not for each row: of each one row was kept." in once
     twice = mean(x, epsilon=1, column="value", unit="who", rows=2, **B)
-    assert "Of each who at most 2 rows were kept." in twice.caveats
+    kept = "The promise is for each who, not for each row: of each at most 2 rows were kept."
+    assert kept in twice.caveats
     assert "The promise is for a person, with at most 2 records." in twice.caveats
+    trusted = mean([5, 6], epsilon=1, rows=2, **B)
+    assert "That nobody owns more is taken on trust: unit= was not given." in trusted.caveats
 
 
 def test_rows_of_one_person_are_bounded_across_groups():
@@ -254,7 +258,7 @@ WRONG = [
     (lambda: count([1], error=-1), "error must be above 0"),
     (lambda: mean([1], epsilon=1), "bounds read off the data would give its extreme records away"),
     (lambda: mean([1], epsilon=1, bounds=3), "bounds must be two numbers"),
-    (lambda: mean([1], epsilon=1, bounds=(1, 0)), "lower must be below upper"),
+    (lambda: mean([1], epsilon=1, bounds=(1, 0)), "bounds must be two numbers in order"),
     (lambda: mean([1], epsilon=1, bounds=(0, 1), step=0.3), "step must divide"),
     (lambda: mean([1], epsilon=1, bounds=(0, 1), step=1e-15), "at most 2**40 points"),
     (lambda: mean([1], epsilon=1, bounds=(0, 1), method="x"), "method must be 'laplace'"),

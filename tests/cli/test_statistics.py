@@ -179,7 +179,10 @@ def test_a_picture_of_deciles(run, csv):
         (("mean", *AGE, "-e", "1", "--plot", "x.gif"), "--plot must end in png, svg or html"),
         (("mean", *AGE, "-e", "1", "--plot", "no/where/x.png"), "folder that exists"),
         (("mean", *AGE, "-e", "1", "--ledger", "new"), "--total must be given"),
-        (("mean", "-c", "age", "--bounds", "9", "0", "-e", "1"), "lower must be below upper"),
+        (
+            ("mean", "-c", "age", "--bounds", "9", "0", "-e", "1"),
+            "bounds must be two numbers in order",
+        ),
     ],
 )
 def test_a_wrong_word_is_explained(run, csv, words, text):

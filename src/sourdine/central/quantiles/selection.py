@@ -73,9 +73,10 @@ def points_of_array(
 
 
 def merged(ranges: Ranges, n: int) -> Ranges:
-    """Return ranges cut to 0 to n, in order, those that touch joined."""
+    """Return ranges cut to 0 to n, none of them empty, in order, those that touch joined."""
     out: list[list[int]] = []
-    for a, b in sorted((max(0, a), min(n, b)) for a, b in ranges):
+    starts = ((min(max(0, a), max(n - 1, 0)), b) for a, b in ranges)
+    for a, b in sorted((a, min(n, max(b, a + 1))) for a, b in starts):
         if out and a <= out[-1][1]:
             out[-1][1] = max(out[-1][1], b)
         else:
