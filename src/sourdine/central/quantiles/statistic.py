@@ -123,7 +123,7 @@ class Quantiles(Numeric):
                 f"{len(self.orders)}: their neighbours bracket each other. Type fewer orders."
             )
 
-    @property
+    @cached_property
     def orders(self) -> tuple[Fraction, ...]:
         """The orders, exactly."""
         return read_orders(self.q)
@@ -165,7 +165,19 @@ class Quantiles(Numeric):
         return 1 - float(self.interval or 0)
 
     def mechanism(self, records: float | None) -> QuantileMechanism:
-        """Return the algorithm for about so many records."""
+        """Return the algorithm for about so many records; those that do not ask are built once."""
+        method = self.method
+        if method == "auto":
+            method = chosen(len(self.orders), self.grid.size, self.per_record, records)
+        if self.interval is not None or method == "anchors":
+            return self._build(method, records)
+        return self._built.get(method) or self._built.setdefault(method, self._build(method, None))
+
+    @cached_property
+    def _built(self) -> dict[str, QuantileMechanism]:
+        return {}
+
+    def _build(self, method: str, records: float | None) -> QuantileMechanism:
         share = 1 - COUNTING if self.counts else 1
         common = {
             "epsilon": Fraction(self.epsilon) * share,
@@ -178,9 +190,6 @@ class Quantiles(Numeric):
             common["epsilon"] = Fraction(self.epsilon) * (share - CERTIFYING)
             usual = noise_reach(2 * len(self.orders), self.orders, self._scale, self._risk)
             return Brackets(slack=ceil(FURTHER * usual), records=records, **common)  # type: ignore[arg-type]
-        method = self.method
-        if method == "auto":
-            method = chosen(len(self.orders), self.grid.size, self.per_record, records)
         return made(method, common, delta=Fraction(self.delta), records=records)
 
     @property
