@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import sourdine as sd
+from sourdine.audit import replay
 from sourdine.central.quantiles import Quantiles, certificates
 from sourdine.central.quantiles.brackets import Brackets
 from sourdine.central.quantiles.certificates import certified, noise_reach
@@ -138,3 +139,26 @@ def test_records_below_a_tick_are_known_in_windows():
         expected = int(np.searchsorted(ticks, tick))
         assert whole.below(tick) == expected
         assert part.below(tick) == expected
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+@pytest.mark.parametrize("counted", [True, False])
+def test_everything_drawn_for_an_interval_is_within_epsilon(relation, counted):
+    rng = np.random.default_rng(7)
+    q = DECILES if counted else [Fraction(1, 2)]
+    costs = set()
+    for _ in range(40):
+        data = rng.integers(0, 100, 60).tolist()
+        other = [*data[1:], int(rng.integers(0, 100))] if relation == "substitute" else data[1:]
+
+        def call(x):
+            return sd.quantiles(
+                x, q, bounds=(0, 100), step=1, epsilon=1, relation=relation, interval=0.9
+            )
+
+        result = replay(call, data, other)
+        assert result.holds, result.faults
+        moved = [a.mechanism.guarantee.epsilon for a, b in result.steps if a.x is not b.x]
+        costs.add(sum(Fraction(epsilon) for epsilon in moved))
+    still = counted and relation == "substitute"  # then the count does not move
+    assert max(costs) == (Fraction(49, 50) if still else 1)
