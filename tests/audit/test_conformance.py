@@ -71,5 +71,6 @@ def test_every_mechanism_is_registered():
     assert names == {
         "Laplace", "Gaussian", "Staircase", "Exponential", "PermuteAndFlip", "AboveThreshold",
         "Warner", "RandomizedResponse", "BoundedLaplace", "BoundedStaircase", "Subsample",
-        "BernoulliMean", "QExp", "InverseSensitivity", "PiecewiseLaplace", "NaiveLaplace",
+        "BernoulliMean", "JointFree", "QExp", "InverseSensitivity", "PiecewiseLaplace",
+        "NaiveLaplace",
     }  # fmt: skip

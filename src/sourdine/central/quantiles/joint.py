@@ -29,6 +29,7 @@ from sourdine.central.quantiles.sampler import JointSampler, first_reach
 from sourdine.errors import ParameterError
 from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import read_beta, settle
+from sourdine.mechanisms.registry import Specimen, register
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -265,3 +266,14 @@ def _cells(o: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.float6
     r"""Return :math:`\sum_{\text{cells}} \ln f!/(f+k)!` for each tuple of ticks."""
     earlier = np.array([(o[:, :j] == o[:, j : j + 1]).sum(axis=1) for j in range(o.shape[1])])
     return np.asarray(-np.log(counts[o] + earlier.T + 1.0).sum(axis=1))
+
+
+register(
+    Specimen(
+        name="joint-free",
+        make=lambda epsilon: JointFree(epsilon=epsilon, q=[0.5], cells=6),
+        inputs=([0], [0, 0, 0, 0, 1, 4, 5, 5, 5, 5]),
+        tight=False,
+        draws=6_000,
+    )
+)
