@@ -16,7 +16,18 @@ if TYPE_CHECKING:
     from sourdine.central.histogram import Histogram
     from sourdine.release import Release
 
-__all__ = ["BLUE", "GREY", "INK", "RED", "bars", "canvas", "dots", "finished"]
+__all__ = [
+    "BLUE",
+    "GREY",
+    "INK",
+    "RED",
+    "bars",
+    "canvas",
+    "dots",
+    "finished",
+    "gaps",
+    "legend",
+]
 
 INK, GREY, BLUE, RED = "#1f2933", "#9aa5b1", "#2f6f9f", "#c8553d"
 PALE, SOFT, RULE = "#cfdfeb", "#8fb8d6", "#e4e7eb"
@@ -66,7 +77,7 @@ def finished(
     return figure
 
 
-def _legend(axes: Any) -> None:  # noqa: ANN401
+def legend(axes: Any) -> None:  # noqa: ANN401
     """Write the legend above the axes, on the right, where no data can be."""
     axes.legend(
         frameon=False, fontsize=8, labelcolor=INK, loc="lower right", bbox_to_anchor=(1, 1),
@@ -74,7 +85,7 @@ def _legend(axes: Any) -> None:  # noqa: ANN401
     )  # fmt: skip
 
 
-def _gaps(axis: Any) -> None:  # noqa: ANN401
+def gaps(axis: Any) -> None:  # noqa: ANN401
     """Set gaps between the thousands of an axis."""
     axis.set_major_formatter(lambda x, _: shown(round(x), 1.0) if abs(x) >= 1e4 else f"{x:g}")
 
@@ -116,11 +127,11 @@ def dots(
     if truth is not None:
         known = list(truth.values()) if isinstance(truth, dict) else np.atleast_1d(truth)
         axes.plot(known, y, "|", color=RED, markersize=16, markeredgewidth=2, label="truth")
-        _legend(axes)
+        legend(axes)
     axes.set_yticks(y, [str(key) for key in values])
     axes.set_ylim(-0.6, len(values) - 0.3)
     axes.margins(x=0.12)
-    _gaps(axes.xaxis)
+    gaps(axes.xaxis)
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color=RULE, linewidth=0.8)
@@ -146,7 +157,7 @@ def bars(
         e = np.array([float(v) for v in edges])
         x, width = (e[:-1] + e[1:]) / 2, np.diff(e)
         axes.set_xlim(e[0], e[-1])
-        _gaps(axes.xaxis)
+        gaps(axes.xaxis)
     else:
         x, width = np.arange(len(counts)), np.full(len(counts), 0.8)
         names = statistic.labels(release)
@@ -161,9 +172,9 @@ def bars(
     if truth is not None:
         known, half = np.asarray(truth, float), width / 2
         axes.hlines(known, x - half, x + half, color=RED, linewidth=1.6, label="truth")
-        _legend(axes)
+        legend(axes)
     axes.set_ylim(bottom=0)
-    _gaps(axes.yaxis)
+    gaps(axes.yaxis)
     axes.set_ylabel("records", color=INK)
     axes.grid(axis="y", color=RULE, linewidth=0.8)
     return finished(figure, axes, release, title=title, path=path)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.central import figures
-from sourdine.central.figures import _gaps, _legend
+from sourdine.central.figures import gaps, legend
 
 if TYPE_CHECKING:
     from sourdine.central.quantiles.statistic import Quantiles
@@ -63,13 +63,13 @@ def curve(
             percent, known, "_" if few else "--",
             color=figures.RED, markersize=13, markeredgewidth=2, linewidth=1.2, label="truth",
         )  # fmt: skip
-        _legend(axes)
+        legend(axes)
     axes.set_xlim(0, 100)
     axes.set_ylim(*_view(values, low, high))
     axes.set_xticks(percent if len(orders) <= figures.MANY else np.arange(0, 101, 10))
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:g} %")
     axes.set_xlabel("part of the records at or below", color=figures.INK)
-    _gaps(axes.yaxis)
+    gaps(axes.yaxis)
     axes.grid(axis="y", color=figures.RULE, linewidth=0.8)
     return figures.finished(figure, axes, release, title=title, path=path)
 
