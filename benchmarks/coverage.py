@@ -14,7 +14,8 @@ target is missed. A Markdown copy goes to ``benchmarks/out/coverage.md``.
   lattice points.
 * *Plan*: the planned error is 1 to 1.3 times the 95 % quantile of the simulated ones, as it comes
   out, no allowance being made for the runs; with the epsilon planned for an error at most 5 % pass
-  that, with 0.7 of it more. Data is fresh in every run, and the number of records varies by a tenth.
+  that, with 0.7 of it more. Data is fresh in every run, and the number of records varies by a
+  tenth.
 
 A cell that takes longer than ``--seconds`` ends with fewer runs, and is judged by as many.
 """
