@@ -192,7 +192,7 @@ class _Quick:
     def draw(self, source: Source) -> tuple[int, list[Piece]] | None:
         points, targets, c, half = self._args
         logs = self._coarse.logs
-        row = noise.by_weight(np.exp(logs - logs.max()), source=source)
+        row = noise.by_log_weight(logs, source=source)
         if self._beta == 0:
             ranks = self._coarse.draw(row, source)
         else:
