@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from sourdine.central import count, histogram, mean
-from sourdine.central.figures import MissingExtraError
 from sourdine.errors import ParameterTypeError
+from sourdine.look.figures import MissingExtraError
 
 TABLE = {"v": [1, 2, 3, 4] * 50, "g": ["a", "b"] * 100}
 CASES = {

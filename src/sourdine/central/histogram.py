@@ -15,10 +15,10 @@ import numpy as np
 from sourdine.central.intervals import read_confidence
 from sourdine.central.keys import NamedCounts
 from sourdine.central.lattice import read_grid
-from sourdine.central.showing import row, shown
 from sourdine.central.statistic import END_HEADS, Statistic, charged, no_population
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import flag, integer
+from sourdine.look.numbers import row, shown
 from sourdine.mechanisms import Laplace
 from sourdine.mechanisms.laplace import laplace_error
 from sourdine.mechanisms.mechanism import read_beta

@@ -19,9 +19,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sourdine.central.showing import row
 from sourdine.errors import ParameterError
 from sourdine.exact import integer, positive, probability
+from sourdine.look.numbers import row
 from sourdine.noise import SYSTEM
 from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Guarantee, Relation
 from sourdine.release import SHOWN, readable

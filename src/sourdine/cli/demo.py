@@ -8,10 +8,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from sourdine.central import figures
-from sourdine.central.showing import row, shown
 from sourdine.data import wages
 from sourdine.errors import SourdineError
+from sourdine.look import figures
+from sourdine.look.numbers import row, shown
 from sourdine.session import Session
 
 if TYPE_CHECKING:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact.parameters import Number
-    from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
 __all__ = ["BoundedLaplace", "read_last"]
@@ -81,11 +80,9 @@ class BoundedLaplace(Report):
         """The highest tick, m."""
         return self.last
 
-    def draw(self, x: int, size: int | None, source: Source) -> Value:
+    def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         """Report by the inverse law."""
-        inputs = np.full(1 if size is None else size, x, np.int64)
-        report = noise.bounded_laplace(inputs, self.last, self.decay, source=source)
-        return int(report[0]) if size is None else report
+        return noise.bounded_laplace(codes, self.last, self.decay, source=source)
 
     def law(self, x: int) -> Law:
         """Return two geometric pieces that meet at ``x``."""

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact.parameters import Number
-    from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
 __all__ = ["BoundedStaircase", "rejection_level"]
@@ -101,29 +100,35 @@ class BoundedStaircase(Report):
 
     def near(self, x: int) -> tuple[int, int]:
         """Return the first tick of weight 1 and how many there are."""
+        first, width = self._near(np.array([x]))
+        return int(first[0]), int(width[0])
+
+    def _near(self, x: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         if self.form == "window":
-            width = 2 * self.reach - 1
-            return min(max(x - self.reach + 1, 0), self.last + 1 - width), width
-        first = max(x - self.reach + 1, 0)
-        return first, min(x + self.reach, self.last + 1) - first
+            width = np.full(x.shape, 2 * self.reach - 1)
+            return np.clip(x - self.reach + 1, 0, self.last + 1 - width), width
+        first = np.maximum(x - self.reach + 1, 0)
+        return first, np.minimum(x + self.reach, self.last + 1) - first
 
     @property
     def top(self) -> int:
         """The highest tick, m."""
         return self.last
 
-    def draw(self, x: int, size: int | None, source: Source) -> Value:
+    def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         """Decide near or far, then take any of those ticks."""
-        shape = 1 if size is None else size
-        first, width = self.near(x)
-        others = self.last + 1 - width
-        far_mass = others * exp_neg(self.level)
-        far = noise.bernoulli(far_mass / (width + far_mass), shape, source=source)
-        inside = first + noise.uniform_below(width, shape, source=source)
-        outside = noise.uniform_below(max(others, 1), shape, source=source)
-        outside = outside + np.where(outside >= first, width, 0)
-        report = np.where(far, outside, inside)
-        return int(report[0]) if size is None else report
+        first, width = self._near(codes)
+        least = 2 * self.reach - 1 if self.form == "window" else self.reach
+        coins = [self._far(size) for size in range(least, 2 * self.reach)]
+        far = noise.bernoulli_table(coins, width - least, source=source)
+        inside = noise.uniform_below(width, source=source)
+        outside = noise.uniform_below(np.maximum(self.last + 1 - width, 1), source=source)
+        return np.where(far, outside + np.where(outside >= first, width, 0), first + inside)
+
+    def _far(self, width: int) -> Real:
+        """Return the chance of a report outside a near of this width."""
+        mass = (self.last + 1 - width) * exp_neg(self.level)
+        return mass / (width + mass)
 
     def law(self, x: int) -> Law:
         """Return the two levels."""

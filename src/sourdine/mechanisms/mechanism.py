@@ -18,13 +18,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import rational
-from sourdine.mechanisms.inputs import add, read_code
+from sourdine.mechanisms.inputs import add, read_code, read_ticks
 from sourdine.mechanisms.transcript import CURRENT
 from sourdine.noise import SYSTEM
 from sourdine.privacy import Guarantee, Relation
@@ -46,6 +46,8 @@ X = TypeVar("X")
 
 WIDEST = 1 << 55
 RAREST = Fraction(1, 10**15)
+FINEST = 1 << 12
+"""A tally has at most so many cells; finer reports share them."""
 
 
 class Mechanism(ABC, Generic[X]):
@@ -154,7 +156,12 @@ class Additive(Mechanism[X]):
 
 
 class Report(Mechanism[int]):
-    """One person's answer, a code from 0 to ``top``: any two answers are neighbours."""
+    """One person's answer, a code from 0 to ``top``: any two answers are neighbours.
+
+    `randomise` takes the codes of many people at once and draws a report for each from that
+    person's code alone. Reports are whole numbers, or rows of bytes where an answer is many bits.
+    They are added up in a `tally` of public length, which is all an estimator needs.
+    """
 
     __slots__ = ()
 
@@ -163,18 +170,72 @@ class Report(Mechanism[int]):
     def top(self) -> int:
         """The highest code."""
 
+    @abstractmethod
+    def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[Any]:
+        """Draw one report for each person, from codes that are known to be 0 to ``top``."""
+
+    def randomise(self, codes: object, *, source: Source = SYSTEM) -> NDArray[Any]:
+        """Draw one report for each person; codes outside 0 to ``top`` count as the nearest end."""
+        read = np.clip(np.atleast_1d(np.asarray(read_ticks(codes))), 0, self.top).astype(np.int64)
+        tape = CURRENT.get()
+        if tape is None:
+            return self.reports(read, source)
+        drawn: NDArray[Any] = tape.answer(self, read, lambda: self.reports(read, source))
+        return drawn
+
+    @property
+    def codes(self) -> int:
+        """How many different reports there are, if they are whole numbers from 0."""
+        return self.top + 1
+
+    @property
+    def block(self) -> int:
+        """How many neighbouring reports share a cell of the tally."""
+        return -(-self.codes // FINEST)
+
+    @property
+    def cells(self) -> int:
+        """The length of a tally."""
+        return -(-self.codes // self.block)
+
+    def tally(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        """Count reports; tallies of the same mechanism may be added."""
+        cell = reports if self.block == 1 else reports // self.block
+        return np.bincount(cell, minlength=self.cells)
+
+    def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which of some reports, whoever wrote them, this mechanism could have drawn."""
+        inside: NDArray[np.bool_] = (reports >= 0) & (reports < self.codes)
+        return inside
+
+    def outcomes(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        """Return where reports stand in `law`."""
+        return reports.astype(np.int64, copy=False)
+
+    @property
+    def bits(self) -> int:
+        """The size of one report."""
+        return (self.codes - 1).bit_length()
+
     def read(self, x: object) -> int:
         """Return a code; what lies outside 0 to ``top`` counts as the nearest end."""
         return read_code(x, self.top)
+
+    def draw(self, x: int, size: int | None, source: Source) -> Value:
+        """Draw reports for one code."""
+        drawn = self.outcomes(self.reports(np.full(1 if size is None else size, x), source))
+        return int(drawn[0]) if size is None else drawn
 
     def neighbours(self, x: int) -> Iterator[int]:
         """Yield every code."""
         del x
         yield from range(self.top + 1)
 
-    def adjacent(self, x: int, y: int) -> bool:
-        """Return whether both are codes."""
-        return min(x, y) >= 0 and max(x, y) <= self.top
+    def adjacent(self, x: Any, y: Any) -> bool:  # noqa: ANN401
+        """Return whether both are codes; of the codes of many people, whether one changed."""
+        a, b = np.atleast_1d(x), np.atleast_1d(y)
+        one = a.shape == b.shape and np.count_nonzero(a != b) <= 1
+        return bool(one and min(a.min(), b.min()) >= 0 and max(a.max(), b.max()) <= self.top)
 
 
 def settle(mechanism: object, **values: object) -> None:

@@ -13,7 +13,8 @@ from sourdine import noise
 from sourdine.errors import ParameterError
 from sourdine.exact import Real, exp_neg, integer, positive, probability
 from sourdine.laws import Law
-from sourdine.mechanisms.mechanism import Report, read_beta, settle
+from sourdine.mechanisms.frequency_oracle import FrequencyOracle
+from sourdine.mechanisms.mechanism import read_beta, settle
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import LOCAL, Guarantee
 
@@ -21,16 +22,17 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from sourdine.exact.parameters import Number
-    from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
 __all__ = ["RandomizedResponse"]
 
 MOST = 1 << 62
+CHUNK = 1 << 17
+"""People answered for at once: enough for the quick coins, few enough for the cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RandomizedResponse(Report):
+class RandomizedResponse(FrequencyOracle):
     r"""Report the true category with probability :math:`p`, each other one with :math:`q`.
 
     .. math:: p = \frac{e^\varepsilon}{e^\varepsilon + k - 1}, \qquad
@@ -84,18 +86,23 @@ class RandomizedResponse(Report):
         b = exp_neg(Fraction(self.epsilon))
         return (self.categories - 1) * b / (1 + (self.categories - 1) * b)
 
-    @property
-    def top(self) -> int:
-        """The highest code, k - 1."""
-        return self.categories - 1
+    def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        r"""Keep the code with probability :math:`p - q`, else report any of the k alike."""
+        b = exp_neg(Fraction(self.epsilon))
+        keep = (1 - b) / (1 + (self.categories - 1) * b)
+        drawn = np.empty(codes.size, np.int64)
+        for start in range(0, codes.size, CHUNK):
+            part = codes[start : start + CHUNK]
+            anyone = noise.uniform_below(self.categories, part.size, source=source)
+            kept = noise.bernoulli(keep, part.size, source=source)
+            np.copyto(anyone, part, where=kept)
+            drawn[start : start + CHUNK] = anyone
+        return drawn
 
-    def draw(self, x: int, size: int | None, source: Source) -> Value:
-        """Report: step on by 1 to k - 1 places with the chance of a lie."""
-        shape = 1 if size is None else size
-        lies = noise.bernoulli(self.lie, shape, source=source)
-        steps = 1 + noise.uniform_below(self.categories - 1, shape, source=source)
-        report = (x + np.where(lies, steps, 0)) % self.categories
-        return int(report[0]) if size is None else report
+    @property
+    def chances(self) -> tuple[float, float]:
+        """The chances p of the true category and q of each other one."""
+        return self.channel
 
     def law(self, x: int) -> Law:
         """Return the law over the categories."""

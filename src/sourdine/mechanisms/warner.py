@@ -12,6 +12,7 @@ from sourdine import noise
 from sourdine.errors import ParameterError
 from sourdine.exact import Real, exp_neg, integer, positive, probability
 from sourdine.laws import Law
+from sourdine.mechanisms.frequency_oracle import FrequencyOracle
 from sourdine.mechanisms.mechanism import Report, read_beta, settle
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import LOCAL, Guarantee
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact.parameters import Number
-    from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
 __all__ = ["Warner"]
@@ -29,7 +29,7 @@ HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Warner(Report):
+class Warner(FrequencyOracle):
     r"""Answer a yes-no question with two coins: the truth, or the second coin's answer.
 
     With probability :math:`\tau` the person says the truth, else "yes" with probability
@@ -74,6 +74,7 @@ class Warner(Report):
 
     truth: Number
     yes: Number = HALF
+    categories: int = field(init=False, repr=False, compare=False, default=2)
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -98,19 +99,20 @@ class Warner(Report):
         b = (1 - Fraction(self.truth)) * Fraction(self.yes)
         return Fraction(self.truth) + b, b
 
-    @property
-    def top(self) -> int:
-        """The code of yes."""
-        return 1
-
     def read(self, x: object) -> int:
         """Return 0 or 1; True and False will do."""
         return Report.read(self, int(x) if isinstance(x, (bool, np.bool_)) else x)
 
-    def draw(self, x: int, size: int | None, source: Source) -> Value:
+    def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         """Throw the coins."""
-        answer = noise.bernoulli(self.channel[1 - x], size, source=source)
-        return int(answer) if isinstance(answer, bool) else answer.astype(np.int64)
+        a, b = self.channel
+        return noise.bernoulli_table([b, a], codes, source=source).astype(np.int64)
+
+    @property
+    def chances(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The chances that a report says no, yes: of those who should, and of the others."""
+        a, b = map(float, self.channel)
+        return np.array([1 - b, a]), np.array([1 - a, b])
 
     def law(self, x: int) -> Law:
         """Return the chances of no and yes."""

@@ -107,7 +107,7 @@ class Plan:
 
     def plot(self, *, path: str | None = None) -> Any:  # noqa: ANN401
         """Draw the error against epsilon, and this plan as a dot; ``path=`` saves the picture."""
-        from sourdine.central import figures  # noqa: PLC0415 - matplotlib is loaded there, late
+        from sourdine.look import figures  # noqa: PLC0415 - matplotlib is loaded there, late
 
         figure, axes = figures.canvas()
         curve = [float(self.epsilon) * 10 ** (k / 12) for k in range(-12, 13)]

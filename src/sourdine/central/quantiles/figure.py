@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.central import figures
-from sourdine.central.figures import gaps, legend
+from sourdine.central.figures import dots
+from sourdine.look import figures
+from sourdine.look.figures import gaps, legend
 
 if TYPE_CHECKING:
     from sourdine.central.quantiles.statistic import Quantiles
@@ -109,4 +110,4 @@ def _one(
     order, value = float(statistic.orders[0]), float(np.ravel(release.value)[0])
     name = "median" if order == 0.5 else f"{100 * order:g} % quantile"
     alone: Any = _Alone(statistic)
-    return figures.dots({name: value}, replace(release, mechanism=alone), **options)
+    return dots({name: value}, replace(release, mechanism=alone), **options)

@@ -24,10 +24,10 @@ from sourdine.central.quantiles.joint import JointExp, JointFree
 from sourdine.central.quantiles.methods import METHODS, chosen, made, needs_count
 from sourdine.central.quantiles.reading import Reader
 from sourdine.central.quantiles.tree import Tree
-from sourdine.central.showing import row
 from sourdine.central.statistic import END_HEADS, charged, public_n
 from sourdine.errors import ParameterError
 from sourdine.exact import integer, rational
+from sourdine.look.numbers import row
 from sourdine.mechanisms import Laplace
 from sourdine.mechanisms.mechanism import read_beta, read_level
 from sourdine.noise import SYSTEM

@@ -1,0 +1,1 @@
+"""Local privacy: nobody ever holds the answers in the clear."""
