@@ -10,11 +10,13 @@ The rooms, ground floor first; each imports only those before it:
 ``noise``        exact samplers over the operating system's generator
 ``laws``         whole distributions, as evidence for every claim
 ``release``      what a mechanism publishes: a value, its cost, its caveats
+``look``         one look for all numbers and pictures
 ``tally``        any frame or file to exact counts over public cells
 ``mechanisms``   the primitives, each with four faces: release, law, guarantee, error
 ``audit``        claims checked by machine
 ``bounds``       theorems on accuracy, as functions
 ``central``      means, histograms, quantiles: what a person publishes
+``local``        answers randomised before they leave a person's hands: surveys, tables, densities
 ``plan``         what an answer will cost, before paying
 ``session``      one budget for many answers, with a ledger
 ===============  ==============================================================================
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
         data,
         exact,
         laws,
+        local,
         mechanisms,
         noise,
         plan,
@@ -65,8 +68,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _ROOMS = (
-    "audit", "bounds", "central", "data", "exact", "laws", "mechanisms", "noise", "plan", "privacy",
-    "session", "tally",
+    "audit", "bounds", "central", "data", "exact", "laws", "local", "mechanisms", "noise", "plan",
+    "privacy", "session", "tally",
 )  # fmt: skip
 _NAMES = {
     **dict.fromkeys(("count", "histogram", "mean", "proportion", "sum", "variance"), "central"),
@@ -99,6 +102,7 @@ __all__ = [
     "exact",
     "histogram",
     "laws",
+    "local",
     "mean",
     "mechanisms",
     "median",

@@ -20,7 +20,7 @@ class FrequencyOracle(Report):
     A report supports the category :math:`v` with probability :math:`p` if the person's is
     :math:`v`, and with probability :math:`q` if it is another, whichever. So the number of reports
     that support :math:`v` tells how many people have it: all estimators of
-    `sourdine.local.frequencies` need are these two chances and the supports.
+    `sourdine.local.estimators` need are these two chances and the supports.
     """
 
     __slots__ = ()
