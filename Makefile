@@ -25,13 +25,18 @@ format: $(VENV)/.ready
 audit: $(VENV)/.ready ## exact worst case and sampling of the registered mechanisms
 	$(BIN)/sourdine audit
 
-bench: .venv-bench/.ready ## speed beside NumPy, OpenDP and diffprivlib, in one process
+bench: .venv-bench/.ready ## speed beside NumPy, OpenDP, diffprivlib, pure-ldp and multi-freq-ldpy, in one process
 	.venv-bench/bin/python benchmarks/startup.py
 	.venv-bench/bin/python benchmarks/noise.py
 	.venv-bench/bin/python benchmarks/quantiles.py
+	.venv-bench/bin/python benchmarks/local.py
 
-simulate: $(VENV)/.ready ## an hour: coverage of intervals, plans, ten thousand fuzzed calls, 200 kills
+simulate: $(VENV)/.ready ## two hours: coverage of intervals, surveys, densities, large tables, fuzzed calls, kills
 	$(BIN)/python benchmarks/coverage.py
+	$(BIN)/python benchmarks/surveys.py
+	$(BIN)/python benchmarks/densities.py
+	$(BIN)/python benchmarks/large_tables.py
+	$(BIN)/python benchmarks/pima.py
 	$(BIN)/python benchmarks/ledger.py
 	SOURDINE_FUZZ=10020 $(BIN)/python -m pytest -q tests/central/test_fuzz.py
 

@@ -60,7 +60,7 @@ def readable(kind: str, build: Callable[..., Released]) -> None:
 
 def rebuilt(facts: Mapping[str, Any]) -> Released:
     """Return the statistic that wrote these facts."""
-    for room in ("sourdine.central", "sourdine.central.quantiles"):
+    for room in ("sourdine.central", "sourdine.central.quantiles", "sourdine.local"):
         import_module(room)
     parameters = dict(facts)
     kind = parameters.pop("kind", None)
@@ -107,7 +107,8 @@ class Release:
         Parameters
         ----------
         confidence
-            A probability below 1; for several numbers it holds for all of them together.
+            A probability below 1; for several numbers it holds for all of them together, unless
+            a caveat says that each holds on its own.
         of
             ``"sample"``: the truth is the statistic of the records at hand.
             ``"population"``: of the law they were drawn from, so sampling error is added.

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-import sourdine.central.quantiles  # noqa: F401 - registers its mechanisms
+import sourdine.central.quantiles
+import sourdine.local  # noqa: F401 - both register their mechanisms
 from sourdine.audit import checks
 from sourdine.mechanisms import registered
 
@@ -72,5 +73,6 @@ def test_every_mechanism_is_registered():
         "Laplace", "Gaussian", "Staircase", "Exponential", "PermuteAndFlip", "AboveThreshold",
         "Warner", "RandomizedResponse", "BoundedLaplace", "BoundedStaircase", "Subsample",
         "BernoulliMean", "JointFree", "QExp", "InverseSensitivity", "PiecewiseLaplace",
-        "NaiveLaplace",
+        "NaiveLaplace", "UnaryEncoding", "LocalHashing", "HadamardResponse", "SubsetSelection",
+        "SlidingWindow", "Duchi", "Hybrid", "AnyAnswer", "PaidFlag", "SignedLevel",
     }  # fmt: skip

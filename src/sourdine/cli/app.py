@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sourdine import __version__
-from sourdine.cli.commands import add_plans, add_statistics
+from sourdine.cli.commands import add_local, add_plans, add_statistics
 from sourdine.cli.wording import as_typed
 from sourdine.errors import BudgetExceededError, SourdineError
 
@@ -28,6 +28,7 @@ plan = typer.Typer(
     help="What a statistic will cost, or how far off it will be. Spends nothing, reads no data.",
 )
 add_statistics(app)
+add_local(app)
 add_plans(plan)
 app.add_typer(plan, name="plan")
 

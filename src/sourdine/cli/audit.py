@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
+import sourdine.local  # noqa: F401 - registers its mechanisms
 from sourdine.audit import ALPHA, audit_row
-from sourdine.central import quantiles  # noqa: F401 - registers its mechanisms
+from sourdine.central import quantiles  # noqa: F401 - as above
 from sourdine.errors import ParameterError
 from sourdine.mechanisms import registered
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import typer
 
-__all__ = ["add_plans", "add_statistics"]
+__all__ = ["add_local", "add_plans", "add_statistics"]
 
 GROUPS = (o.BY, o.KEYS)
 NUMBERS = (o.COLUMN, o.BOUNDS, o.STEP)
@@ -106,6 +106,70 @@ def add_plans(app: typer.Typer) -> None:
         own = tuple(option for option in each.own if option is not o.COLUMN)
         examples = (f"sourdine plan {each.name} {each.plan}",)
         _add(app, each, PLANNED, (*own, *PLANNING), examples, _planning(each.name))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalCommand:
+    """A command of local privacy: what it does, what to know, its options and an example."""
+
+    name: str
+    text: str
+    more: str
+    options: tuple[Option, ...]
+    example: str
+
+
+LOCAL = (
+    LocalCommand(
+        name="schema",
+        text="Begin a schema: the names of a table's columns, with gaps to fill in.",
+        more="The types of a Parquet file are used. Those of a CSV file would have to be guessed "
+        "from its values, so there every kind is left open.",
+        options=(o.FILE, o.NEW_SCHEMA),
+        example="survey.csv -o schema.toml",
+    ),
+    LocalCommand(
+        name="sanitize",
+        text="Randomise every record of a table on its own, under a schema.",
+        more="The output has the same columns and may be given away; each time the same records "
+        "are sanitised, they cost epsilon again.",
+        options=(o.FILE, o.SCHEMA, o.OUT, o.DROP),
+        example="survey.csv --schema schema.toml -o clean.csv",
+    ),
+    LocalCommand(
+        name="estimate",
+        text="Shares, means and quartiles from a sanitised table, with intervals.",
+        more="Costs nothing: the table was paid for when it was sanitised.",
+        options=(o.FILE, o.SCHEMA, o.PAIR, o.JSON, o.PLOT),
+        example="clean.csv --schema schema.toml --pair age,vote --plot survey.png",
+    ),
+    LocalCommand(
+        name="density",
+        text="The density of a column whose values are each randomised on their own.",
+        more="Every value is randomised before it is looked at; epsilon is what each person "
+        "spends.",
+        options=(o.FILE, o.COLUMN, o.BOUNDS, o.EPSILON, o.METHOD, o.LOSS, o.JSON, o.PLOT),
+        example="people.csv -c salary --bounds 0 200000 --epsilon 1 --plot density.png",
+    ),
+)
+
+
+def add_local(app: typer.Typer) -> None:
+    """Add the commands of local privacy."""
+    for each in LOCAL:
+        epilog = f"Example:\n\n$ sourdine {each.name} {each.example}"
+        app.command(
+            each.name, help=f"{each.text}\n\n{each.more}", short_help=each.text, epilog=epilog
+        )(command(_local(each.name), each.options))
+
+
+def _local(name: str) -> Callable[..., None]:
+    def run(**given: Any) -> None:  # noqa: ANN401
+        from sourdine.cli import tables  # noqa: PLC0415 - commands load what they need
+
+        getattr(tables, name)(given)
+
+    return run
 
 
 def _add(  # noqa: PLR0913, PLR0917 - one call of typer's

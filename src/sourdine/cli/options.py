@@ -201,6 +201,61 @@ CONFIDENCE = _text(
     metavar="PROBABILITY",
     text="With which probability the error holds; 0.95 if left out.",
 )
+SCHEMA = Option(
+    "schema",
+    str,
+    typer.Option(
+        "--schema",
+        "-s",
+        help="A TOML or JSON file: columns and epsilon; 'sourdine schema' begins one.",
+        metavar="PATH",
+        rich_help_panel=PRIVACY,
+    ),
+    inspect.Parameter.empty,
+)
+OUT = Option(
+    "out",
+    str,
+    typer.Option(
+        "--out",
+        "-o",
+        help="The file to write, CSV or Parquet.",
+        metavar="PATH",
+        rich_help_panel=OUTPUT,
+    ),
+    inspect.Parameter.empty,
+)
+NEW_SCHEMA = _text(
+    "out",
+    "--out",
+    "-o",
+    panel=OUTPUT,
+    metavar="PATH",
+    text="The schema to write; else it is printed.",
+)
+DROP = _text(
+    "drop",
+    panel=DATA,
+    metavar="A,B,...",
+    text="Columns to leave out; every other one must be in the schema.",
+)
+PAIR = Option(
+    "pair",
+    list[str] | None,
+    typer.Option(
+        "--pair",
+        help="Two columns to be looked at together; may be typed several times.",
+        metavar="NAME,NAME",
+        rich_help_panel=WHAT,
+    ),
+)
+LOSS = _text(
+    "loss",
+    panel=WHAT,
+    metavar="NAME",
+    text="What shall be small: l2, the squared error of the density (the default), or w1, the area "
+    "between the distribution functions.",
+)
 JSON = _flag("json", panel=OUTPUT, text="Print JSON, and nothing else, on standard output.")
 PLOT = _text(
     "plot",

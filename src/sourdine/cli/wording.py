@@ -16,7 +16,7 @@ def as_typed(text: str) -> str:
     'Type --bounds 0 120, --epsilon 1 and --keys a,b.'
     """
     text = re.sub(r"\bbounds=\((\S+), (\S+)\)", r"--bounds \1 \2", text)
-    text = re.sub(r"\b(keys|q|bins)=\[([^]]*)\]", _listed, text)
+    text = re.sub(r"\b(keys|q|bins|drop)=\[([^]]*)\]", _listed, text)
     return re.sub(r"\b([a-z]+)=('?)([^\s',]+)\2", r"--\1 \3", text)
 
 

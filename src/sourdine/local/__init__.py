@@ -1,1 +1,34 @@
-"""Local privacy: nobody ever holds the answers in the clear."""
+"""Local privacy: nobody ever holds the answers in the clear.
+
+Each person's answers are randomised before they leave their hands; what many people sent is then
+estimated, with intervals. A `Schema` says what may be answered and what a record may cost:
+
+==================  ===============================================================================
+``table``           a schema of columns: sanitise a table, or draw reports, and estimate from them
+``reports``         the reports of many people on their way: a wire format, and what adds them up
+``density``         the density of a number, by wavelets, bins or waves
+``learn``           learning from sanitised tables, with scikit-learn (an extra)
+``shuffling``       what reports are worth once nobody knows who sent which
+``categorical``     the randomisers of a category
+``numeric``         the randomisers of a number
+``estimators``      what the reports of one question tell
+==================  ===============================================================================
+"""
+
+from sourdine.local.density import Density, density
+from sourdine.local.reports import Aggregator
+from sourdine.local.shuffling import shuffled, shuffled_allowance
+from sourdine.local.table import Choice, Estimates, Flag, Number, Schema
+
+__all__ = [
+    "Aggregator",
+    "Choice",
+    "Density",
+    "Estimates",
+    "Flag",
+    "Number",
+    "Schema",
+    "density",
+    "shuffled",
+    "shuffled_allowance",
+]

@@ -65,9 +65,9 @@ def finished(
 ) -> Any:  # noqa: ANN401
     """Write title and cost, save if there is a path, and return the figure."""
     axes.set_title(title or str(release.mechanism), loc="left", color=INK, fontsize=11, pad=22)
-    axes.text(
-        0, 1.03, f"{release.cost} · 95 % intervals",
-        transform=axes.transAxes, color=GREY, fontsize=8, va="bottom",
+    axes.annotate(
+        f"{release.cost} · 95 % intervals", (0, 1), (0, 6), xycoords="axes fraction",
+        textcoords="offset points", color=GREY, fontsize=8, va="bottom",
     )  # fmt: skip
     if path is not None:
         figure.savefig(path)

@@ -17,6 +17,9 @@ from sourdine.mechanisms.bounded_laplace import read_last
 from sourdine.mechanisms.mechanism import Report, read_beta, settle
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.mechanisms.staircase import gamma_l1, gamma_l2, read_minimise
+from sourdine.noise.filters import SLACK, unit_floats
+from sourdine.noise.lazy import LazyUniform
+from sourdine.noise.source import draw_words
 from sourdine.privacy import LOCAL, Guarantee
 
 if TYPE_CHECKING:
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
     from sourdine.noise import Source
 
 __all__ = ["BoundedStaircase", "rejection_level"]
+
+CHUNK = 1 << 17
+"""People answered for at once: few enough for the cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,13 +123,46 @@ class BoundedStaircase(Report):
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         """Decide near or far, then take any of those ticks."""
-        first, width = self._near(codes)
-        least = 2 * self.reach - 1 if self.form == "window" else self.reach
-        coins = [self._far(size) for size in range(least, 2 * self.reach)]
-        far = noise.bernoulli_table(coins, width - least, source=source)
-        inside = noise.uniform_below(width, source=source)
-        outside = noise.uniform_below(np.maximum(self.last + 1 - width, 1), source=source)
-        return np.where(far, outside + np.where(outside >= first, width, 0), first + inside)
+        draw = self._slid if self.form == "window" else self._cut
+        drawn = np.empty(codes.size, np.int64)
+        for start in range(0, codes.size, CHUNK):
+            drawn[start : start + CHUNK] = draw(codes[start : start + CHUNK], source)
+        return drawn
+
+    def _slid(self, x: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        """Draw with a window of one width: one coin, and two uniforms of which one is used."""
+        width = 2 * self.reach - 1
+        first = np.clip(x - (self.reach - 1), 0, self.last + 1 - width)
+        tick = noise.uniform_below(self.last + 1 - width, x.size, source=source)
+        tick += (tick >= first) * width
+        first += noise.uniform_below(width, x.size, source=source)
+        np.copyto(first, tick, where=noise.bernoulli(self._far(width), x.size, source=source))
+        return first
+
+    def _cut(self, x: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        """Draw with a near that the ends cut off: its width decides the coin and the uniform."""
+        first, width = self._near(x)
+        far = self._tossed(width, source).astype(np.int64)
+        among = width + far * (self.last + 1 - 2 * width)
+        tick = noise.uniform_below(np.maximum(among, 1), source=source)
+        beyond = far * (tick >= first)
+        tick += (1 - far) * first + beyond * width
+        return tick
+
+    def _tossed(self, width: NDArray[np.int64], source: Source) -> NDArray[np.bool_]:
+        r"""Toss each lane's coin: by floats, and exactly where they leave a doubt.
+
+        The float of a chance is a few roundings from it, and :math:`\eta e^{-\eta} < 1/2` bounds
+        what the rounding of the level adds: far below the slack of :math:`2^{-30}`.
+        """
+        words = draw_words(source, width.size)
+        mass = (self.last + 1 - width) * exp(-float(self.level))
+        margin = mass / (width + mass) - unit_floats(words)
+        far = np.asarray(margin > 0)
+        for lane in np.flatnonzero(np.abs(margin) <= SLACK).tolist():
+            uniform = LazyUniform(source, int(words[lane]), 64)
+            far[lane] = uniform.below(self._far(int(width[lane])))
+        return far
 
     def _far(self, width: int) -> Real:
         """Return the chance of a report outside a near of this width."""

@@ -176,7 +176,11 @@ class Report(Mechanism[int]):
 
     def randomise(self, codes: object, *, source: Source = SYSTEM) -> NDArray[Any]:
         """Draw one report for each person; codes outside 0 to ``top`` count as the nearest end."""
-        read = np.clip(np.atleast_1d(np.asarray(read_ticks(codes))), 0, self.top).astype(np.int64)
+        whole = isinstance(codes, np.ndarray) and codes.dtype.kind in "iu"
+        given = np.atleast_1d(np.asarray(codes if whole else read_ticks(codes)))
+        highest = given.view(np.uint64).max(initial=0) if given.dtype == np.int64 else np.inf
+        fits = highest <= self.top
+        read = given if fits else np.clip(given, 0, self.top).astype(np.int64, copy=False)
         tape = CURRENT.get()
         if tape is None:
             return self.reports(read, source)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import exp
+from functools import lru_cache
+from math import exp, expm1
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ from sourdine.laws import Law
 from sourdine.mechanisms.frequency_oracle import FrequencyOracle
 from sourdine.mechanisms.mechanism import read_beta, settle
 from sourdine.mechanisms.registry import Specimen, register
+from sourdine.noise.uniform import uniform_codes
 from sourdine.privacy import LOCAL, Guarantee
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["RandomizedResponse"]
 
 MOST = 1 << 62
-CHUNK = 1 << 17
+CHUNK = 1 << 18
 """People answered for at once: enough for the quick coins, few enough for the cache."""
 
 
@@ -88,21 +90,31 @@ class RandomizedResponse(FrequencyOracle):
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         r"""Keep the code with probability :math:`p - q`, else report any of the k alike."""
-        b = exp_neg(Fraction(self.epsilon))
-        keep = (1 - b) / (1 + (self.categories - 1) * b)
+        keep = _keep(Fraction(self.epsilon), self.categories)
         drawn = np.empty(codes.size, np.int64)
         for start in range(0, codes.size, CHUNK):
             part = codes[start : start + CHUNK]
-            anyone = noise.uniform_below(self.categories, part.size, source=source)
-            kept = noise.bernoulli(keep, part.size, source=source)
-            np.copyto(anyone, part, where=kept)
-            drawn[start : start + CHUNK] = anyone
+            anyone = uniform_codes(self.categories, part.size, source)
+            kept = noise.bernoulli(keep, part.size, source=source).view(np.int8)
+            truth = part.astype(anyone.dtype)
+            truth ^= anyone
+            truth &= (-kept).astype(anyone.dtype)  # all bits of those who keep their own
+            np.bitwise_xor(truth, anyone, out=drawn[start : start + CHUNK], casting="unsafe")
         return drawn
 
     @property
     def chances(self) -> tuple[float, float]:
         """The chances p of the true category and q of each other one."""
         return self.channel
+
+    @property
+    def noise_variance(self) -> float:
+        r"""The number of reports times the variance of a rare category's estimate.
+
+        That is :math:`\frac{q(1-q)}{(p-q)^2} = \frac{e^\varepsilon + k - 2}{(e^\varepsilon-1)^2}`.
+        """
+        b = exp(-float(self.epsilon))
+        return b * (1 + (self.categories - 2) * b) / expm1(-float(self.epsilon)) ** 2
 
     def law(self, x: int) -> Law:
         """Return the law over the categories."""
@@ -140,6 +152,13 @@ class RandomizedResponse(FrequencyOracle):
         f = float(probability(frequency, "frequency"))
         spread = f * p * (1 - p) + (1 - f) * q * (1 - q)
         return spread / (integer(reports, "reports", least=1) * (p - q) ** 2)
+
+
+@lru_cache(256)
+def _keep(epsilon: Fraction, k: int) -> Real:
+    """Return p - q, to any precision; kept, as what is known of it is worth keeping."""
+    b = exp_neg(epsilon)
+    return (1 - b) / (1 + (k - 1) * b)
 
 
 register(

@@ -48,6 +48,7 @@ __all__ = ["bounded_laplace", "truncated_geometric"]
 Floats = NDArray[np.float64]
 _HIGHEST_TOP = 1 << 52  # beyond, floats no longer hold the distance to both ends
 _LANES = 1 << 14
+_TABLED = 1 << 12  # up to this top the powers are looked up
 
 
 @overload
@@ -140,11 +141,25 @@ def truncated_geometric(
 class _BoundedLaw:
     """The law for one top and one decay, and any centre."""
 
-    __slots__ = ("_decay", "_float_decay", "_top")
+    __slots__ = ("_decay", "_float_decay", "_gaps", "_powers", "_top")
 
     def __init__(self, top: int, decay: Fraction) -> None:
         self._top, self._decay = top, decay
         self._float_decay = float_rate(decay)
+        self._powers: Floats | None = None
+        self._gaps: Floats | None = None
+        if top <= _TABLED:
+            exponents = -self._float_decay * np.arange(top + 2)
+            with np.errstate(under="ignore"):
+                self._powers, self._gaps = np.exp(exponents), -np.expm1(exponents)
+
+    def _power(self, k: NDArray[np.int64]) -> Floats:
+        """Return a**k, for k from 0 to top + 1."""
+        return np.exp(-self._float_decay * k) if self._powers is None else self._powers[k]
+
+    def _gap(self, k: NDArray[np.int64]) -> Floats:
+        """Return D(k) = 1 - a**k."""
+        return -np.expm1(-self._float_decay * k) if self._gaps is None else self._gaps[k]
 
     def draw(self, x: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         words = draw_words(source, x.size)
@@ -159,26 +174,24 @@ class _BoundedLaw:
         self, x: NDArray[np.int64], words: NDArray[np.uint64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return each lane's value in floating point, and whether it is beyond doubt."""
-        decay, ratio, top = self._float_decay, np.exp(-self._float_decay), float(self._top)
-        centre = x.astype(np.float64)
-        left_mass = -np.expm1(-decay * (centre + 1))
-        right_mass = -np.expm1(-decay * (top - centre))
-        total = left_mass + ratio * right_mass
-        left = total * unit_floats(words) < left_mass
-        unit = np.where(left, total, total / ratio)
-        target = unit * unit_floats(np.where(left, words, ~words))
-        room = np.where(left, centre, top - centre - 1)
-        missing = np.where(left, left_mass, right_mass) - target
+        decay, ratio = self._float_decay, np.exp(-self._float_decay)
+        left_mass = self._gap(x + 1)
+        total = left_mass + ratio * self._gap(self._top - x)
+        right = (total * unit_floats(words) >= left_mass).astype(np.int64)  # 0 or 1: no branches
+        unit = total / np.array([1.0, ratio])[right]
+        target = unit * unit_floats(words ^ (-right).view(np.uint64))
+        room = x + right * (self._top - 1 - 2 * x)
+        missing = self._gap(room + 1) - target
         distance = np.floor(np.log1p(-missing) / -decay)
         distance = np.fmax(np.fmin(distance, room), 0)  # also where it is not a number
-        near = np.exp(-decay * distance)
-        upper = near * -np.expm1(-decay * (room - distance + 1))
+        steps = distance.astype(np.int64)
+        near = self._power(steps)
+        upper = near * self._gap(room - steps + 1)
         lower = upper + near * np.expm1(-decay)
         doubt = upper * ((decay * distance + (decay + 8)) * 2.0**-49) + unit * 2.0**-60
-        decided = (target - doubt > lower) | (distance == room)
+        decided = (target - doubt > lower) | (steps == room)
         decided &= target + doubt < upper
-        steps = distance.astype(np.int64)
-        return np.where(left, x - steps, x + 1 + steps), decided
+        return x - steps + right * (1 + 2 * steps), decided
 
     def _exact(self, x: int, guess: int, uniform: LazyUniform) -> int:
         """Return the least y with the uniform below its F, looking near the guess first."""

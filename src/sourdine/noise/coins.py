@@ -10,6 +10,11 @@ Many lanes at once are quicker without the open bytes. Let :math:`a = \lfloor 25
 besides, each lane is marked with probability 1/128 (`sourdine.noise.rare`) and a mark kept with
 probability :math:`128 (p - a)/(1 - a) \le 1`. One or the other happens with probability
 :math:`a + (1 - a)\frac{p - a}{1 - a} = p`.
+
+Where the coins are wanted as packed bits (`bernoulli_bits`), eight lanes are tossed in one byte.
+With :math:`a = 0.a_1 \ldots a_8` in binary and fair bits :math:`r_i`, let :math:`x_9 = 0` and
+:math:`x_i = x_{i+1} \lor r_i` if :math:`a_i = 1`, else :math:`x_i = x_{i+1} \land r_i`. Then
+:math:`P(x_i) = (a_i + P(x_{i+1}))/2`, so :math:`P(x_1) = a`, in every bit of the byte at once.
 """
 
 from __future__ import annotations
@@ -35,7 +40,7 @@ if TYPE_CHECKING:
 
     from sourdine.exact.parameters import Number
 
-__all__ = ["bernoulli", "bernoulli_table"]
+__all__ = ["bernoulli", "bernoulli_bits", "bernoulli_table"]
 
 _BYTE = np.dtype("u1")
 _COIN_CHUNK = 1 << 18
@@ -168,6 +173,58 @@ def _toss(coin: _Coin, count: int, source: Source) -> NDArray[np.bool_]:
     out[lane] = words < coin.low64
     for i in np.flatnonzero((words >= coin.low64) & (words < coin.high64)):
         out[lane[i]] = coin.decide(int(words[i]), source)
+    return out
+
+
+def bernoulli_bits(
+    p: Real | Number, rows: int, columns: int, *, source: Source = SYSTEM
+) -> NDArray[np.uint8]:
+    """Draw rows of coins of probability exactly ``p``, packed into bytes.
+
+    Coin ``j`` of a row is bit ``j % 8`` of its byte ``j // 8``; the bits after the last are 0.
+
+    Parameters
+    ----------
+    p
+        As in `bernoulli`.
+    rows, columns
+        How many rows, and how many coins in each.
+    source
+        Where the bits come from.
+
+    Notes
+    -----
+    The law is that of `bernoulli`: ``test_packed_coins_are_exact``.
+
+    Examples
+    --------
+    >>> bernoulli_bits(1, 2, 10).tolist()
+    [[255, 3], [255, 3]]
+    """
+    coin, width = _coin(p), -(-columns // 8)
+    split = None if coin.high8 > coin.low8 + 1 else _split(coin)
+    if split is None:
+        coins = bernoulli(p, (rows, columns), source=source)
+        return np.packbits(coins, axis=1, bitorder="little")
+    flat = _dyadic_bits(split.byte, rows * width, source)
+    marked = rare_lanes(8 * flat.size, source)
+    kept = marked[_toss(split.rare, marked.size, source)]
+    np.bitwise_or.at(flat, kept >> 3, np.left_shift(1, kept & 7).astype(np.uint8))
+    if split.inverted:
+        np.invert(flat, out=flat)
+    drawn = flat.reshape(rows, width)
+    if columns % 8:
+        drawn[:, -1] &= (1 << columns % 8) - 1
+    return drawn
+
+
+def _dyadic_bits(byte: int, count: int, source: Source) -> NDArray[np.uint8]:
+    """Return bytes whose bits are 1 with probability byte / 256."""
+    out = np.zeros(count, np.uint8)
+    least = (byte & -byte).bit_length() - 1  # below it x stays 0: nothing to draw
+    for digit in range(least, 8) if byte else ():
+        step = np.bitwise_or if byte >> digit & 1 else np.bitwise_and
+        step(out, draw(source, count, _BYTE), out=out)
     return out
 
 

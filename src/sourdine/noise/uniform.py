@@ -7,7 +7,7 @@ refusals rare, and a refused lane draws a fresh word.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -20,9 +20,10 @@ from sourdine.noise.source import SYSTEM, Source, draw, draw_words
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["uniform_below"]
+__all__ = ["uniform_below", "uniform_codes"]
 
-_HALVES = (np.dtype("<u2"), np.dtype("<u4"))
+_HALVES: tuple[np.dtype[Any], ...] = (np.dtype("<u2"), np.dtype("<u4"))
+_PRODUCTS: tuple[np.dtype[Any], ...] = (np.dtype("<u4"), np.dtype("<u8"))
 
 
 @overload
@@ -64,7 +65,18 @@ def uniform_below(
             f"k must be at most 2**63 for an array of draws, got {most}. Draw one by one."
         )
     count, shape = lanes(size)
-    return _below_many(most, count, source).reshape(shape)
+    drawn = uniform_codes(most, count, source)
+    return drawn.astype(np.int64, copy=False).reshape(shape)
+
+
+def uniform_codes(k: int, count: int, source: Source) -> NDArray[Any]:
+    """Draw as `uniform_below`, into 16, 32 or 64 bits: integers as narrow as the words drawn."""
+    if k & (k - 1) == 0:
+        return _power_of_two(k, count, source)
+    for dtype, wide in zip(_HALVES, _PRODUCTS, strict=True):
+        if k.bit_length() <= 8 * dtype.itemsize - 5:
+            return _multiplied(k, count, dtype, wide, source)
+    return _below_each(np.full(count, k, np.int64), None, source)
 
 
 def _below_one(k: int, source: Source) -> int:
@@ -76,24 +88,15 @@ def _below_one(k: int, source: Source) -> int:
             return value
 
 
-def _below_many(k: int, count: int, source: Source) -> NDArray[np.int64]:
-    if k & (k - 1) == 0:
-        return _power_of_two(k, count, source)
-    for dtype in _HALVES:
-        bits = 8 * dtype.itemsize
-        if k.bit_length() <= bits - 5:
-            return _multiplied(k, count, dtype, source)
-    return _below_each(np.full(count, k, np.int64), None, source)
-
-
-def _power_of_two(k: int, count: int, source: Source) -> NDArray[np.int64]:
+def _power_of_two(k: int, count: int, source: Source) -> NDArray[Any]:
     dtype = next((d for d in _HALVES if k <= 1 << 8 * d.itemsize), np.dtype("<u8"))
-    return draw(source, count, dtype).astype(np.int64) & np.int64(k - 1)
+    masked: NDArray[Any] = draw(source, count, dtype) & dtype.type(k - 1)
+    return masked
 
 
 def _multiplied(
-    k: int, count: int, dtype: np.dtype[np.unsignedinteger], source: Source
-) -> NDArray[np.int64]:
+    k: int, count: int, dtype: np.dtype[Any], wide: np.dtype[Any], source: Source
+) -> NDArray[Any]:
     r"""Draw by Lemire's method: :math:`\lfloor wk/2^b \rfloor`.
 
     A word is refused if :math:`wk \bmod 2^b < 2^b \bmod k`. For each value there are as many
@@ -101,13 +104,13 @@ def _multiplied(
     :math:`\lfloor 2^b / k \rfloor`.
     """
     bits = 8 * dtype.itemsize
-    product = draw(source, count, dtype).astype(np.uint64)
-    product *= np.uint64(k)
-    refused = (product.astype(dtype) < (1 << bits) % k).nonzero()[0]
-    product >>= np.uint64(bits)
-    out = product.view(np.int64)
+    product = draw(source, count, dtype).astype(wide)
+    product *= wide.type(k)
+    (refused,) = (product.astype(dtype) < (1 << bits) % k).nonzero()
+    product >>= wide.type(bits)
+    out = product.astype(dtype)
     if refused.size:
-        out[refused] = _multiplied(k, refused.size, dtype, source)
+        out[refused] = _multiplied(k, refused.size, dtype, wide, source)
     return out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,10 +33,14 @@ def guarded(work: Callable[[], Any]) -> Any:  # noqa: ANN401
     try:
         return work()
     except duckdb.Error:
-        raise ParameterError(
-            "data must be readable to the end, got a file or relation that DuckDB cannot read. "
-            "Check that it is whole, that a relation's connection is open and memory is enough."
-        ) from None
+        raise _unreadable() from None
+
+
+def _unreadable() -> ParameterError:
+    return ParameterError(
+        "data must be readable to the end, got a file or relation that DuckDB cannot read. "
+        "Check that it is whole, that a relation's connection is open and memory is enough."
+    )
 
 
 class Duck(Engine):
@@ -64,13 +69,26 @@ class Duck(Engine):
         """The names."""
         return tuple(self._kinds)
 
+    @property
+    def is_file(self) -> bool:
+        """Whether the rows are in a file, not in a relation of the caller."""
+        return self._connection is not None
+
+    def kind(self, name: str) -> str | None:
+        """Return the type of a column; that of text is what its values look like, so none."""
+        return None if self.parsed else self._kinds[name]
+
     def rows(self) -> int:
         """Return how many there are."""
         return int(guarded(self._relation.aggregate("count(*)").fetchall)[0][0])
 
-    def _keys(self, cells: Sequence[tuple[str, Cell]]) -> tuple[list[sql.Key], Any]:
+    def _keys(
+        self,
+        cells: Sequence[tuple[str, Cell]],
+        key: Callable[[Cell, str, str, str], sql.Key] = sql.key,
+    ) -> tuple[list[sql.Key], Any]:
         """Return the keys of cells and the relation that has them as k0, k1, ..."""
-        keys = [sql.key(cell, c, self._kinds[c], f"x{i}") for i, (c, cell) in enumerate(cells)]
+        keys = [key(cell, c, self._kinds[c], f"x{i}") for i, (c, cell) in enumerate(cells)]
         prepared = {n: e for k in keys for n, e in k.prepared.items()}
         inside = self._relation.project(", ".join(f"{e} AS {n}" for n, e in prepared.items()))
         outside = ", ".join(f"{k.expression} AS k{i}" for i, k in enumerate(keys))
@@ -96,6 +114,19 @@ class Duck(Engine):
                 ],
                 counts,
             )
+
+    def slots(
+        self, cells: Sequence[tuple[str, Cell]], rows: int
+    ) -> Iterator[list[NDArray[np.int64]]]:
+        """Yield the slots of the rows, in the order of the file."""
+        keys, relation = self._keys(cells, sql.slot)
+        if self._connection is not None:
+            self._connection.execute("SET preserve_insertion_order = true")
+        for columns in _streamed(relation, self._connection, rows):
+            yield [
+                np.asarray(c.data, np.int64) if k.direct else cell.slots(c)
+                for k, (_, cell), c in zip(keys, cells, columns, strict=True)
+            ]
 
     def total(self, name: str, cell: Ticks, power: int) -> int:
         """Return the exact sum of powers of ticks, added up in 128 bits if that is enough."""
@@ -200,3 +231,38 @@ def _batches(counted: Any) -> Iterator[tuple[list[Column], NDArray[np.int64]]]: 
     for start in range(0, len(counts), _FETCHED):
         batch = slice(start, start + _FETCHED)
         yield [Column.of_array(keys[batch]) for keys in found.values()], counts[batch]
+
+
+def _streamed(relation: Any, connection: Any, rows: int) -> Iterator[list[Column]]:  # noqa: ANN401
+    """Yield the rows of a query as it runs: by Arrow, else as tuples, else all at once."""
+    if find_spec("pyarrow") is not None:
+        reader = guarded(lambda: relation.to_arrow_reader(rows))
+        while (batch := _next_batch(reader)) is not None:
+            for start in range(0, len(batch), rows):
+                yield [_column_of_arrow(c) for c in batch.slice(start, rows).columns]
+    elif connection is not None:
+        cursor = connection.cursor()
+        guarded(lambda: cursor.execute(relation.sql_query()))
+        while found := guarded(lambda: cursor.fetchmany(rows)):
+            yield [Column.of(values) for values in zip(*found, strict=True)]
+    else:
+        whole = [Column.of_array(c) for c in guarded(relation.fetchnumpy).values()]
+        for start in range(0, len(whole[0]) if whole else 0, rows):
+            yield [c[start : start + rows] for c in whole]
+
+
+def _next_batch(reader: Any) -> Any:  # noqa: ANN401
+    """Return the next batch, or None after the last."""
+    try:
+        return next(reader, None)
+    except Exception:  # noqa: BLE001 - Arrow hides the engine's kind of error
+        raise _unreadable() from None
+
+
+def _column_of_arrow(values: Any) -> Column:  # noqa: ANN401
+    """Read one column of a batch: slots, or the raw values of listed categories."""
+    gone = values.null_count > 0
+    kind = str(values.type)
+    if not gone and kind.startswith(("int", "uint", "float", "double")):
+        return Column.of_array(values.to_numpy(zero_copy_only=False))
+    return Column.of(values.to_pylist())

@@ -36,6 +36,10 @@ class Engine(ABC):
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
 
+    def kind(self, name: str) -> str | None:  # noqa: ARG002
+        """Return the type that the data itself states, in a word; None if it states none."""
+        return None
+
     @abstractmethod
     def rows(self) -> int:
         """Return how many rows there are."""
@@ -45,6 +49,12 @@ class Engine(ABC):
         self, cells: Sequence[tuple[str, Cell]]
     ) -> Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
         """Yield slots along each cell and how many rows have them (None: one each)."""
+
+    @abstractmethod
+    def slots(
+        self, cells: Sequence[tuple[str, Cell]], rows: int
+    ) -> Iterator[list[NDArray[np.int64]]]:
+        """Yield the slots of at most ``rows`` rows at a time, in the order of the rows."""
 
     @abstractmethod
     def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:

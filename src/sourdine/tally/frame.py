@@ -14,7 +14,7 @@ from sourdine.tally.counts import gather
 from sourdine.tally.opening import open_data
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -76,6 +76,13 @@ class Frame:
         """Whether it was read from text: how many rows there are then depends on their cells."""
         return self._engine.parsed
 
+    def kind(self, column: str | None = None) -> str | None:
+        """Return the type a file states: integer, float, boolean, text, ...; None if it does not.
+
+        Values are not looked at.
+        """
+        return self._engine.kind(self.resolve(column))
+
     def __len__(self) -> int:
         """Return the number of rows, missing values included."""
         return self._engine.rows()
@@ -103,10 +110,37 @@ class Frame:
             One for each axis. All together may have a million public cells; a single one may have
             more, and is then counted as a list of the ticks that occur.
         """
+        return gather(tuple(cell.size for cell in cells), self._engine.groups(self._named(cells)))
+
+    def codes(self, *cells: Cell, rows: int = 1 << 17) -> Iterator[list[NDArray[np.int64]]]:
+        """Yield the slots of the rows in their order, block by block, `MISSING` among them.
+
+        This is for people's own randomisers, which work record by record: what leaves here is as
+        private as the data. Files are read as a stream; while it runs, ask the frame nothing else.
+
+        Parameters
+        ----------
+        cells
+            One for each array of a block. A single cell may have any number of slots.
+        rows
+            The most rows of a block; an engine may give fewer.
+
+        Examples
+        --------
+        >>> frame = Frame({"age": [31, 17, None, 999], "vote": ["yes", "no", "no", "?"]})
+        >>> from sourdine.grid import Grid
+        >>> cells = Ticks("age", Grid(0, 120, step=40)), Codes("vote", ["yes", "no"])
+        >>> for age, vote in frame.codes(*cells, rows=3):
+        ...     print(age.tolist(), vote.tolist())
+        [1, 0, -1] [0, 1, 1]
+        [3] [-1]
+        """
+        return self._engine.slots(self._named(cells), integer(rows, "rows", least=1))
+
+    def _named(self, cells: Sequence[Cell]) -> list[tuple[str, Cell]]:
         if not cells:
             raise ParameterError("cells must be at least one, got none. Type a Ticks or Codes.")
-        named = [(self.resolve(cell.column), cell) for cell in cells]
-        return gather(tuple(cell.size for cell in cells), self._engine.groups(named))
+        return [(self.resolve(cell.column), cell) for cell in cells]
 
     def total(self, cell: Ticks, power: int = 1) -> int:
         """Return the exact sum of a power of the ticks, over the values that are not missing."""

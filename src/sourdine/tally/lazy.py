@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.grid import MISSING
 from sourdine.tally.cells import Codes, Ticks
 from sourdine.tally.column import Column
 from sourdine.tally.engine import Engine
@@ -79,7 +80,21 @@ def _eager(frame: Any) -> Memory:  # noqa: ANN401
     def reader(name: str) -> Callable[[], Column]:
         return lambda: column_of_series(frame.get_column(name))
 
-    return Memory({name: reader(name) for name in frame.columns}, len(frame))
+    def part(name: str, cell: Cell, rows: slice) -> NDArray[np.int64]:
+        return _slots(frame.get_column(name)[rows], cell)
+
+    return Memory({name: reader(name) for name in frame.columns}, len(frame), part)
+
+
+def _slots(series: Any, cell: Cell) -> NDArray[np.int64]:  # noqa: ANN401
+    """Return the slots of a series; texts are looked up by the engine."""
+    import narwhals as nw  # noqa: PLC0415
+
+    if not (isinstance(cell, Codes) and series.dtype == nw.String):
+        return cell.slots(column_of_series(series))
+    texts, codes = list(cell.codes), list(cell.codes.values())
+    found = series.replace_strict(texts, codes, default=MISSING, return_dtype=nw.Int64)
+    return np.asarray(found.to_numpy(), np.int64)
 
 
 def column_of_series(series: Any) -> Column:  # noqa: ANN401
@@ -192,6 +207,20 @@ class Lazy(Engine):
             counts,
         )
 
+    def slots(
+        self, cells: Sequence[tuple[str, Cell]], rows: int
+    ) -> Iterator[list[NDArray[np.int64]]]:
+        """Yield the slots of the rows; Polars gives them in batches, other engines all at once."""
+        direct, frame = self._keys(cells)
+        for batch in _streamed(frame, rows):
+            for start in range(0, len(batch), rows):
+                part = batch[start : start + rows]
+                columns = [column_of_series(part.get_column(f"k{i}")) for i in range(len(cells))]
+                yield [
+                    np.asarray(c.data, np.int64) if d else cell.slots(c)
+                    for d, (_, cell), c in zip(direct, cells, columns, strict=True)
+                ]
+
     def total(self, name: str, cell: Ticks, power: int) -> int:
         """Return the exact sum of powers of ticks, in two halves of 31 bits."""
         import narwhals as nw  # noqa: PLC0415
@@ -249,14 +278,32 @@ class Lazy(Engine):
 
 
 def _collected(frame: Any) -> Any:  # noqa: ANN401
-    """Run a query; if the engine fails, say so without what it says, which may hold data."""
+    """Run a query."""
+    return _guarded(frame.collect)
+
+
+def _guarded(work: Callable[[], Any]) -> Any:  # noqa: ANN401
+    """Let an engine work; if it fails, say so without what it says, which may hold data."""
     try:
-        return frame.collect()
+        return work()
     except Exception:  # noqa: BLE001 - every engine has errors of its own
         raise ParameterError(
             "data must be readable to the end, got a lazy frame whose engine failed. "
             "Collect the frame to see why."
         ) from None
+
+
+def _streamed(frame: Any, rows: int) -> Iterator[Any]:  # noqa: ANN401
+    """Run a query once and yield its rows in order, in batches if the engine can."""
+    import narwhals as nw  # noqa: PLC0415
+
+    native = nw.to_native(frame)
+    if not (frame.implementation.is_polars() and hasattr(native, "collect_batches")):
+        yield _collected(frame)
+        return
+    batches = _guarded(lambda: iter(native.collect_batches(chunk_size=rows, maintain_order=True)))
+    while (batch := _guarded(lambda: next(batches, None))) is not None:
+        yield nw.from_native(batch, eager_only=True)
 
 
 def _counted(frame: Any, axes: int) -> tuple[list[Column], NDArray[np.int64]]:  # noqa: ANN401

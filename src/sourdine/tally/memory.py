@@ -32,12 +32,20 @@ class Memory(Engine):
         For each column, what reads it.
     rows
         How many rows there are.
+    part
+        Gives the slots of some rows alone; without it they are cut out of the whole column.
     """
 
-    def __init__(self, readers: Mapping[str, Callable[[], Column]], rows: int) -> None:
+    def __init__(
+        self,
+        readers: Mapping[str, Callable[[], Column]],
+        rows: int,
+        part: Callable[[str, Cell, slice], NDArray[np.int64]] | None = None,
+    ) -> None:
         self._readers = dict(readers)
         self._read: dict[str, Column] = {}
         self._rows = rows
+        self._part = part
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -65,6 +73,19 @@ class Memory(Engine):
                 [cell.slots(c[block]) for (_, cell), c in zip(cells, columns, strict=True)],
                 None,
             )
+
+    def slots(
+        self, cells: Sequence[tuple[str, Cell]], rows: int
+    ) -> Iterator[list[NDArray[np.int64]]]:
+        """Yield the slots of each block of rows; no column is read as a whole for it."""
+        for start in range(0, self._rows, rows):
+            block = slice(start, start + rows)
+            yield [self._slots_of(name, cell, block) for name, cell in cells]
+
+    def _slots_of(self, name: str, cell: Cell, block: slice) -> NDArray[np.int64]:
+        if self._part is None or name in self._read:
+            return cell.slots(self.column(name)[block])
+        return self._part(name, cell, block)
 
     def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:
         """Yield the values of a column."""

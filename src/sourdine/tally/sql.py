@@ -36,11 +36,14 @@ __all__ = [
     "name",
     "person",
     "raw",
+    "slot",
     "string",
     "text",
 ]
 
 EXACT_AS_FLOATS = 1 << 49
+FEW = 64
+"""So many categories are compared one after the other."""
 WIDEST_INTEGERS = 10**37
 
 _INTEGERS = {
@@ -131,6 +134,20 @@ def key(cell: Cell, column: str, kind: str, prefix: str) -> Key:
     return Key(prepared, _slots(cell, whole, prefix)[1], direct=True)
 
 
+def slot(cell: Cell, column: str, kind: str, prefix: str) -> Key:
+    """Return the slot of each row, as `key` but quicker for what is common.
+
+    A few categories are coded by the engine, and whole numbers snapped in 64 bits.
+    """
+    if isinstance(cell, Codes) and len(cell.codes) <= FEW:
+        return Key({prefix: raw(column, kind)}, _coded(cell, kind, prefix), direct=True)
+    if isinstance(cell, Ticks) and kind == "integer" and _narrow(cell.grid) and cell.block == 1:
+        tick = _integer_tick(cell.grid, prefix, "BIGINT")
+        slot = f"CASE WHEN {prefix} IS NULL THEN -1 ELSE {tick} END"
+        return Key({prefix: name(column)}, slot, direct=True)
+    return key(cell, column, kind, prefix)
+
+
 def exactness(cell: Ticks | Edges) -> bool | None:
     """Return whether whole numbers need integer arithmetic; None if even that is too narrow."""
     if isinstance(cell, Ticks):
@@ -183,11 +200,19 @@ def _float_tick(grid: Grid, x: str) -> str:
     return f"least(TRY_CAST({t} AS BIGINT), CAST({grid.last} AS BIGINT))"
 
 
-def _integer_tick(grid: Grid, v: str) -> str:
+def _integer_tick(grid: Grid, v: str, kind: str = "HUGEINT") -> str:
+    """Return the tick of a whole number; a wider one is clamped before it is narrowed."""
     lower, step = int(grid.origin), int(grid.spacing)
     top = lower + grid.last * step
-    near = f"greatest(least({v}, {integer(top)}), {integer(lower)})"
-    return f"CAST(({near} - {integer(lower)} + {integer(step // 2)}) // {integer(step)} AS BIGINT)"
+    ends = [f"CAST('{x}' AS {kind})" for x in (top, lower, step // 2, step)]
+    near = f"CAST(greatest(least({v}, {ends[0]}), {ends[1]}) AS {kind}) - {ends[1]}"
+    tick = near if step == 1 else f"({near} + {ends[2]}) // {ends[3]}"
+    return f"CAST({tick} AS BIGINT)"
+
+
+def _narrow(grid: Grid) -> bool:
+    """Return whether whole numbers snap to whole points with nothing beyond 64 bits."""
+    return grid.integral and max(abs(grid.origin), abs(Fraction(grid.upper))) < 1 << 61
 
 
 def _bin(x: str, inner: Sequence[Any], literal: Callable[[Any], str], first: int = 0) -> str:
@@ -213,6 +238,22 @@ def _listed(cell: Codes, kind: str, x: str) -> str:
     else:
         literals = [string(t) for t in cell.codes]
     return f"CASE WHEN {x} IN ({', '.join(literals)}) THEN {x} END" if literals else "NULL"
+
+
+def _coded(cell: Codes, kind: str, x: str) -> str:
+    """Return the code of a value."""
+    pairs: list[tuple[str, int]]
+    if kind == "boolean":
+        pairs = [(t, cell.codes[t]) for t in ("true", "false") if t in cell.codes]
+    elif kind == "integer":
+        pairs = [(integer(v), c) for v, c in cell.whole().items() if -(1 << 63) <= v < 1 << 64]
+    elif kind == "float":
+        pairs = [(double(v), c) for v, c in cell.floats().items()]
+    else:
+        pairs = [(string(t), c) for t, c in cell.codes.items()]
+    x = f"CAST({x} AS DOUBLE)" if kind == "float" else x
+    cases = " ".join(f"WHEN {x} = {value} THEN {code}" for value, code in pairs)
+    return f"CAST(CASE {cases} ELSE -1 END AS BIGINT)" if cases else "CAST(-1 AS BIGINT)"
 
 
 def matches(cell: Codes, code: int, column: str, kind: str) -> str:

@@ -1,0 +1,105 @@
+"""``sourdine schema``, ``sanitize``, ``estimate``, ``density``: local privacy in a terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from sourdine.cli.output import notes, picture, print_table
+from sourdine.cli.reading import parameters, words
+from sourdine.errors import ParameterError, SourdineError
+
+if TYPE_CHECKING:
+    from sourdine.local.table import Schema
+
+__all__ = ["density", "estimate", "sanitize", "schema"]
+
+
+def schema(given: dict[str, Any]) -> None:
+    """Write a schema with gaps to fill in."""
+    from sourdine.local.table.skeleton import skeleton  # noqa: PLC0415 - commands load what they need
+
+    file, out = given["file"], given["out"]
+    text = skeleton(file)
+    if out is None:
+        print(text, end="")  # noqa: T201 - the answer
+        return
+    if Path(out).exists():
+        raise ParameterError(
+            f"--out must be a new file, got {out!r}, which exists. Type another name."
+        )
+    _write(out, text)
+    Console(stderr=True).print(f'Wrote {out}. Fill in every "?", then: sourdine sanitize {file}')
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
+
+
+def _schema(path: str) -> Schema:
+    from sourdine.local.table import Schema  # noqa: PLC0415 - commands load what they need
+
+    return Schema.read(path)
+
+
+def sanitize(given: dict[str, Any]) -> None:
+    """Randomise every record of a file, and say what it cost."""
+    plan, out = _schema(given["schema"]), given["out"]
+    plan.sanitize(given["file"], to=out, drop=words(given["drop"]) if given["drop"] else ())
+    console = Console(stderr=True)
+    console.print(str(plan), highlight=False, markup=False)
+    console.print(f"Wrote {out}", highlight=False, markup=False)
+
+
+def estimate(given: dict[str, Any]) -> None:
+    """Estimate every column of a sanitised file."""
+    typed = parameters(given)
+    plan, pairs = _schema(typed["schema"]), [tuple(words(p)) for p in typed.get("pair", ())]
+    picture.check(typed.get("plot"))
+    found = plan.estimate(typed["file"], pairs=pairs)  # type: ignore[arg-type]
+    if typed.get("json"):
+        print(found.to_json())  # noqa: T201 - the answer
+    else:
+        console = Console()
+        for name, what, release in found.releases():
+            console.print(f"{name}, {what}", style="bold", highlight=False, markup=False)
+            print_table(console, *release.mechanism.table(release))
+        notes(console, [*_dropped(found), ("cost", f"a record: {plan.guarantee}")])
+    if "plot" in typed:
+        picture.draw(found, typed["plot"], title=Path(typed["file"]).name)
+
+
+def _dropped(found: Any) -> list[tuple[str, str]]:  # noqa: ANN401
+    if found.schema.strategy == "sample":
+        return [("asked", ", ".join(f"{name} {n}" for name, n in found.counts.items()))]
+    lost = {name: n for name, n in found.dropped.items() if n}
+    if not lost:
+        return []
+    text = ", ".join(f"{name} {n}" for name, n in lost.items())
+    return [("dropped", f"cells that this schema cannot have written: {text}")]
+
+
+def density(given: dict[str, Any]) -> None:
+    """Estimate a density from values that are each randomised on their own."""
+    from sourdine.local import density as estimated  # noqa: PLC0415 - commands load what they need
+
+    typed = parameters(given)
+    file, as_json, plot = typed.pop("file"), typed.pop("json", False), typed.pop("plot", None)
+    picture.check(plot)
+    for name in ("bounds", "epsilon"):
+        if name not in typed:
+            raise ParameterError(
+                f"--{name} must be given, got none. Type --bounds 0 200000 --epsilon 1."
+            )
+    found = estimated(file, **typed)
+    if as_json:
+        print(found.to_json())  # noqa: T201 - the answer
+    else:
+        Console().print(str(found), highlight=False, markup=False)
+    if plot is not None:
+        picture.draw(found, plot)  # type: ignore[arg-type]

@@ -1,0 +1,199 @@
+"""Subset selection: a random set of categories that mostly holds the true one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import exp, expm1
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine import noise
+from sourdine.errors import ParameterError
+from sourdine.exact import exp_neg, integer
+from sourdine.laws import Law
+from sourdine.local.categorical.oracle import Oracle, share
+from sourdine.local.categorical.rows import BitRows, people_at_once
+from sourdine.mechanisms.mechanism import settle
+from sourdine.mechanisms.registry import Specimen, register
+from sourdine.noise.coins import bernoulli_bits
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sourdine.exact import Real
+    from sourdine.noise import Source
+
+__all__ = ["SubsetSelection"]
+
+FEWEST = 1 << 14
+"""People whose sets are mended together: fewer would not be worth a round."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubsetSelection(BitRows):
+    r"""Report a set of :math:`w` categories; sets that hold the true one are likelier.
+
+    .. math:: p = \frac{w e^\varepsilon}{w e^\varepsilon + k - w}, \qquad
+              q = \frac{w - p}{k - 1}, \qquad
+              \frac{q(1-q)}{(p-q)^2} = \frac{(w - 1 + (k-w)b)(w + (k-1-w)b)}{w(k-w)(1-b)^2}
+
+    with :math:`b = e^{-\varepsilon}`. No other randomiser of this room has a smaller variance at
+    the best :math:`w`, near :math:`k/(e^\varepsilon + 1)`; with :math:`w = 1` this is
+    `RandomizedResponse`.
+
+    Parameters
+    ----------
+    epsilon
+        The privacy loss of one report, above 0.
+    categories
+        :math:`k`, at least 2; the report has so many bits.
+    size
+        :math:`w`, from 1 to :math:`k - 1`; without it the one of least variance.
+
+    Notes
+    -----
+    *Claim*: a set has probability proportional to 1 or to :math:`e^{-\varepsilon}`, with the same
+    total for all, so the report is :math:`\varepsilon`-LDP, no less. *Checked by*
+    ``test_exact_worst_case[subset]``. *Claim*: supports have the chances p and q. *Checked by*
+    ``test_supports_have_their_chances``.
+
+    *How sets are drawn*. With probability :math:`\frac{w(1-b)}{w + (k-w)b}` the true category is
+    put in, else no category is special: it then lies in the set with probability :math:`p`, and
+    the rest is uniform either way. Independent coins make a set that is uniform among those of its
+    size; taking out, or putting in, any category that is there, or not, keeps it so. This goes on
+    until the size is right (``test_sets_are_uniform``).
+
+    References
+    ----------
+    .. [1] M. Ye, A. Barg, "Optimal schemes for discrete distribution estimation under locally
+       differential privacy", IEEE Trans. Information Theory 64(8), 2018.
+
+    Examples
+    --------
+    >>> survey = SubsetSelection(epsilon=1, categories=10)
+    >>> survey.size, round(survey.noise_variance, 2)
+    (2, 2.82)
+    >>> np.bitwise_count(survey.randomise([3, 3, 3])).sum(axis=1).tolist()
+    [2, 2, 2]
+    """
+
+    size: int | None = None
+
+    def __post_init__(self) -> None:
+        Oracle.__post_init__(self)
+        k = self.categories
+        if self.size is None:
+            settle(self, size=_best_size(float(self.epsilon), k))
+        elif integer(self.size, "size", least=1) >= k:
+            raise ParameterError(
+                f"size must be below the number of categories {k}, got {self.size}. "
+                f"Leave size out for the best."
+            )
+
+    @property
+    def chosen(self) -> int:
+        """The size w of the sets."""
+        return int(self.size or 1)
+
+    @property
+    def miss(self) -> Real:
+        """The chance that a set does not hold the true category, to any precision."""
+        return share(self.categories - self.chosen, self.chosen, Fraction(self.epsilon))
+
+    @property
+    def chances(self) -> tuple[float, float]:
+        """The chances p and q that a set holds a category: the true one, and any other."""
+        w, others = self.chosen, (self.categories - self.chosen) * exp(-float(self.epsilon))
+        p = w / (w + others)
+        return p, p * (w - 1 + others) / (self.categories - 1)
+
+    @property
+    def noise_variance(self) -> float:
+        """The number of reports times the variance of the estimate of a rare category."""
+        w = np.array([self.chosen])
+        return float(_noise_variance(float(self.epsilon), self.categories, w)[0])
+
+    def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which rows, whoever wrote them, are sets of the right size."""
+        valid = BitRows.valid(self, reports)
+        if valid.any():
+            valid &= np.bitwise_count(reports).sum(axis=1) == self.chosen
+        return valid
+
+    def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.uint8]:
+        """Draw the sets, for some people at once."""
+        w, k = self.chosen, self.categories
+        put_in = _put_in(Fraction(self.epsilon), k, w)
+        drawn = np.empty((codes.size, self.width), np.uint8)
+        at_once = max(people_at_once(k), FEWEST)
+        for start in range(0, codes.size, at_once):
+            part = codes[start : start + at_once]
+            rows = bernoulli_bits(Fraction(w, k), part.size, k, source=source)
+            special = np.where(noise.bernoulli(put_in, part.size, source=source), part, -1)
+            (lane,) = (special >= 0).nonzero()
+            rows[lane, part[lane] >> 3] |= _bit(part[lane])
+            _mend(rows, w, k, special, source)
+            drawn[start : start + at_once] = rows
+        return drawn
+
+    def law(self, x: int) -> Law:
+        r"""Return the law over the :math:`\binom{k}{w}` sets, as whole numbers; k at most 16."""
+        bits = self.every()
+        weights = np.where(bits[:, x] == 1, 0.0, -float(self.epsilon))
+        return Law.finite(np.where(bits.sum(axis=1) == self.chosen, weights, -np.inf))
+
+
+@lru_cache(256)
+def _put_in(epsilon: Fraction, k: int, w: int) -> Real:
+    """Return the chance that the true category is put in, to any precision."""
+    b = exp_neg(epsilon)
+    return w * (1 - b) / (w + (k - w) * b)
+
+
+def _mend(
+    rows: NDArray[np.uint8], size: int, categories: int, special: NDArray[np.int64], source: Source
+) -> None:
+    """Put in or take out any categories but the special ones until every set has its size."""
+    flat, width = rows.reshape(-1), rows.shape[1]
+    lacking = size - np.bitwise_count(rows).sum(axis=1, dtype=np.int64)
+    (lane,) = lacking.nonzero()
+    first, special, lacking = lane * width, special[lane], lacking[lane]
+    while first.size:
+        any_one = noise.uniform_below(categories, first.size, source=source)
+        place, bit = first + (any_one >> 3), _bit(any_one)
+        there = flat[place] & bit != 0
+        moves = (there == (lacking < 0)) & (any_one != special)
+        flat[place] ^= bit * moves
+        lacking -= np.sign(lacking) * moves
+        still = lacking != 0
+        first, special, lacking = first[still], special[still], lacking[still]
+
+
+def _bit(category: NDArray[np.int64]) -> NDArray[np.uint8]:
+    return np.uint8(1) << (category & 7).astype(np.uint8)
+
+
+def _noise_variance(epsilon: float, k: int, w: NDArray[np.int64]) -> NDArray[np.float64]:
+    b = exp(-epsilon)
+    above = (w - 1 + (k - w) * b) * (w + (k - 1 - w) * b)
+    return np.asarray(above / (w * (k - w) * expm1(-epsilon) ** 2))
+
+
+def _best_size(epsilon: float, k: int) -> int:
+    """Return the size of least variance: it lies next to k / (e^epsilon + 1)."""
+    near = int(k * exp(-epsilon) / (1 + exp(-epsilon)))
+    w = np.arange(max(1, near - 1), min(k, near + 4))
+    return int(w[_noise_variance(epsilon, k, w).argmin()])
+
+
+register(
+    Specimen(
+        name="subset",
+        make=lambda epsilon: SubsetSelection(epsilon=epsilon, categories=6, size=2),
+        inputs=tuple(range(6)),
+        tight=True,
+    )
+)

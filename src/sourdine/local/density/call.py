@@ -1,0 +1,128 @@
+"""From what a person types to a density."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from sourdine.errors import ParameterError
+from sourdine.exact import positive
+from sourdine.local.density.auto import best_protocol, finest_bins
+from sourdine.local.density.bins import Bins
+from sourdine.local.density.dubois import Dubois
+from sourdine.local.density.one_bit import OneBit
+from sourdine.local.density.protocol import read_bounds
+from sourdine.local.density.wave import Wave
+from sourdine.noise import SYSTEM
+from sourdine.tally import Frame, Ticks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from sourdine.exact.parameters import Number
+    from sourdine.local.density.protocol import DensityProtocol
+    from sourdine.local.density.result import Density
+    from sourdine.noise import Source
+
+__all__ = ["METHODS", "density", "protocol"]
+
+METHODS = ("auto", "shrinkage", "histogram", "square-wave", "one-bit", "dubois")
+
+
+def protocol(
+    bounds: tuple[Number, Number],
+    epsilon: Number,
+    n: int,
+    *,
+    method: str = "auto",
+    loss: Literal["l2", "w1"] = "l2",
+    **options: Any,  # noqa: ANN401
+) -> DensityProtocol:
+    """Return the public protocol that a call means, for people and server alike.
+
+    Parameters
+    ----------
+    bounds, epsilon, n, method, loss, options
+        As in `density`; ``n`` is how many people will answer, about.
+
+    Examples
+    --------
+    >>> protocol((0, 1), 1, 50_000, method="one-bit").method
+    'one bit a person on haar coefficients, thresholded'
+    """
+    read_bounds(bounds)
+    spent = positive(epsilon, "epsilon")
+    if method not in METHODS:
+        raise ParameterError(
+            f"method must be one of {', '.join(METHODS)}, got {method!r}. Type method='auto'."
+        )
+    if method == "auto":
+        return best_protocol(bounds, epsilon, n, loss=loss, **options)
+    if method == "square-wave":
+        return Wave(bounds=bounds, epsilon=epsilon, **options)
+    if method in ("shrinkage", "histogram"):
+        given = {"bins": (finest_bins(n, spent),), **options}
+        return Bins(bounds=bounds, epsilon=epsilon, reading=method, **given)  # type: ignore[arg-type]
+    made = OneBit if method == "one-bit" else Dubois
+    return made(bounds=bounds, epsilon=epsilon, n=max(n, 1), **options)
+
+
+def density(  # noqa: PLR0913 - what a person may say of a call
+    x: object,
+    bounds: tuple[Number, Number],
+    epsilon: Number,
+    *,
+    method: str = "auto",
+    loss: Literal["l2", "w1"] = "l2",
+    column: str | None = None,
+    source: Source = SYSTEM,
+    **options: Any,  # noqa: ANN401
+) -> Density:
+    """Estimate a density from values that are each randomised on their own.
+
+    It plays all people and the server on data at hand. Where nobody may hold the data, people call
+    `randomise` of a `protocol` and the server `tally` and `estimate`.
+
+    Parameters
+    ----------
+    x
+        A list, an array, a frame of any library, or the path of a CSV or Parquet file.
+    bounds
+        The public bounds; values outside are moved to the nearest, missing ones to the lowest.
+    epsilon
+        What each person spends, once.
+    method
+        ``"auto"``, or ``"shrinkage"`` or ``"histogram"`` of bins, ``"square-wave"``, ``"one-bit"``,
+        or ``"dubois"``.
+    loss
+        What ``"auto"`` shall make small: ``"l2"``, the squared error of the density, or ``"w1"``,
+        the area between the distribution functions.
+    column
+        The column; may be left out where there is only one.
+    source
+        Where the randomness comes from; anything but the default is not private.
+    options
+        Further parameters of the protocol, as ``wavelet="haar"`` or ``constants="paper"``.
+
+    Examples
+    --------
+    >>> from sourdine.noise import SeededSource
+    >>> values = np.random.default_rng(1).normal(50, 10, 20_000)
+    >>> found = density(values, (0, 100), 2, source=SeededSource(1))
+    >>> 0.8 < found.integral(30, 70) <= 1, abs(found.mean - 50) < 5
+    (True, True)
+    """
+    rule = protocol(bounds, epsilon, 1, method=method, loss=loss, **options)
+    data = Frame(x)
+    name = data.resolve(column)
+    rule = protocol(bounds, epsilon, len(data), method=method, loss=loss, **options)
+    return rule.density(_ticks(data, Ticks(name, rule.grid)), source=source)
+
+
+def _ticks(data: Frame, cell: Ticks) -> Iterator[NDArray[np.int64]]:
+    """Yield everybody's ticks, in parts; a missing value has the lowest."""
+    for (slots,) in data.codes(cell):
+        yield np.maximum(slots, 0)

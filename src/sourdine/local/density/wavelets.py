@@ -1,0 +1,266 @@
+r"""Orthogonal wavelets on a public dyadic grid, in whole numbers.
+
+People's values lie at the middles of :math:`2^b` cells of [0, 1]. There
+:math:`2^j x` is a dyadic number, so the wavelets' values follow from those at whole numbers by the
+refinement equation. They are rounded once to multiples of :math:`2^{-16}`, and everything a person
+computes is done on these whole numbers: a bound on them is a maximum over finitely many, exact,
+whatever the rounding was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from math import ceil, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sourdine.errors import ParameterError
+from sourdine.exact import integer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["UNIT", "Basis", "Level", "Wavelet"]
+
+UNIT = 1 << 16
+"""Values of wavelets are whole multiples of 1/UNIT."""
+
+LONGEST = 40
+DEEPEST = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    r"""The functions :math:`2^{j/2} g(2^j x - k)` of one :math:`j`; :math:`g` is phi or psi."""
+
+    kind: str
+    j: int
+
+    @property
+    def height(self) -> float:
+        r""":math:`2^{j/2}`."""
+        return float(2 ** (self.j / 2))
+
+
+@dataclass(frozen=True)
+class Wavelet:
+    r"""A compactly supported orthogonal wavelet, by its name in PyWavelets.
+
+    Parameters
+    ----------
+    name
+        Any of ``pywt.wavelist("haar")``, ``"db"``, ``"sym"``, ``"coif"`` with a filter of at most
+        40 coefficients.
+
+    Notes
+    -----
+    With the filter :math:`h_0, \ldots, h_L` the functions live on :math:`[0, L]` and obey
+
+    .. math:: \varphi(x) = \sqrt 2 \sum_k h_k \varphi(2x - k), \qquad
+              \psi(x) = \sqrt 2 \sum_k g_k \varphi(2x - k).
+
+    *Claim*: at dyadic points the values obey these equations, the translates of phi add up to 1 and
+    those of phi and psi are orthogonal. *Checked by* ``test_wavelets_at_dyadic_points``.
+
+    References
+    ----------
+    .. [1] I. Daubechies, J. C. Lagarias, "Two-scale difference equations II", SIAM J. Math. Anal.
+       23, 1992.
+
+    Examples
+    --------
+    >>> Wavelet("db2").length, Wavelet("db2").moments
+    (3, 2)
+    """
+
+    name: str
+
+    def __post_init__(self) -> None:
+        import pywt  # noqa: PLC0415 - loaded late
+
+        known = isinstance(self.name, str) and self.name in pywt.wavelist(kind="discrete")
+        fits = known and self.name != "dmey" and pywt.Wavelet(self.name).orthogonal
+        if not fits or pywt.Wavelet(self.name).rec_len > LONGEST:
+            raise ParameterError(
+                f"wavelet must be an orthogonal one of PyWavelets with at most {LONGEST} "
+                f"coefficients, got {self.name!r}. Type one, as wavelet='db4'."
+            )
+
+    @cached_property
+    def filters(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The filters h and g."""
+        import pywt  # noqa: PLC0415 - loaded late
+
+        wavelet = pywt.Wavelet(self.name)
+        return np.array(wavelet.rec_lo), np.array(wavelet.rec_hi)
+
+    @property
+    def length(self) -> int:
+        """The length L of the support, a whole number."""
+        return len(self.filters[0]) - 1
+
+    @property
+    def moments(self) -> int:
+        """The number of vanishing moments, the paper's N."""
+        import pywt  # noqa: PLC0415 - loaded late
+
+        return int(pywt.Wavelet(self.name).vanishing_moments_psi)
+
+    @property
+    def touching(self) -> int:
+        r"""The paper's :math:`c_A = 2\lceil A \rceil + 1`, the support centred in [-A, A]."""
+        return 2 * ceil(self.length / 2) + 1
+
+    def values(self, kind: str, bits: int) -> NDArray[np.float64]:
+        """Return the values at ``m + t / 2**bits``, a row for each m below the length."""
+        return _values(self, bits)[kind]
+
+    def ticks(self, kind: str, bits: int) -> NDArray[np.int64]:
+        """Return the values rounded to multiples of 1/`UNIT`."""
+        return np.rint(self.values(kind, bits) * UNIT).astype(np.int64)
+
+    def peak(self, kind: str) -> float:
+        """Return the largest absolute value on a grid of 2**-12, the paper's sup norm."""
+        return float(np.abs(self.values(kind, 12)).max())
+
+
+@lru_cache(32)
+def _values(wavelet: Wavelet, bits: int) -> dict[str, NDArray[np.float64]]:
+    h, g = wavelet.filters
+    length = wavelet.length
+    phi = _at_whole_numbers(h, length)
+    for level in range(bits - 1):
+        phi = _refined(phi, h, 1 << level, length)
+    last = 1 << (bits - 1)
+    return {
+        "phi": _refined(phi, h, last, length).reshape(length, -1),
+        "psi": _refined(phi, g, last, length).reshape(length, -1),
+    }
+
+
+def _at_whole_numbers(h: NDArray[np.float64], length: int) -> NDArray[np.float64]:
+    """Solve the refinement equation at 0, 1, ..., L - 1; the values add up to 1."""
+    m = np.arange(length)
+    lag = 2 * m[:, None] - m[None, :]
+    inside = (lag >= 0) & (lag <= length)
+    matrix = sqrt(2) * np.where(inside, h[np.clip(lag, 0, length)], 0)
+    equations = np.vstack([matrix - np.eye(length), np.ones(length)])
+    solved: NDArray[np.float64] = np.linalg.lstsq(
+        equations, np.append(np.zeros(length), 1), rcond=None
+    )[0]
+    return solved
+
+
+def _refined(
+    phi: NDArray[np.float64], taps: NDArray[np.float64], step: int, length: int
+) -> NDArray[np.float64]:
+    """Return the two-scale sum on a grid twice as fine as that of phi, which has ``step``."""
+    out = np.zeros(2 * step * length)
+    for k, tap in enumerate(taps):
+        start = k * step
+        end = min(start + phi.size, out.size)
+        out[start:end] += sqrt(2) * tap * phi[: end - start]
+    return out
+
+
+@dataclass(frozen=True)
+class Basis:
+    r"""The levels :math:`\varphi_{j_0}, \psi_{j_0}, \ldots, \psi_{j_1}` at the cells of [0, 1].
+
+    Parameters
+    ----------
+    wavelet
+        Its name.
+    bits
+        b: there are 2**b cells.
+    first, last
+        j0 and j1, with ``first <= last < bits``.
+
+    Examples
+    --------
+    >>> basis = Basis("haar", bits=4, first=1, last=2)
+    >>> [(level.kind, level.j, basis.size(level)) for level in basis.levels]
+    [('phi', 1, 2), ('psi', 1, 2), ('psi', 2, 4)]
+    >>> (basis.coefficients(basis.levels[1], np.array([0, 4, 15])) // UNIT).tolist()
+    [[1, 0], [-1, 0], [0, -1]]
+    """
+
+    name: str
+    bits: int
+    first: int
+    last: int
+
+    def __post_init__(self) -> None:
+        _ = self.wavelet
+        bits = integer(self.bits, "bits", least=1)
+        first, last = integer(self.first, "first", least=0), integer(self.last, "last", least=0)
+        if bits > DEEPEST or not first <= last < bits:
+            raise ParameterError(
+                f"first, last and bits must be in order, bits at most {DEEPEST}, got first={first},"
+                f" last={last} and bits={bits}. Type first=2 and last=5 for 12 bits."
+            )
+
+    @cached_property
+    def wavelet(self) -> Wavelet:
+        """The wavelet."""
+        return Wavelet(self.name)
+
+    @cached_property
+    def levels(self) -> tuple[Level, ...]:
+        """Phi at j0, then psi from j0 to j1."""
+        fine = (Level("psi", j) for j in range(self.first, self.last + 1))
+        return (Level("phi", self.first), *fine)
+
+    def size(self, level: Level) -> int:
+        """Return how many functions of a level touch [0, 1]."""
+        return (1 << level.j) + self.wavelet.length - 1
+
+    def table(self, level: Level) -> NDArray[np.int64]:
+        """Return all values that people's coefficients of a level can take: a column a place."""
+        step = 1 << level.j
+        columns: NDArray[np.int64] = self.wavelet.ticks(level.kind, self.bits + 1)[
+            :, step :: 2 * step
+        ]
+        return columns
+
+    def reach(self, level: Level) -> int:
+        r"""Return :math:`\max_x \sum_k |g(2^j x - k)|` over all cells, in ticks: exact."""
+        return int(np.abs(self.table(level)).sum(axis=0).max())
+
+    def places(
+        self, level: Level, ticks: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return, for each cell, the whole part of 2**j x and its column of `table`."""
+        cells = self.bits - level.j
+        return ticks >> cells, ticks & ((1 << cells) - 1)
+
+    def coefficients(self, level: Level, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return each person's values of the functions of a level, in ticks, a row a person."""
+        whole, column = self.places(level, ticks)
+        out = np.zeros((ticks.size, self.size(level)), np.int64)
+        rows, table = np.arange(ticks.size), self.table(level)
+        for m, values in enumerate(table):
+            out[rows, whole - m + len(table) - 1] = values[column]
+        return out
+
+    def rebuild(self, level: Level, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sum of the level's functions with these coefficients, at all cells."""
+        return self._sum(level, coefficients, self._functions(level))
+
+    def rebuild_variance(self, level: Level, variances: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the variance of `rebuild` for independent coefficients."""
+        return self._sum(level, variances, self._functions(level) ** 2)
+
+    def _functions(self, level: Level) -> NDArray[np.float64]:
+        return np.asarray(self.table(level) * (level.height / UNIT), np.float64)
+
+    def _sum(
+        self, level: Level, c: NDArray[np.float64], table: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        whole, column = self.places(level, np.arange(1 << self.bits))
+        total = np.zeros(1 << self.bits)
+        for m, values in enumerate(table):
+            total += c[whole - m + len(table) - 1] * values[column]
+        return total

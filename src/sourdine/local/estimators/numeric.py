@@ -1,0 +1,117 @@
+"""What the estimates from reports of a number share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from sourdine.central.intervals import gaussian_quantile as normal_quantile
+from sourdine.central.intervals import read_confidence
+from sourdine.errors import ParameterError
+from sourdine.grid import Grid
+from sourdine.local.numeric import Duchi, Hybrid, SlidingWindow
+from sourdine.local.numeric.unbiased import on_grid
+from sourdine.mechanisms import BoundedLaplace, BoundedStaircase
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from sourdine.exact.parameters import Number
+    from sourdine.local.estimators.channel import Numeric
+    from sourdine.release import Release
+
+__all__ = ["NumericEstimate", "normal_quantile", "read_tally"]
+
+RANDOMISERS = {
+    c.__name__: c for c in (BoundedLaplace, BoundedStaircase, Duchi, Hybrid, SlidingWindow)
+}
+PARAMETERS = ("epsilon", "last", "slide", "width", "form", "minimise")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumericEstimate(ABC):
+    """An estimate from the tally of reports: public parameters that explain a release.
+
+    Parameters
+    ----------
+    report
+        The randomiser.
+    grid
+        The lattice of the numbers.
+    """
+
+    kind: ClassVar[str]
+
+    report: Numeric
+    grid: Grid
+
+    def __post_init__(self) -> None:
+        on_grid(self.report, self.grid)
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader must know: a function of the parameters alone."""
+        if isinstance(self.report, (BoundedLaplace, BoundedStaircase)):
+            name = type(self.report).__name__
+            return (f"{name} tells little of a number: ask with Hybrid or square_wave.",)
+        return ()
+
+    def number(self, share: float) -> float:
+        """Return the number at a share of the range."""
+        return float(self.grid.origin) + share * float(self.grid.spacing * self.grid.last)
+
+    @staticmethod
+    def miss(confidence: Number) -> float:
+        """Return the probability with which an interval may miss the truth."""
+        return read_confidence(confidence)
+
+    @abstractmethod
+    def between(self, release: Release, confidence: Number, of: str) -> Any:  # noqa: ANN401
+        """Return the ends between which the truth lies with probability ``confidence``."""
+
+    def restore(self, value: Any, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401, ARG002
+        """Return the value that `Release.to_json` wrote, with the type it had."""
+        return np.array(value) if isinstance(value, list) else value
+
+    def facts(self) -> dict[str, Any]:
+        """Return the public parameters as JSON knows them; ``rebuilt(**facts)`` reads them."""
+        shown = [name for name in PARAMETERS if hasattr(self.report, name)]
+        report = {name: _plain(getattr(self.report, name)) for name in shown}
+        bounds = [str(Fraction(v)) for v in (self.grid.lower, self.grid.upper, self.grid.spacing)]
+        own = {f.name: getattr(self, f.name) for f in fields(self)[2:]}
+        return {"kind": self.kind, "by": type(self.report).__name__, **own} | {
+            "report": report,
+            "grid": bounds,
+        }
+
+    @classmethod
+    def rebuilt(cls, by: str, report: dict[str, Any], grid: list[str], **own: Any) -> Self:  # noqa: ANN401
+        """Return the estimate that wrote these facts."""
+        given = {**report, "epsilon": Fraction(report["epsilon"])}
+        own = {name: tuple(v) if isinstance(v, list) else v for name, v in own.items()}
+        return cls(report=RANDOMISERS[by](**given), grid=Grid(*map(Fraction, grid)), **own)
+
+    def __str__(self) -> str:
+        return f"{self.kind}, {self.report}"
+
+
+def read_tally(report: Numeric, tally: ArrayLike) -> NDArray[np.int64]:
+    """Return a tally as whole numbers, refusing one of another length."""
+    counts = np.asarray(tally)
+    if counts.shape != (report.cells,) or counts.dtype.kind not in "iu":
+        raise ParameterError(
+            f"tally must be {report.cells} counts of reports, got {counts.dtype} of shape "
+            f"{counts.shape}. Pass what report.tally(reports) returned."
+        )
+    return counts.astype(np.int64)
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    return str(value) if isinstance(value, Fraction) else value

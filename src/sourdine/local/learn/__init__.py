@@ -1,0 +1,17 @@
+"""Learning from randomised tables, for scikit-learn (``pip install 'sourdine[learn]'``)."""
+
+from sourdine.look.figures import MissingExtraError
+
+try:
+    import sklearn as _sklearn
+except ImportError as error:
+    raise MissingExtraError(
+        "scikit-learn must be installed to learn, got none. Type pip install 'sourdine[learn]'."
+    ) from error
+
+from sourdine.local.learn.naive_bayes import NoisyGaussianNB
+from sourdine.local.learn.transformers import Sanitizer
+
+__all__ = ["NoisyGaussianNB", "Sanitizer"]
+
+del _sklearn

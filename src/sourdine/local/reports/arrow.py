@@ -1,0 +1,222 @@
+"""Records as an Arrow table, a row for each person, and as Arrow or Parquet bytes.
+
+The table's metadata hold the version and the fingerprint. Its columns are ``id`` (16 bytes), under
+strategy ``"sample"`` ``c`` (the number of the column answered for), and ``a0``, ``a1``, ... (the
+reports in the schema's order, in the smallest type that holds them, null where a person was not
+asked). pyarrow is needed: ``pip install sourdine[arrow]``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from io import BytesIO
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.local.reports.lines import ROWS, VERSION
+from sourdine.local.reports.reasons import Reason, Sieve
+from sourdine.local.reports.records import ID, Records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from sourdine.local.reports.form import Form
+
+__all__ = ["from_arrow", "from_batches", "from_file", "to_arrow", "to_ipc", "to_parquet"]
+
+VERSION_KEY, MARK_KEY = b"sourdine.version", b"sourdine.schema"
+
+Read = tuple[Records, Counter[Reason]]
+
+
+def to_arrow(records: Records) -> Any:  # noqa: ANN401
+    """Return records as an Arrow table."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    form = records.form
+    columns = {"id": _binary(records.id_bytes())}
+    if records.asked is not None:
+        columns["c"] = pa.array(records.asked, _whole((len(form.names) - 1).bit_length()))
+    for i, (reports, mechanism) in enumerate(zip(records.answers, form.mechanisms, strict=True)):
+        given = pa.array(reports, _whole(mechanism.bits)) if reports.ndim == 1 else _binary(reports)
+        if records.asked is not None:
+            asked = records.asked == i
+            given = given.take(pa.array(np.cumsum(asked) - 1, mask=~asked))
+        columns[f"a{i}"] = given
+    marks = {VERSION_KEY: str(VERSION), MARK_KEY: form.mark}
+    return pa.table(columns).replace_schema_metadata(marks)
+
+
+def to_ipc(records: Records) -> bytes:
+    """Return records as the bytes of an Arrow file."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    table, out = to_arrow(records), BytesIO()
+    with pa.ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table)
+    return out.getvalue()
+
+
+def to_parquet(records: Records) -> bytes:
+    """Return records as the bytes of a Parquet file."""
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    out = BytesIO()
+    pq.write_table(to_arrow(records), out)
+    return out.getvalue()
+
+
+def from_file(form: Form, file: IO[bytes]) -> Iterator[Read]:
+    """Read an Arrow or a Parquet file block by block."""
+    return from_batches(form, _batches(file))
+
+
+def from_batches(form: Form, batches: Iterable[Any]) -> Iterator[Read]:
+    """Read record batches one after the other.
+
+    What cannot be read counts as one malformed report, and ends the reading.
+    """
+    import pyarrow as pa  # noqa: PLC0415
+
+    try:
+        for batch in batches:
+            yield from_arrow(form, batch)
+    except (pa.ArrowException, ValueError, OSError, MemoryError):
+        yield Records.none(form), Counter({Reason.MALFORMED: 1})
+
+
+def _batches(file: IO[bytes]) -> Iterator[Any]:
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    parquet = file.read(4) == b"PAR1"
+    file.seek(0)
+    if parquet:
+        yield from pq.ParquetFile(file).iter_batches(batch_size=ROWS)
+    else:
+        reader = pa.ipc.open_file(file)
+        yield from map(reader.get_batch, range(reader.num_record_batches))
+
+
+def from_arrow(form: Form, table: Any) -> Read:  # noqa: ANN401
+    """Read a table or a record batch: the records, and how many rows were dropped and why.
+
+    Where the table as a whole is wrong, as by its metadata or its columns, every row is dropped
+    for that reason; a table that contradicts itself counts as one malformed report.
+    """
+    import pyarrow as pa  # noqa: PLC0415
+
+    try:
+        table.validate(full=True)
+    except pa.ArrowInvalid:
+        return Records.none(form), Counter({Reason.MALFORMED: 1})
+    if wrong := _wrong(form, table.schema):
+        return Records.none(form), Counter({wrong: table.num_rows})
+    sieve = Sieve(table.num_rows)
+    columns = {name: _joined(table.column(name)) for name in _names(form)}
+    ids, sized = _rows(columns["id"], ID.itemsize)
+    sieve.drop(~sized, Reason.MALFORMED)
+    asked = None
+    if form.sampled:
+        asked, read = _numbers(columns["c"])
+        sieve.drop(~read | (asked < 0) | (asked >= len(form.names)), Reason.COLUMNS)
+    answers = tuple(
+        _answers(columns[f"a{i}"], width, None if asked is None else asked == i, sieve)
+        for i, width in enumerate(form.widths)
+    )
+    records = Records(form, np.ascontiguousarray(ids).view(ID)[:, 0], answers, asked)
+    return records.keep(sieve.kept), sieve.dropped
+
+
+def _names(form: Form) -> list[str]:
+    return ["id", *["c"] * form.sampled, *(f"a{i}" for i in range(len(form.names)))]
+
+
+def _wrong(form: Form, schema: Any) -> Reason | None:  # noqa: ANN401
+    """Return what is wrong with a table as a whole, before anything of its length is made.
+
+    A column of ids needs memory for each row, so whoever has one cannot claim rows for nothing.
+    """
+    marks = schema.metadata or {}
+    if not {VERSION_KEY, MARK_KEY} <= marks.keys():
+        return Reason.MALFORMED
+    if marks[VERSION_KEY] != str(VERSION).encode():
+        return Reason.VERSION
+    if marks[MARK_KEY] != form.mark.encode():
+        return Reason.FOREIGN
+    if sorted(schema.names) != sorted(_names(form)):
+        return Reason.COLUMNS
+    return None if _holds(schema.field("id").type, ID.itemsize) else Reason.MALFORMED
+
+
+def _holds(kind: Any, width: int) -> bool:  # noqa: ANN401
+    """Return whether a type can hold so many bytes a row."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    if pa.types.is_fixed_size_binary(kind):
+        return bool(kind.byte_width == width)
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def _answers(
+    column: Any,  # noqa: ANN401
+    width: int,
+    asked: NDArray[np.bool_] | None,
+    sieve: Sieve,
+) -> NDArray[Any]:
+    """Return the reports of those who were asked."""
+    here = np.ones(len(column), np.bool_) if asked is None else asked
+    sieve.drop(np.asarray(column.is_valid()) != here, Reason.COLUMNS)
+    reports, read = _rows(column, width) if width else _numbers(column)
+    sieve.drop(here & ~read, Reason.KIND)
+    return reports[here]
+
+
+def _whole(bits: int) -> Any:  # noqa: ANN401
+    """Return the smallest type that holds whole numbers of so many bits."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    sizes = ((8, pa.uint8()), (16, pa.uint16()), (32, pa.uint32()))
+    return next((kind for size, kind in sizes if bits <= size), pa.int64())
+
+
+def _binary(rows: NDArray[np.uint8]) -> Any:  # noqa: ANN401
+    import pyarrow as pa  # noqa: PLC0415
+
+    n, width = rows.shape
+    buffer = pa.py_buffer(np.ascontiguousarray(rows))
+    return pa.Array.from_buffers(pa.binary(width), n, [None, buffer])
+
+
+def _joined(column: Any) -> Any:  # noqa: ANN401
+    """Return the chunks of a column as one array."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def _numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:  # noqa: ANN401
+    """Return whole numbers, and which could be read; beyond 63 bits they become negative."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    if not pa.types.is_integer(column.type):
+        return np.zeros(len(column), np.int64), np.zeros(len(column), np.bool_)
+    numbers = column.fill_null(0).to_numpy(zero_copy_only=False)
+    return numbers.astype(np.int64), np.asarray(column.is_valid())
+
+
+def _rows(column: Any, width: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:  # noqa: ANN401
+    """Return rows of so many bytes, and which could be read."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    if not _holds(column.type, width):
+        return np.zeros((len(column), width), np.uint8), np.zeros(len(column), np.bool_)
+    plain = column.cast(pa.large_binary())
+    fits = pc.fill_null(pc.equal(pc.binary_length(plain), width), False)  # noqa: FBT003
+    whole = pc.if_else(fits, plain, pa.scalar(bytes(width), pa.large_binary()))
+    data = np.frombuffer(b"".join(whole.to_pylist()), np.uint8)
+    return data.reshape(len(column), width), np.asarray(fits)

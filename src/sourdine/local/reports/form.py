@@ -1,0 +1,95 @@
+"""`Form`: what a record must look like, as the sender and the reader both know it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.errors import ParameterError
+from sourdine.noise import SYSTEM
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from sourdine.mechanisms.mechanism import Report
+    from sourdine.privacy import Guarantee
+
+__all__ = ["Form"]
+
+MARK = 16
+STRATEGIES = ("split", "sample")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """The public facts that sender and reader share.
+
+    Parameters
+    ----------
+    randomisers
+        The mechanism of each column, in the order in which a record holds the answers.
+    fingerprint
+        What tells this form from others, in hexadecimal; records carry its first 16 digits.
+    strategy
+        ``"split"``: a person answers for every column; ``"sample"``: for one, drawn at random.
+    guarantee
+        The privacy loss of one record.
+    """
+
+    randomisers: Mapping[str, Report]
+    fingerprint: str
+    strategy: str
+    guarantee: Guarantee
+
+    def __post_init__(self) -> None:
+        if self.strategy not in STRATEGIES:
+            raise ParameterError(
+                f"strategy must be 'split' or 'sample', got {self.strategy!r}. "
+                f"Type strategy='split'."
+            )
+        if not self.randomisers:
+            raise ParameterError(
+                "randomisers must be at least one, got none. Give the form a column."
+            )
+        if not re.fullmatch(r"[0-9a-f]{16,}", self.fingerprint):
+            raise ParameterError(
+                f"fingerprint must be 16 or more of 0-9 and a-f, got {self.fingerprint!r}. "
+                f"Pass the fingerprint of a schema."
+            )
+
+    @property
+    def mark(self) -> str:
+        """The part of the fingerprint that a record carries."""
+        return self.fingerprint[:MARK]
+
+    @property
+    def sampled(self) -> bool:
+        """Whether a person answers for one column only."""
+        return self.strategy == "sample"
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The columns, in order."""
+        return tuple(self.randomisers)
+
+    @cached_property
+    def mechanisms(self) -> tuple[Report, ...]:
+        """Their mechanisms, in order."""
+        return tuple(self.randomisers.values())
+
+    @cached_property
+    def widths(self) -> tuple[int, ...]:
+        """For each column how many bytes a report has; 0 if reports are whole numbers."""
+        drawn = (m.reports(np.zeros(1, np.int64), SYSTEM) for m in self.mechanisms)
+        return tuple(one.shape[1] if one.ndim > 1 else 0 for one in drawn)
+
+    def empty(self, column: int) -> NDArray[Any]:
+        """Return no reports of a column, in the right shape."""
+        width = self.widths[column]
+        return np.zeros((0, width), np.uint8) if width else np.zeros(0, np.int64)

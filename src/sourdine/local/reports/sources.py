@@ -1,0 +1,90 @@
+"""Where reports come from: records, lines, Arrow data, or a file of either."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from io import BytesIO
+from os import PathLike, fspath
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from sourdine.errors import ParameterTypeError
+from sourdine.local.reports.arrow import from_batches, from_file
+from sourdine.local.reports.lines import longest, read_lines
+from sourdine.local.reports.records import Records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sourdine.local.reports.form import Form
+    from sourdine.local.reports.reasons import Reason
+
+__all__ = ["read"]
+
+ARROW = (b"ARROW1", b"PAR1")
+SKIPPED = 1 << 20
+
+
+def read(form: Form, data: object) -> Iterator[tuple[Records, Counter[Reason]]]:
+    """Yield records in blocks, each with how many were dropped on the way and why.
+
+    Parameters
+    ----------
+    form
+        What is read; all else is dropped.
+    data
+        `Records`; lines of JSON as an iterable of texts or bytes; bytes, of lines or of an Arrow or
+        Parquet file; an Arrow table, record batch or stream; the path of a file of any of these. A
+        text is always a path: pass what people sent as bytes, or as a list of lines.
+    """
+    if isinstance(data, Records):
+        return iter([(data, Counter())])
+    if isinstance(data, (str, PathLike)):
+        return _opened(form, Path(fspath(data)))
+    if isinstance(data, (bytes, bytearray, memoryview)):
+        return _file(form, BytesIO(data))
+    if hasattr(data, "__arrow_c_stream__"):
+        return _stream(form, data)
+    if isinstance(data, Iterable):
+        return read_lines(form, data)
+    raise ParameterTypeError(
+        f"reports must be records, lines, Arrow data or a path, got something of type "
+        f"{type(data).__name__}. Pass a list of lines, or the path of a file."
+    )
+
+
+def _opened(form: Form, path: Path) -> Iterator[tuple[Records, Counter[Reason]]]:
+    with path.open("rb") as file:
+        yield from _file(form, file)
+
+
+def _file(form: Form, file: IO[bytes]) -> Iterator[tuple[Records, Counter[Reason]]]:
+    arrow = file.read(6).startswith(ARROW)
+    file.seek(0)
+    return from_file(form, file) if arrow else read_lines(form, _lines(file, longest(form)))
+
+
+def _lines(file: IO[bytes], most: int) -> Iterator[bytes]:
+    """Yield the lines of a file; of one that is too long its beginning, the rest is not kept."""
+    while line := file.readline(most + 2):
+        if len(line) == most + 2 and not line.endswith(b"\n"):
+            while (rest := file.readline(SKIPPED)) and not rest.endswith(b"\n"):
+                pass
+        yield line.removesuffix(b"\n")
+
+
+def _stream(form: Form, data: Any) -> Iterator[tuple[Records, Counter[Reason]]]:  # noqa: ANN401
+    """Read Arrow data.
+
+    pyarrow's own are taken as they are: a stream of another library does not say how large its
+    buffers are, so that lies about them could not be found.
+    """
+    import pyarrow as pa  # noqa: PLC0415
+
+    if isinstance(data, pa.Table):
+        return from_batches(form, data.to_batches())
+    if isinstance(data, pa.RecordBatch):
+        return from_batches(form, [data])
+    own = isinstance(data, pa.RecordBatchReader)
+    return from_batches(form, data if own else pa.RecordBatchReader.from_stream(data))

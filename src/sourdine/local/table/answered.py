@@ -1,0 +1,255 @@
+r"""The mean and the quantiles of those who answered, where answers may be absent at a price.
+
+A candidate :math:`c` for the mean is possible if the scores of :math:`x - c`, which average to
+:math:`\sum_{\text{answered}} (x_i - c)/n`, do not differ from 0 by more than their noise allows
+(E. C. Fieller's interval for a ratio). A node is possible for a quantile of order :math:`q` if
+the ramps about it (`sourdine.local.estimators.ramps`) do not differ from :math:`q` in the
+direction that would exclude it. If hardly anybody answered, everything is possible.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from sourdine.central.intervals import gaussian_quantile
+from sourdine.exact import probability
+from sourdine.local.estimators.bayes import em
+from sourdine.local.estimators.channel import channel
+from sourdine.local.estimators.means import scores_of_share
+from sourdine.local.estimators.numeric import NumericEstimate
+from sourdine.local.estimators.ramps import ramps
+from sourdine.local.table.scores import flagged
+from sourdine.look.numbers import row
+from sourdine.release import Release
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.exact.parameters import Number
+    from sourdine.grid import Grid
+    from sourdine.local.table.absence import PaidFlag
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["AnsweredMean", "AnsweredQuantiles", "mean_of_answers", "quantiles_of_answers"]
+
+FINE = 1 << 10
+"""So many candidates for a mean are tried."""
+
+
+def mean_of_answers(mechanism: PaidFlag, tally: NDArray[np.int64], grid: Grid) -> Release:
+    """Estimate the mean of those who answered.
+
+    Parameters
+    ----------
+    mechanism
+        What drew the reports.
+    tally
+        Its tally; the last cell counts the reports that say none.
+    grid
+        The lattice of the numbers.
+    """
+    estimate = AnsweredMean(mechanism=mechanism, grid=grid)
+    return _release(estimate, estimate.value(_grouped(mechanism, tally)), tally)
+
+
+def quantiles_of_answers(
+    mechanism: PaidFlag, tally: NDArray[np.int64], grid: Grid, orders: Sequence[Number]
+) -> Release:
+    """Estimate quantiles of those who answered; the parameters are those of `mean_of_answers`."""
+    read = tuple(float(probability(q, "orders")) for q in orders)
+    estimate = AnsweredQuantiles(mechanism=mechanism, grid=grid, orders=read)
+    return _release(estimate, estimate.value(_grouped(mechanism, tally)), tally)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredMean:
+    """The mean of those who answered.
+
+    Parameters
+    ----------
+    mechanism
+        What drew the reports.
+    grid
+        The lattice of the numbers.
+    """
+
+    kind: ClassVar[str] = "mean of answers"
+
+    mechanism: PaidFlag
+    grid: Grid
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """Whom it is of."""
+        return ("Of the people who answered.",)
+
+    def value(self, counts: Floats) -> float:
+        """Return the ratio of the two estimates, within the bounds; of nobody, their middle."""
+        share, _ = scores_of_share(self.mechanism.value, int(counts.sum()))
+        total = _mean(flagged(self.mechanism, share.g[:, None], np.array([0.5])), counts)[0]
+        there = _mean(flagged(self.mechanism, np.ones((len(share.g), 1)), np.ones(1)), counts)[0]
+        found = total / there if there > 0 else 0.5
+        return _number(self.grid, float(np.clip(found, 0, 1)))
+
+    def between(self, release: Release, confidence: Number, of: str) -> tuple[float, float]:
+        """Return the least and the greatest mean that is possible."""
+        del of
+        counts = _grouped(self.mechanism, np.asarray(release.drawn["tally"], np.int64))
+        share, _ = scores_of_share(self.mechanism.value, int(counts.sum()))
+        tried = np.linspace(0, 1, FINE + 1)
+        phi = flagged(self.mechanism, share.g[:, None] - tried, 0.5 - tried)
+        off, half = _test(self.mechanism, phi, counts, float(share.bias), confidence)
+        (inside,) = np.nonzero(np.abs(off) <= half)
+        if not inside.size:
+            inside = np.argmin(np.abs(off) - half, keepdims=True)
+        low, high = tried[max(inside[0] - 1, 0)], tried[min(inside[-1] + 1, FINE)]
+        return _number(self.grid, float(low)), _number(self.grid, float(high))
+
+    def table(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return the mean and its interval."""
+        return ("mean", "from (95 %)", "to (95 %)"), [row(release.value, release.interval())]
+
+    def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
+        """Draw the mean as a dot with its interval."""
+        from sourdine.central import figures  # noqa: PLC0415 - matplotlib is loaded there, late
+
+        return figures.dots({"mean": release.value}, release, **options)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the kind: it is read back with the table it belongs to."""
+        return {"kind": self.kind}
+
+    def __str__(self) -> str:
+        return f"{self.kind}, {self.mechanism}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredQuantiles:
+    """Quantiles of those who answered.
+
+    Parameters
+    ----------
+    mechanism, grid
+        What drew the reports, and the lattice of the numbers.
+    orders
+        The orders of the quantiles.
+    """
+
+    kind: ClassVar[str] = "quantiles of answers"
+
+    mechanism: PaidFlag
+    grid: Grid
+    orders: tuple[float, ...]
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """Whom they are of."""
+        return ("Of the people who answered.",)
+
+    def value(self, counts: Floats) -> NDArray[Any]:
+        """Return the quantiles of the most likely distribution of the answers."""
+        c = channel(self.mechanism.value)
+        p, q = self.mechanism.flag.channel
+        there, absent = p * c.rows.T, q * c.rows.mean(axis=0)
+        matrix = np.column_stack(
+            (np.vstack((there, np.full(there.shape[1], q))), np.append(absent, p))
+        )
+        f = em(matrix, counts)[:-1]
+        cumulative = np.cumsum(f) / max(f.sum(), 1e-300)
+        node = np.searchsorted(cumulative, np.array(self.orders) * (1 - 1e-12))
+        ticks = np.rint(c.nodes[np.minimum(node, len(c.nodes) - 1)]).astype(np.int64)
+        return np.asarray(self.grid.values(ticks))
+
+    def between(self, release: Release, confidence: Number, of: str) -> tuple[Any, Any]:
+        """Return the ends of all quantiles, which hold together."""
+        del of
+        counts = _grouped(self.mechanism, np.asarray(release.drawn["tally"], np.int64))
+        level = 1 - NumericEstimate.miss(confidence) / len(self.orders)
+        ends = [self._possible(counts, q, level) for q in self.orders]
+        low, high = (np.array([e[i] for e in ends], np.int64) for i in (0, 1))
+        return self.grid.values(low), self.grid.values(high)
+
+    def _possible(self, counts: Floats, q: float, level: float) -> tuple[int, int]:
+        c = channel(self.mechanism.value)
+        found = ramps(self.mechanism.value, int(counts.sum()))
+        d = len(c.nodes) - 1
+        k = np.arange(1 - found.length, d)
+        weight = c.rows @ np.ones(c.rows.shape[1])
+        heights = np.clip((k + found.length - np.arange(d + 1)[:, None]) / found.length, 0, 1)
+        mean = (weight @ heights) / weight.sum()
+        bias = float(np.max(found.score.bias)) + (0.0 if c.every else 1 / d)
+        phi = flagged(self.mechanism, found.score.g - q, mean - q)
+        off, half = _test(self.mechanism, phi, counts, bias, level)
+        upper = np.append((off + half)[found.length - 1 :], 1.0)
+        lower = np.concatenate(([-1.0], (off - half)[: d + found.length - 1]))[: d + 1]
+        first = int(np.argmax(upper >= 0))
+        last = d - int(np.argmax((lower <= 0)[::-1]))
+        if not c.every:
+            first, last = max(first - 1, 0), min(last + 1, d)
+        first, last = min(first, last), max(first, last)
+        return int(np.floor(c.nodes[first])), int(np.ceil(c.nodes[last]))
+
+    def table(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return a row for each quantile."""
+        rows = zip(self.orders, release.value, zip(*release.interval(), strict=True), strict=True)
+        shown: list[tuple[str, ...]] = [
+            (f"{q:g}", *row(float(v), [float(e) for e in end])) for q, v, end in rows
+        ]
+        return ("order", "quantile", "from (95 %)", "to (95 %)"), shown
+
+    def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
+        """Draw the quantiles against their orders."""
+        from sourdine.local.estimators import figures  # noqa: PLC0415 - matplotlib, late
+
+        estimate: Any = self
+        return figures.steps(estimate, release, **options)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the kind: it is read back with the table it belongs to."""
+        return {"kind": self.kind}
+
+    def __str__(self) -> str:
+        return f"{self.kind}, {self.mechanism}"
+
+
+def _grouped(mechanism: PaidFlag, tally: NDArray[np.int64]) -> Floats:
+    """Return the counts of the channel's groups of reports, and that of none."""
+    return np.append(channel(mechanism.value).counts(tally[:-1]), tally[-1])
+
+
+def _mean(phi: Floats, counts: Floats) -> Floats:
+    return np.asarray(counts @ phi / max(counts.sum(), 1))
+
+
+def _test(
+    mechanism: PaidFlag, phi: Floats, counts: Floats, bias: float, confidence: Number
+) -> tuple[Floats, Floats]:
+    """Return the mean of scores, and how far it may be from the truth."""
+    n = counts.sum()
+    off = _mean(phi, counts)
+    if n < 2:
+        return off, np.full(off.shape, np.inf)
+    p, q = mechanism.flag.channel
+    deviation = np.sqrt(np.maximum(_mean(phi * phi, counts) - off**2, 0) / (n - 1))
+    return off, gaussian_quantile(NumericEstimate.miss(confidence)) * deviation + bias * (1 + q / p)
+
+
+def _number(grid: Grid, share: float) -> float:
+    return float(grid.origin) + share * float(grid.spacing * grid.last)
+
+
+def _release(estimate: Any, value: Any, tally: NDArray[np.int64]) -> Release:  # noqa: ANN401
+    return Release(
+        value=value,
+        cost=estimate.mechanism.guarantee,
+        mechanism=estimate,
+        caveats=estimate.caveats,
+        drawn={"tally": tally, "reports": int(tally.sum())},
+        grid=estimate.grid,
+    )

@@ -1,0 +1,146 @@
+"""Records to reports, block by block: the one place where a table is randomised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine import noise
+from sourdine.errors import ParameterError
+from sourdine.grid import MISSING
+from sourdine.tally import Frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.local.table.columns import Use
+    from sourdine.local.table.part import Part
+    from sourdine.local.table.schema import Schema
+    from sourdine.noise import Source
+
+    Parts = dict[str, Part]
+
+__all__ = ["ROWS", "Block", "matched", "randomised", "randomised_block", "shown_block"]
+
+ROWS = 1 << 17
+"""So many records are randomised at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """The reports of some records.
+
+    Parameters
+    ----------
+    rows
+        How many records.
+    reports
+        For each column one report of each person who was asked, in the order of the records.
+    asked
+        For each person the number of the one column asked for; None if all are.
+    """
+
+    rows: int
+    reports: dict[str, NDArray[Any]]
+    asked: NDArray[np.int64] | None
+
+    def people(self, name: str) -> NDArray[np.int64]:
+        """Return which records the reports of a column are of."""
+        if self.asked is None:
+            return np.arange(self.rows)
+        return np.flatnonzero(self.asked == list(self.reports).index(name))
+
+
+def randomised(schema: Schema, frame: object, *, use: Use, source: Source) -> Iterator[Block]:
+    """Yield the reports of all records, in their order.
+
+    Parameters
+    ----------
+    schema
+        Columns and epsilon. Other columns of the frame are not read.
+    frame
+        Anything that `sourdine.tally.Frame` takes.
+    use
+        ``"report"`` for mechanisms that estimate best, ``"table"`` for those of `sanitize`.
+    source
+        Where the random bits come from.
+
+    Examples
+    --------
+    >>> from sourdine.local.table import Flag, Schema
+    >>> schema = Schema(smokes=Flag(by="response"), drinks=Flag(), epsilon=1, strategy="sample")
+    >>> rows = {"smokes": [True] * 5, "drinks": [False] * 5}
+    >>> block = next(schema.randomised(rows, use="table"))
+    >>> sum(len(reports) for reports in block.reports.values())
+    5
+    """
+    data = matched(schema, Frame(frame), drop=None)
+    parts = schema.parts(use)
+    for slots in data.codes(*(part.cell for part in parts.values()), rows=ROWS):
+        yield randomised_block(schema, parts, slots, source)
+
+
+def randomised_block(
+    schema: Schema, parts: Parts, slots: Sequence[NDArray[np.int64]], source: Source
+) -> Block:
+    """Draw the reports of one block; under ``"sample"`` first whom to ask what."""
+    n = len(slots[0])
+    if schema.strategy == "split":
+        drawn = {k: p.reports(s, source) for (k, p), s in zip(parts.items(), slots, strict=True)}
+        return Block(rows=n, reports=drawn, asked=None)
+    asked = noise.categorical(list(schema.weights.values()), n, source=source)
+    drawn = {
+        name: part.reports(column[asked == j], source)
+        for j, ((name, part), column) in enumerate(zip(parts.items(), slots, strict=True))
+    }
+    return Block(rows=n, reports=drawn, asked=asked)
+
+
+def shown_block(
+    schema: Schema, parts: Parts, slots: Sequence[NDArray[np.int64]], source: Source
+) -> list[NDArray[np.int64]]:
+    """Return the reports of a block as a table shows them, `MISSING` for a blank."""
+    block = randomised_block(schema, parts, slots, source)
+    shown = []
+    for j, (name, part) in enumerate(parts.items()):
+        codes = part.shown(block.reports[name])
+        if block.asked is not None:
+            whole = np.full(block.rows, MISSING)
+            whole[block.asked == j] = codes
+            codes = whole
+        shown.append(codes)
+    return shown
+
+
+def matched(schema: Schema, frame: Frame, *, drop: Iterable[str] | None) -> Frame:
+    """Return the frame if it has the schema's columns and no others; without ``drop``, any others.
+
+    The names of columns are public.
+    """
+    for name in schema.columns:
+        if name not in frame.columns:
+            listed = ", ".join(map(repr, frame.columns))
+            raise ParameterError(
+                f"the frame must have all columns of the schema, got no {name!r}. "
+                f"Its columns are: {listed}."
+            )
+    if drop is None:
+        return frame
+    dropped = [drop] if isinstance(drop, str) else list(drop)
+    for name in dropped:
+        if name not in frame.columns or name in schema.columns:
+            raise ParameterError(
+                f"drop must name columns of the frame that the schema has not, got {name!r}. "
+                f"Leave it out."
+            )
+    others = [name for name in frame.columns if name not in {*schema.columns, *dropped}]
+    if others:
+        raise ParameterError(
+            f"every column of the frame must be in the schema or dropped, got {others[0]!r}. "
+            f"Type drop={others!r}, or declare them."
+        )
+    return frame

@@ -1,0 +1,352 @@
+"""The columns of a schema: what may be answered, and by which mechanism it is randomised.
+
+Bounds and categories are declared, never read off the data. An answer outside the bounds counts as
+the nearest bound; one that is empty, unreadable or not listed is *absent*
+(`sourdine.local.table.absence`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import isfinite
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import flag
+from sourdine.grid import Grid
+from sourdine.local.table.absence import AnyAnswer, paid_flag
+from sourdine.local.table.randomisers import CATEGORICAL, NUMERIC, oracle, report, shown_ticks
+from sourdine.local.table.writing import Kind, Lattice, Listed
+from sourdine.mechanisms.mechanism import settle
+from sourdine.tally import Codes, Ticks
+from sourdine.tally.reading import read_text
+
+if TYPE_CHECKING:
+    from sourdine.exact.parameters import Number as Numeric
+    from sourdine.local.table.writing import Written
+    from sourdine.mechanisms.mechanism import Report
+    from sourdine.tally.cells import Cell
+
+__all__ = ["Attribute", "Choice", "Flag", "Number", "Use", "plain"]
+
+Use = Literal["table", "report"]
+"""What the randomised answers are for: a table that looks like the first, or reports to send."""
+
+
+class Attribute(ABC):
+    """What every column has."""
+
+    __slots__ = ()
+
+    kind: ClassVar[str]
+    by: str | None
+
+    @property
+    @abstractmethod
+    def blank(self) -> bool:
+        """Whether a randomised answer can be none."""
+
+    @abstractmethod
+    def cell(self, name: str) -> Cell:
+        """Return how answers are read."""
+
+    @abstractmethod
+    def mechanism(self, epsilon: Fraction, use: Use) -> Report:
+        """Return what randomises the answers; its highest code is an absent answer."""
+
+    @abstractmethod
+    def answer(self, mechanism: Report) -> Report:
+        """Return the part of the mechanism that randomises an answer that is there."""
+
+    @abstractmethod
+    def none(self, mechanism: Report) -> int | None:
+        """Return the report that a table shows as a blank, if there is one."""
+
+    @abstractmethod
+    def written(self, mechanism: Report) -> Written:
+        """Return how reports stand in a table."""
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """Return the parameters as JSON and TOML know them."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Number(Attribute):
+    """A number between public bounds, snapped to a lattice.
+
+    Parameters
+    ----------
+    lower, upper, step
+        The lattice (`sourdine.Grid`): ``Number(0, 120, step=1)`` for an age.
+    by
+        ``"square-wave"`` (also by None: best for distributions and quantiles), ``"piecewise"``,
+        ``"duchi"`` or ``"hybrid"`` (for means), ``"laplace"``, ``"staircase"`` or
+        ``"truncated-staircase"`` (reports stay within the bounds).
+    missing
+        By default an absent answer is randomised like any other. True: whether there is one is
+        reported too, randomised and paid with a quarter of the column's epsilon, and the
+        output is blank where the *randomised* flag says so.
+
+    Examples
+    --------
+    >>> Number(0, 120, step=1)
+    Number(lower=0, upper=120, step=1)
+    >>> Number(0, 120, step=1, by="gauss")
+    Traceback (most recent call last):
+    sourdine.errors.ParameterError: by must be one of 'square-wave', 'piecewise', 'duchi', 'hybrid', 'laplace', 'staircase', 'truncated-staircase', got 'gauss'. Leave it out for the best one.
+    """  # noqa: E501
+
+    lower: Numeric
+    upper: Numeric
+    step: Numeric | None = None
+    by: str | None = field(default=None, kw_only=True)
+    missing: bool = field(default=False, kw_only=True)
+    grid: Grid = field(init=False, compare=False)
+    kind: ClassVar[str] = "number"
+
+    def __post_init__(self) -> None:
+        wanted = Grid(self.lower, self.upper, self.step)
+        grid = Grid(wanted.lower, wanted.value(wanted.last), wanted.step)
+        settle(
+            self,
+            lower=grid.lower,
+            upper=grid.upper,
+            step=grid.step,
+            by=_named(self.by, NUMERIC),
+            missing=flag(self.missing, "missing"),
+            grid=grid,
+        )
+
+    @property
+    def blank(self) -> bool:
+        """Whether a randomised answer can be none."""
+        return self.missing
+
+    def cell(self, name: str) -> Cell:
+        """Return the ticks of the lattice."""
+        return Ticks(name, self.grid)
+
+    def mechanism(self, epsilon: Fraction, use: Use) -> Report:
+        """Return the mechanism of ``by``; for both uses the same."""
+        del use
+        named, last = self.by or NUMERIC[0], self.grid.last
+        if self.missing:
+            return paid_flag(report, epsilon=epsilon, by=named, last=last)
+        return AnyAnswer(value=report(epsilon=epsilon, by=named, last=last))
+
+    def answer(self, mechanism: Any) -> Report:  # noqa: ANN401
+        """Return the mechanism of a number that is there."""
+        value: Report = mechanism.value
+        return value
+
+    def none(self, mechanism: Any) -> int | None:  # noqa: ANN401
+        """Return the report that says that there is no answer."""
+        return int(mechanism.none) if self.missing else None
+
+    def written(self, mechanism: Report) -> Written:
+        """Return points of the lattice, or the unbiased estimates of a mechanism for means."""
+        value: Any = self.answer(mechanism)
+        ticks = shown_ticks(value, self.by or NUMERIC[0])
+        if ticks is None:
+            estimates = value.values(np.arange(value.codes), self.grid)
+            return Listed(listed=estimates.tolist(), kind="float")
+        return Lattice(grid=self.grid, ticks=ticks)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the parameters as JSON and TOML know them."""
+        ends = {"lower": self.lower, "upper": self.upper, "step": self.step}
+        numbers = {name: plain(Fraction(value or 0)) for name, value in ends.items()}
+        return {"kind": self.kind, **numbers, **_given(by=self.by, missing=self.missing or None)}
+
+    def __repr__(self) -> str:
+        facts = list(self.facts().items())[1:]
+        return f"Number({', '.join(f'{name}={value!r}' for name, value in facts)})"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Choice(Attribute):
+    """One of some listed categories.
+
+    Parameters
+    ----------
+    categories
+        Texts, numbers, booleans or dates, at least two with the one for absent answers; the
+        column of a table keeps their type if they have one. Read as in `sourdine.tally.Codes`.
+    by
+        In a table always ``"response"``, randomised response. In reports also ``"unary"``,
+        ``"symmetric"``, ``"hashing"``, ``"hadamard"`` or ``"subset"``; by None (or ``"auto"``)
+        whichever estimates best.
+    missing
+        The name of a category of its own for answers that are absent or not listed. By default
+        such an answer is randomised as if it were any category.
+
+    Examples
+    --------
+    >>> Choice("yes", "no", missing="no answer").listed
+    ('yes', 'no', 'no answer')
+    """
+
+    categories: tuple[Any, ...]
+    by: str | None
+    missing: str | None
+    kind: ClassVar[str] = "choice"
+
+    def __init__(self, *categories: Any, by: str | None = None, missing: str | None = None) -> None:  # noqa: ANN401
+        if missing is not None and (not isinstance(missing, str) or not missing):
+            raise ParameterTypeError(
+                f"missing must be the name of a category, got something of type "
+                f"{type(missing).__name__}. Type missing='no answer', or leave it out."
+            )
+        plain = tuple(_category(c) for c in categories)
+        settle(self, categories=plain, by=_named(by, CATEGORICAL), missing=missing)
+        Codes(None, self.listed)
+        if len(self.listed) < 2:
+            raise ParameterError(
+                f"categories must be at least two, got {len(self.listed)}. "
+                f"Type Choice('yes', 'no')."
+            )
+
+    @property
+    def listed(self) -> tuple[Any, ...]:
+        """The categories, the one for absent answers last."""
+        return self.categories if self.missing is None else (*self.categories, self.missing)
+
+    @property
+    def blank(self) -> bool:
+        """Never: an absent answer is a category of its own, or any one."""
+        return False
+
+    def cell(self, name: str) -> Cell:
+        """Return the codes of the categories."""
+        return Codes(name, self.listed)
+
+    def mechanism(self, epsilon: Fraction, use: Use) -> Report:
+        """Return randomised response for a table, the best oracle for reports."""
+        named = "response" if use == "table" else self.by
+        value = oracle(epsilon=epsilon, by=named, categories=len(self.listed))
+        return value if self.missing is not None else AnyAnswer(value=value)
+
+    def answer(self, mechanism: Any) -> Report:  # noqa: ANN401
+        """Return the oracle."""
+        value: Report = mechanism.value if isinstance(mechanism, AnyAnswer) else mechanism
+        return value
+
+    def none(self, mechanism: Report) -> int | None:
+        """Return that there is none."""
+        del mechanism
+        return None
+
+    def written(self, mechanism: Report) -> Written:
+        """Return the categories."""
+        del mechanism
+        kind = _kind(self.listed)
+        listed = self.listed if kind != "text" else tuple(map(read_text, self.listed))
+        return Listed(listed=listed, kind=kind)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the parameters as JSON and TOML know them."""
+        own = {"kind": self.kind, "categories": list(self.categories)}
+        return {**own, **_given(by=self.by, missing=self.missing)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flag(Attribute):
+    """True or false; read from booleans, 0 and 1, and the texts true, false, True and False.
+
+    Parameters
+    ----------
+    by
+        As in `Choice`.
+    missing
+        By default an absent answer is randomised as if it were any. True: *absent* is a third
+        answer, which a table shows as a blank.
+
+    Examples
+    --------
+    >>> Flag().cell("smokes").codes
+    {'false': 0, 'true': 1, 'False': 0, 'True': 1, '0': 0, '1': 1}
+    """
+
+    by: str | None = None
+    missing: bool = False
+    kind: ClassVar[str] = "flag"
+
+    def __post_init__(self) -> None:
+        settle(self, by=_named(self.by, CATEGORICAL), missing=flag(self.missing, "missing"))
+
+    @property
+    def blank(self) -> bool:
+        """Whether a randomised answer can be none."""
+        return self.missing
+
+    def cell(self, name: str) -> Cell:
+        """Return 0 for false and 1 for true."""
+        cell = Codes(name, (False, True))
+        cell.codes.update({"0": 0, "1": 1})
+        return cell
+
+    def mechanism(self, epsilon: Fraction, use: Use) -> Report:
+        """Return randomised response for a table, the best oracle for reports."""
+        named = "response" if use == "table" else self.by
+        value = oracle(epsilon=epsilon, by=named, categories=3 if self.missing else 2)
+        return value if self.missing else AnyAnswer(value=value)
+
+    def answer(self, mechanism: Any) -> Report:  # noqa: ANN401
+        """Return the oracle."""
+        value: Report = mechanism.value if isinstance(mechanism, AnyAnswer) else mechanism
+        return value
+
+    def none(self, mechanism: Report) -> int | None:
+        """Return the third answer."""
+        del mechanism
+        return 2 if self.missing else None
+
+    def written(self, mechanism: Report) -> Written:
+        """Return false and true."""
+        del mechanism
+        return Listed(listed=(False, True), kind="flag")
+
+    def facts(self) -> dict[str, Any]:
+        """Return the parameters as JSON and TOML know them."""
+        return {"kind": self.kind, **_given(by=self.by, missing=self.missing or None)}
+
+
+def _named(by: object, names: tuple[str, ...]) -> str | None:
+    if by is None or by in names:
+        return by
+    listed = ", ".join(map(repr, names))
+    raise ParameterError(f"by must be one of {listed}, got {by!r}. Leave it out for the best one.")
+
+
+def _category(value: object) -> Any:  # noqa: ANN401
+    """Return a category as JSON knows it; what JSON does not know, as its text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (str, bool, int)) or (isinstance(value, float) and isfinite(value)):
+        return value
+    return read_text(value)
+
+
+def _kind(listed: tuple[Any, ...]) -> Kind:
+    kinds = {type(v) for v in listed}
+    if kinds == {bool}:
+        return "flag"
+    if kinds == {int} and all(-(1 << 63) <= v < 1 << 63 for v in listed):
+        return "whole"
+    return "float" if kinds <= {int, float} and float in kinds else "text"
+
+
+def plain(x: Fraction) -> int | float | str:
+    """Return a number that reads back as the same: whole, as a decimal, or as a text."""
+    if x.denominator == 1:
+        return int(x)
+    return float(x) if Fraction(str(float(x))) == x else str(x)
+
+
+def _given(**parameters: object) -> dict[str, Any]:
+    return {name: value for name, value in parameters.items() if value is not None}

@@ -1,0 +1,83 @@
+"""A sanitised table back to tallies: all that estimates need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sourdine.errors import ParameterError
+from sourdine.local.reports.pairs import joint_tally
+from sourdine.local.table.blocks import ROWS, matched
+from sourdine.local.table.estimating import Estimates
+from sourdine.tally import Frame
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.local.table.part import Part
+    from sourdine.local.table.schema import Schema
+
+__all__ = ["estimate"]
+
+
+def estimate(schema: Schema, clean: object, *, pairs: Sequence[tuple[str, str]] = ()) -> Estimates:
+    """Estimate every column of a sanitised table.
+
+    Parameters
+    ----------
+    schema
+        The schema of `sanitize`.
+    clean
+        What `sanitize` returned, or the path of the file it wrote; also another's, if it was
+        written by the same schema.
+    pairs
+        Columns to be looked at together; only under ``strategy="split"``.
+    """
+    wanted = _read_pairs(schema, pairs)
+    parts = schema.parts()
+    frame = matched(schema, Frame(clean), drop=None)
+    tallies = {name: np.zeros(part.mechanism.cells, np.int64) for name, part in parts.items()}
+    joint = {(a, b): np.zeros((len(tallies[a]), len(tallies[b])), np.int64) for a, b in wanted}
+    counts, dropped = dict.fromkeys(parts, 0), dict.fromkeys(parts, 0)
+    for slots in frame.codes(*(part.written_cell for part in parts.values()), rows=ROWS):
+        codes = {
+            name: _read_back(schema, part, column)
+            for (name, part), column in zip(parts.items(), slots, strict=True)
+        }
+        for name, part in parts.items():
+            there = codes[name][codes[name] >= 0]
+            tallies[name] += part.mechanism.tally(there)
+            counts[name] += there.size
+            dropped[name] += codes[name].size - there.size
+        for a, b in wanted:
+            both = (codes[a] >= 0) & (codes[b] >= 0)
+            one, other = parts[a].mechanism, parts[b].mechanism
+            joint[a, b] += joint_tally(one, codes[a][both], other, codes[b][both])
+    lost = {} if schema.strategy == "sample" else dropped  # a blank was not asked
+    return Estimates(
+        schema=schema, use="table", tallies=tallies, counts=counts, joint=joint, dropped=lost
+    )
+
+
+def _read_back(schema: Schema, part: Part, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the reports that a table shows, negative for what none could be or none was asked."""
+    codes = part.read_back(slots)
+    return np.where(slots < 0, -1, codes) if schema.strategy == "sample" else codes
+
+
+def _read_pairs(schema: Schema, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    for given in pairs:
+        if len(given) != 2 or given[0] == given[1] or not set(given) <= schema.columns.keys():
+            listed = ", ".join(map(repr, schema.columns))
+            raise ParameterError(
+                f"pairs must be of two different columns, got {given!r}. The columns are: {listed}."
+            )
+    if pairs and schema.strategy == "sample":
+        raise ParameterError(
+            "pairs must be none under strategy='sample', where nobody answers for two columns, "
+            f"got {len(pairs)}. Type strategy='split' in the schema."
+        )
+    return [(a, b) for a, b in pairs]

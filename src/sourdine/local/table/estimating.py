@@ -1,0 +1,259 @@
+"""`Estimates`: what a sanitised table, or the reports of many people, say about all of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.errors import ParameterError
+from sourdine.local.estimators.distribution import distribution, quantiles
+from sourdine.local.estimators.frequencies import frequencies
+from sourdine.local.estimators.means import mean
+from sourdine.local.table.absence import PaidFlag
+from sourdine.local.table.answered import mean_of_answers, quantiles_of_answers
+from sourdine.local.table.asked import of_all
+from sourdine.local.table.columns import Number
+from sourdine.local.table.pairs import pair
+from sourdine.local.table.scores import BINS, axis, names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.exact.parameters import Number as Numeric
+    from sourdine.local.table.columns import Use
+    from sourdine.local.table.part import Part
+    from sourdine.local.table.schema import Schema
+    from sourdine.release import Release
+
+__all__ = ["DECILES", "Estimates"]
+
+DECILES = tuple(i / 10 for i in range(1, 10))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Estimates(Mapping[str, "Release"]):
+    """Shares, means, quantiles and pairs of columns, each a `Release` with its interval.
+
+    ``estimates["vote"]`` is the column's own: shares of categories, the mean of numbers.
+
+    Parameters
+    ----------
+    schema
+        By which the answers were randomised.
+    use
+        Whether they stood in a table or in reports.
+    tallies, counts
+        For each column the tally of its reports, and how many there are.
+    joint
+        For pairs of columns how many people have each pair of cells.
+    dropped
+        For each column how many cells held what no report could be.
+    notes
+        What else a reader must know.
+
+    Examples
+    --------
+    >>> from sourdine.local import Choice, Schema
+    >>> from sourdine.noise import SeededSource
+    >>> schema = Schema(vote=Choice("yes", "no"), epsilon=2)
+    >>> clean = schema.sanitize({"vote": ["yes"] * 700 + ["no"] * 300}, source=SeededSource(1))
+    >>> low, high = schema.estimate(clean)["vote"].interval(0.999)
+    >>> bool(low[0] < 0.7 < high[0])
+    True
+    """
+
+    schema: Schema
+    use: Use
+    tallies: Mapping[str, NDArray[np.int64]]
+    counts: Mapping[str, int]
+    joint: Mapping[tuple[str, str], NDArray[np.int64]] = field(default_factory=dict)
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> Release:
+        return self.mean(name) if isinstance(self._part(name).column, Number) else self.shares(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.schema.columns)
+
+    def __len__(self) -> int:
+        return len(self.schema.columns)
+
+    def _part(self, name: str) -> Part:
+        parts = self.schema.parts(self.use)
+        if name not in parts:
+            listed = ", ".join(map(repr, parts))
+            raise ParameterError(
+                f"the column must be one of the schema, got {name!r}. The columns are: {listed}."
+            )
+        return parts[name]
+
+    def _number(self, name: str, what: str) -> tuple[Part, Any, NDArray[np.int64]]:
+        part = self._part(name)
+        if not isinstance(part.column, Number):
+            raise ParameterError(
+                f"{what} must be of a column of numbers, got {name!r}, which holds categories. "
+                f"Type shares({name!r})."
+            )
+        return part, part.column.grid, np.asarray(self.tallies[name])
+
+    def reports(self, name: str) -> int:
+        """Return how many people reported a column."""
+        self._part(name)
+        return self.counts[name]
+
+    def shares(self, name: str, *, consistent: str | None = None) -> Release:
+        """Return the share of each category.
+
+        Parameters
+        ----------
+        consistent
+            ``"norm-sub"`` or ``"em"`` for shares that are not negative and add up to 1; the raw
+            ones and their variance are kept in ``drawn``.
+        """
+        part = self._part(name)
+        if isinstance(part.column, Number):
+            raise ParameterError(
+                f"shares must be of a column of categories, got {name!r}, which holds numbers. "
+                f"Type mean({name!r}), quantiles({name!r}) or distribution({name!r})."
+            )
+        labels = names(part.column)  # type: ignore[arg-type]
+        oracle: Any = part.answer
+        n = self.reports(name)
+        found = frequencies(oracle, self.tallies[name], n, labels=labels, consistent=consistent)
+        return self._of_all(found)
+
+    def _of_all(self, found: Release) -> Release:
+        """Return an estimate for all people, also where only some were asked."""
+        return of_all(found) if self.schema.strategy == "sample" else found
+
+    def answered(self, name: str) -> Release:
+        """Return the share of people who answered, for numbers with ``missing=True``."""
+        part, _, tally = self._number(name, "the share of answers")
+        if not isinstance(part.mechanism, PaidFlag):
+            raise ParameterError(
+                f"the share of answers must have been asked for, got {name!r} without. "
+                f"Type Number(..., missing=True) in the schema."
+            )
+        n, none = int(tally.sum()), int(tally[-1])
+        both = np.array([n - none, none])
+        found = frequencies(part.mechanism.flag, both, n, labels=("answered", "no answer"))
+        return self._of_all(found)
+
+    def mean(self, name: str) -> Release:
+        """Return the mean of a column of numbers; of those who answered, if that is known."""
+        part, grid, tally = self._number(name, "a mean")
+        if isinstance(part.mechanism, PaidFlag):
+            return self._of_all(mean_of_answers(part.mechanism, tally, grid))
+        return self._of_all(mean(part.answer, tally, grid))  # type: ignore[arg-type]
+
+    def quantiles(self, name: str, orders: Sequence[Numeric] = DECILES) -> Release:
+        """Return quantiles of a column of numbers; of those who answered, if that is known."""
+        part, grid, tally = self._number(name, "quantiles")
+        if isinstance(part.mechanism, PaidFlag):
+            return self._of_all(quantiles_of_answers(part.mechanism, tally, grid, orders))
+        return self._of_all(quantiles(part.answer, tally, grid, orders))  # type: ignore[arg-type]
+
+    def distribution(self, name: str, *, bins: int = 32) -> Release:
+        """Return the shares of bins of a column of numbers."""
+        part, grid, tally = self._number(name, "a distribution")
+        if isinstance(part.mechanism, PaidFlag):
+            raise ParameterError(
+                f"a distribution must be of a column without missing=True, got {name!r}. "
+                f"Type quantiles({name!r})."
+            )
+        return self._of_all(distribution(part.answer, tally, grid, bins=bins))  # type: ignore[arg-type]
+
+    def pair(self, one: str, other: str, *, bins: Any = BINS) -> Release:  # noqa: ANN401
+        """Return the share of people in each part of one column and each of another.
+
+        Parameters
+        ----------
+        one, other
+            Columns that were counted together: ``estimate(clean, pairs=[(one, other)])``.
+        bins
+            How numbers are cut: how many bins of one width, or their inner edges; or a dict of
+            these by column.
+        """
+        if (one, other) in self.joint:
+            tally = self.joint[one, other]
+        elif (other, one) in self.joint:
+            tally = self.joint[other, one].T
+        else:
+            raise ParameterError(
+                f"a pair must have been counted, got {(one, other)!r}. "
+                f"Type pairs=[({one!r}, {other!r})] in estimate(...)."
+            )
+        n, cut = int(tally.sum()), bins if isinstance(bins, Mapping) else {one: bins, other: bins}
+        first, second = (axis(self._part(c), n, cut.get(c, BINS)) for c in (one, other))
+        return pair(first, second, tally, self.schema.guarantee)
+
+    def releases(self) -> Iterator[tuple[str, str, Release]]:
+        """Yield column, what is estimated, and the estimate: all that a printed report shows."""
+        for name, column in self.schema.columns.items():
+            if not isinstance(column, Number):
+                yield name, "shares", self.shares(name)
+                continue
+            if isinstance(self._part(name).mechanism, PaidFlag):
+                yield name, "answered", self.answered(name)
+            yield name, "mean", self.mean(name)
+            yield name, "quartiles", self.quantiles(name, (0.25, 0.5, 0.75))
+        for one, other in self.joint:
+            yield f"{one} x {other}", "shares", self.pair(one, other)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every estimate as what JSON knows, and how many reports were dropped."""
+        found: dict[str, Any] = {}
+        for name, what, release in self.releases():
+            low, high = release.interval()
+            ends = [np.asarray(e).tolist() for e in (low, high)]
+            own = {"value": np.asarray(release.value).tolist(), "interval": ends}
+            labels = getattr(release.mechanism, "labels", None)
+            found.setdefault(name, {})[what] = {**own, **({"labels": labels} if labels else {})}
+        cost = self.schema.guarantee.to_dict()
+        return {
+            "cost": cost,
+            "estimates": found,
+            "dropped": dict(self.dropped),
+            "notes": [*self.notes],
+        }
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def plot(self, **options: Any) -> Any:  # noqa: ANN401
+        """Draw every column; ``path=`` saves the picture."""
+        from sourdine.local.table.figure import panels  # noqa: PLC0415 - matplotlib, late
+
+        return panels(self, **options)
+
+    def __str__(self) -> str:
+        found = [f"{name}, {what}\n{_table(release)}" for name, what, release in self.releases()]
+        return "\n\n".join([*found, f"a record costs {self.schema.guarantee}", *self.notes])
+
+    def _repr_html_(self) -> str:
+        return "".join(
+            f"<h4>{name}, {what}</h4>{release._repr_html_()}"
+            for name, what, release in self.releases()
+        )
+
+
+def _table(release: Release) -> str:
+    """Return the table of a release without its notes."""
+    heads, rows = release.mechanism.table(release)
+    widths = [max(len(line[i]) for line in [heads, *rows]) for i in range(len(heads))]
+    lines = [
+        "  ".join(
+            t.ljust(w) if i == 0 else t.rjust(w)
+            for i, (t, w) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in [heads, *rows]
+    ]
+    return "\n".join(line.rstrip() for line in lines)

@@ -1,0 +1,142 @@
+r"""How two columns go together, from reports of both.
+
+Columns of one person are randomised independently, so with the scores of `sourdine.local.table.
+scores` the share of people in part :math:`i` of one column and :math:`j` of the other is estimated
+by the mean of :math:`\phi = a_i(y) b_j(z)`. As a mean of independent people it has the variance
+:math:`(E\phi^2 - (E\phi)^2)/n` about the share of the population. Given who answered,
+:math:`E\phi` is 1 or 0, so the variance about their share is :math:`(E\phi^2 - E\phi)/n`: it is
+estimated from the same products, one standard error upwards. *Checked by*
+``test_pairs_are_unbiased_and_cover``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from sourdine.central.intervals import gaussian_quantile
+from sourdine.local.estimators.numeric import NumericEstimate
+from sourdine.look.numbers import shown
+from sourdine.release import Release, readable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.exact.parameters import Number
+    from sourdine.local.table.scores import Axis
+    from sourdine.privacy import Guarantee
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["PairTable", "pair"]
+
+
+def pair(first: Axis, second: Axis, tally: NDArray[np.int64], cost: Guarantee) -> Release:
+    """Estimate the share of people in each part of one column and each of another.
+
+    Parameters
+    ----------
+    first, second
+        The columns, cut into parts.
+    tally
+        How many people have each pair of cells of the two columns' tallies.
+    cost
+        What one person's reports of both columns cost.
+    """
+    n = int(tally.sum())
+    first_4 = [_moment(first, second, tally, k) for k in range(1, 5)]
+    share, square, cube, fourth = first_4
+    sampled = np.maximum(square - share**2, 0)
+    spread = np.maximum(fourth - 2 * cube + square - (square - share) ** 2, 0)
+    noise = np.clip(square - share + np.sqrt(spread / max(n, 1)), 0, sampled)
+    table = PairTable(
+        columns=(first.name, second.name), labels=(first.labels, second.labels), reports=n
+    )
+    drawn = {
+        "raw": share,
+        "sample": np.sqrt(noise / max(n - 1, 1)),
+        "population": np.sqrt(sampled / max(n - 1, 1)),
+        "bias": np.outer(first.bias, 1 + second.bias) + second.bias,
+        "reports": n,
+    }
+    return Release(value=share, cost=cost, mechanism=table, caveats=table.caveats, drawn=drawn)
+
+
+def _moment(first: Axis, second: Axis, tally: NDArray[np.int64], k: int) -> Floats:
+    """Return the mean of a power of the products of scores."""
+    return np.asarray((first.scores**k).T @ tally @ second.scores**k / max(int(tally.sum()), 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairTable:
+    """Public facts of a table of two columns.
+
+    Parameters
+    ----------
+    columns
+        Their names.
+    labels
+        The parts of each.
+    reports
+        How many people reported both.
+    """
+
+    kind: ClassVar[str] = "pair of columns"
+
+    columns: Sequence[str]
+    labels: Sequence[Sequence[str]]
+    reports: int
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader must know: a function of the number of reports."""
+        each = "Each interval holds on its own, by the normal law; unbiased shares may be negative."
+        return (each,) if self.reports else ("Nobody reported: nothing is known.",)
+
+    def between(self, release: Release, confidence: Number, of: str) -> tuple[Floats, Floats]:
+        """Return the ends of every share, in [0, 1], each on its own."""
+        miss = NumericEstimate.miss(confidence)
+        raw, deviation, bias = (np.asarray(release.drawn[k]) for k in ("raw", of, "bias"))
+        if self.reports < 2:
+            return np.zeros(raw.shape), np.ones(raw.shape)
+        half = gaussian_quantile(miss) * deviation + bias
+        return np.clip(raw - half, 0, 1), np.clip(raw + half, 0, 1)
+
+    def table(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return a row for each pair of parts."""
+        low, high = release.interval()
+        width = float((high - low).min()) or 1e-3
+        rows = [
+            (one, other, *(shown(float(x[i, j]), width) for x in (release.value, low, high)))
+            for i, one in enumerate(self.labels[0])
+            for j, other in enumerate(self.labels[1])
+        ]
+        return (*self.columns, "share", "from (95 %)", "to (95 %)"), rows
+
+    def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
+        """Draw the shares as a map."""
+        from sourdine.local.table.figure import squares  # noqa: PLC0415 - matplotlib is loaded late
+
+        return squares(self, release, **options)
+
+    def restore(self, value: Any, drawn: Mapping[str, Any]) -> Floats:  # noqa: ANN401, ARG002
+        """Return the shares as an array."""
+        return np.array(value)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the public facts as JSON knows them."""
+        labels = [list(part) for part in self.labels]
+        return {
+            "kind": self.kind, "columns": list(self.columns), "labels": labels,
+            "reports": self.reports,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        return f"{self.columns[0]} and {self.columns[1]} together, {self.reports} reports"
+
+
+readable(PairTable.kind, PairTable)

@@ -1,0 +1,150 @@
+"""Sanitise a whole table: a frame to a frame, a file to a file."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.errors import ParameterError
+from sourdine.exact import flag
+from sourdine.local.table.blocks import ROWS, matched
+from sourdine.local.table.crew import shown_blocks
+from sourdine.local.table.outputs import assembled
+from sourdine.local.table.progress import counted_rows
+from sourdine.local.table.sinks import sink
+from sourdine.tally import Frame
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from sourdine.local.table.outputs import Column
+    from sourdine.local.table.schema import Schema
+    from sourdine.noise import Source
+
+__all__ = ["sanitize"]
+
+
+def sanitize(  # noqa: PLR0913 - one call does it
+    schema: Schema,
+    frame: Any,  # noqa: ANN401
+    *,
+    to: str | PathLike[str] | None,
+    drop: Iterable[str],
+    source: Source,
+    progress: bool | None,
+) -> Any:  # noqa: ANN401
+    """Randomise every record of a table.
+
+    Types, number formats and where blanks can stand follow from the schema alone; no value
+    raises, and nothing of a value that does not fit appears anywhere
+    (``test_a_dirty_csv_leaves_no_trace``).
+
+    Parameters
+    ----------
+    schema
+        The columns and what a record may cost.
+    frame
+        A frame of pandas, Polars or Arrow, a dict of columns, a DuckDB relation, or the path of a
+        CSV or Parquet file, which is read and written as a stream.
+    to
+        The file to write; needed if ``frame`` is one.
+    drop
+        Columns that are left out. Every other column must be in the schema.
+    source
+        Where the random bits come from; a seeded one protects nobody.
+    progress
+        Whether to show a bar; by default if it takes longer than a second, on a terminal.
+
+    Returns
+    -------
+    frame or Path
+        Columns in the order of the frame, in the same kind of frame (of a lazy one, the eager
+        kind; of a relation, an Arrow table); or the path of the file.
+    """
+    shown = progress if progress is None else flag(progress, "progress")
+    path = _target(frame, to)
+    data = matched(schema, Frame(frame), drop=drop)
+    _demand_table(schema)
+    names = [name for name in data.columns if name in schema.columns]
+    parts = schema.parts()
+    sampled = schema.strategy == "sample"
+    stream = _stream(schema, data, names, source, shown)
+
+    def written(name: str, codes: NDArray[Any]) -> Column:
+        return parts[name].written, codes, sampled or parts[name].column.blank
+
+    if path is None:
+        whole = _joined(stream, names)
+        return assembled(frame, {name: written(name, whole[name]) for name in names})
+    with closing(stream), sink(path, names) as write:
+        wrote = False
+        for block in stream:
+            write({name: written(name, block[name]) for name in names})
+            wrote = True
+        if not wrote:
+            write({name: written(name, np.zeros(0, np.int64)) for name in names})
+    return path
+
+
+def _stream(
+    schema: Schema,
+    data: Frame,
+    names: list[str],
+    source: Source,
+    progress: bool | None,  # noqa: FBT001
+) -> Generator[dict[str, NDArray[Any]]]:
+    """Yield the reports of all records as the table shows them, column by column."""
+    cells = [part.cell for part in schema.parts().values()]
+    blocks = data.codes(*cells, rows=ROWS)
+    with counted_rows(data, progress) as count:
+        for shown in shown_blocks(schema, blocks, source):
+            by_name = dict(zip(schema.columns, shown, strict=True))
+            yield {name: by_name[name] for name in names}
+            count(len(shown[0]))
+
+
+def _joined(stream: Iterator[dict[str, NDArray[Any]]], names: list[str]) -> dict[str, NDArray[Any]]:
+    found: dict[str, list[NDArray[Any]]] = {name: [np.zeros(0, np.int8)] for name in names}
+    for block in stream:
+        for name, codes in block.items():
+            found[name].append(codes)
+    return {name: np.concatenate(codes) for name, codes in found.items()}
+
+
+def _target(frame: object, to: object) -> Path | None:
+    """Return the file to write, if any."""
+    if to is not None and not isinstance(to, (str, PathLike)):
+        raise ParameterError("to must be a path, got something else. Type to='clean.csv'.")
+    path = None if to is None else Path(fspath(to))
+    if not isinstance(frame, (str, PathLike)):
+        return path
+    if path is None:
+        raise ParameterError(
+            "to must name the file to write when a file is read, got none. Type to='clean.csv'."
+        )
+    if path.exists() and Path(fspath(frame)).exists() and path.samefile(fspath(frame)):
+        raise ParameterError(
+            "to must be another file than the one read, got the same. Type to='clean.csv'."
+        )
+    return path
+
+
+def _demand_table(schema: Schema) -> None:
+    """Refuse what a table cannot show."""
+    for name, column in schema.columns.items():
+        if schema.strategy == "sample" and column.blank:
+            raise ParameterError(
+                f"missing must be False in a table of strategy 'sample', got True for {name!r}: "
+                f"a blank would mean two things. Send reports, or type strategy='split'."
+            )
+        if column.kind != "number" and column.by not in {None, "auto", "response"}:
+            raise ParameterError(
+                f"by must be 'response' in a table, got {column.by!r} for {name!r}: its reports "
+                f"are no categories. Send reports, or leave it out."
+            )

@@ -1,0 +1,302 @@
+"""`Schema`: a table whose every record is randomised before anybody sees it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import integer, positive
+from sourdine.local.table.columns import Attribute
+from sourdine.local.table.part import Part
+from sourdine.noise import SYSTEM
+from sourdine.privacy import LOCAL, Guarantee
+from sourdine.privacy.printing import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from fractions import Fraction
+    from os import PathLike
+
+    from sourdine.exact.parameters import Number
+    from sourdine.local.reports import Records
+    from sourdine.local.table.blocks import Block
+    from sourdine.local.table.columns import Use
+    from sourdine.local.table.estimating import Estimates
+    from sourdine.noise import Source
+
+__all__ = ["Schema"]
+
+Strategy = Literal["split", "sample"]
+VERSION = 1
+"""Of the format and of what the defaults mean: both stand in the fingerprint."""
+
+
+class Schema:
+    r"""Columns, and the privacy that one record costs as a whole.
+
+    Parameters
+    ----------
+    epsilon
+        What a record costs, all its columns together.
+    strategy
+        ``"split"``: every column is reported with its share of epsilon. ``"sample"``: each person
+        reports one column, drawn at random, with the whole epsilon; other cells are blank. For
+        estimates of single columns that is several times more accurate; a table whose columns
+        are looked at together needs ``"split"``.
+    weights
+        For some columns a number other than 1: epsilon is divided, or the column drawn, in
+        proportion. Under ``"split"`` the column :math:`j` gets
+        :math:`\varepsilon w_j / \sum_i w_i`.
+    columns
+        `Number`, `Choice` or `Flag` by name; `of` takes names that Python cannot.
+
+    Notes
+    -----
+    *Claim*: a sanitised record is :math:`\varepsilon`-LDP: the shares of the columns are exact
+    fractions that add up to epsilon (``test_shares_add_up_exactly``), each column is reported by
+    a mechanism of its share, whose output depends on the cell alone
+    (``test_replay_of_a_sanitised_table``), and under ``"sample"`` the column is drawn without a
+    look at the record. Sanitising the same records again costs epsilon again.
+
+    Examples
+    --------
+    >>> from sourdine.local.table import Choice, Number
+    >>> schema = Schema(age=Number(0, 120, step=1), vote=Choice("yes", "no"), epsilon=2)
+    >>> print(schema)
+    column  kind    epsilon  by
+    age     number        1  SlidingWindow(epsilon=1, last=120, slide=120, width=63)
+    vote    choice        1  RandomizedResponse(epsilon=1, categories=2)
+    a record costs epsilon 2, any two inputs of one person
+    to sanitise the same records again costs epsilon 2 again
+    >>> clean = schema.sanitize({"age": [31, 45, None], "vote": ["yes", "no", "?"]})
+    >>> len(clean["age"]), set(clean["vote"]) <= {"yes", "no"}
+    (3, True)
+    """
+
+    __slots__ = ("columns", "epsilon", "strategy", "weights")
+
+    columns: Mapping[str, Attribute]
+    epsilon: Fraction
+    strategy: Strategy
+    weights: Mapping[str, Fraction]
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number,
+        strategy: Strategy = "split",
+        weights: Mapping[str, Number] | None = None,
+        **columns: Attribute,
+    ) -> None:
+        self._settle(columns, epsilon, strategy, weights)
+
+    @classmethod
+    def of(
+        cls,
+        columns: Mapping[str, Attribute],
+        *,
+        epsilon: Number,
+        strategy: Strategy = "split",
+        weights: Mapping[str, Number] | None = None,
+    ) -> Schema:
+        """Return a schema whose columns may have any names."""
+        schema = cls.__new__(cls)
+        schema._settle(columns, epsilon, strategy, weights)  # noqa: SLF001 - its own
+        return schema
+
+    def _settle(self, columns: object, epsilon: object, strategy: object, weights: object) -> None:
+        if strategy not in ("split", "sample"):
+            raise ParameterError(
+                f"strategy must be 'split' or 'sample', got {strategy!r}. Type strategy='split'."
+            )
+        known = _read_columns(columns)
+        own = {
+            "columns": MappingProxyType(known),
+            "epsilon": positive(epsilon, "epsilon"),
+            "strategy": strategy,
+            "weights": MappingProxyType(_read_weights(weights, known)),
+        }
+        for name, value in own.items():
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise ParameterTypeError(
+            f"a schema must stay as it is, got a new {name}. Make another schema."
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Schema._again, (dict(self.columns), self.epsilon, self.strategy, dict(self.weights))
+
+    @staticmethod
+    def _again(columns: Any, epsilon: Any, strategy: Any, weights: Any) -> Schema:  # noqa: ANN401
+        return Schema.of(columns, epsilon=epsilon, strategy=strategy, weights=weights)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Schema) and self.canonical() == other.canonical()
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one sanitised record costs."""
+        return self.cost()
+
+    def cost(self, times: int = 1) -> Guarantee:
+        """Return what a record costs that is sanitised so many times.
+
+        Examples
+        --------
+        >>> from sourdine.local.table import Flag
+        >>> print(Schema(smokes=Flag(), epsilon=0.5).cost(times=3))
+        epsilon 1.5, any two inputs of one person
+        """
+        return Guarantee(integer(times, "times", least=1) * self.epsilon, 0, LOCAL)
+
+    def share(self, name: str) -> Fraction:
+        """Return what a report of one column costs."""
+        if self.strategy == "sample":
+            return self.epsilon
+        return self.epsilon * self.weights[name] / sum(self.weights.values())
+
+    def parts(self, use: Use = "table") -> dict[str, Part]:
+        """Return each column with its share of epsilon and its mechanism.
+
+        Parameters
+        ----------
+        use
+            ``"table"``: a report is a value of the column. ``"report"``: whatever estimates best.
+        """
+        if use not in ("table", "report"):
+            raise ParameterError(f"use must be 'table' or 'report', got {use!r}. Type use='table'.")
+        return {
+            name: Part(name=name, column=column, epsilon=self.share(name), use=use)
+            for name, column in self.columns.items()
+        }
+
+    def sanitize(
+        self,
+        frame: Any,  # noqa: ANN401
+        *,
+        to: str | PathLike[str] | None = None,
+        drop: Iterable[str] = (),
+        source: Source = SYSTEM,
+        progress: bool | None = None,
+    ) -> Any:  # noqa: ANN401
+        """Randomise every record; see `sourdine.local.table.sanitizing.sanitize`."""
+        from sourdine.local.table.sanitizing import sanitize  # noqa: PLC0415
+
+        return sanitize(self, frame, to=to, drop=drop, source=source, progress=progress)
+
+    def randomised(
+        self, frame: object, *, use: Use = "report", source: Source = SYSTEM
+    ) -> Iterator[Block]:
+        """Yield the reports of every record, block by block; see `sourdine.local.table.blocks`."""
+        from sourdine.local.table.blocks import randomised  # noqa: PLC0415
+
+        return randomised(self, frame, use=use, source=source)
+
+    def reports(self, frame: object, *, source: Source = SYSTEM) -> Iterator[Records]:
+        """Draw the reports of every record, to be sent; see `sourdine.local.reports.records`."""
+        from sourdine.local.reports import records  # noqa: PLC0415
+
+        return records(self, frame, source=source)
+
+    def estimate(self, clean: object, *, pairs: Sequence[tuple[str, str]] = ()) -> Estimates:
+        """Estimate from a sanitised table; see `sourdine.local.table.counting.estimate`."""
+        from sourdine.local.table.counting import estimate  # noqa: PLC0415
+
+        return estimate(self, clean, pairs=pairs)
+
+    @staticmethod
+    def read(path: str | PathLike[str]) -> Schema:
+        """Read a schema from a TOML or JSON file; see `sourdine.local.table.files`."""
+        from sourdine.local.table.files import read  # noqa: PLC0415
+
+        return read(path)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the schema to a TOML or JSON file."""
+        from sourdine.local.table.files import write  # noqa: PLC0415
+
+        write(self, path)
+
+    def to_toml(self) -> str:
+        """Return the schema as TOML."""
+        from sourdine.local.table.files import to_toml  # noqa: PLC0415
+
+        return to_toml(self)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the schema as JSON and TOML know it; `sourdine.local.table.files` reads it."""
+        from sourdine.local.table.files import facts  # noqa: PLC0415
+
+        return facts(self)
+
+    def canonical(self) -> str:
+        """Return the schema as JSON, the same for all ways to write it."""
+        total = sum(self.weights.values())
+        columns = {
+            name: {**column.facts(), "weight": str(self.weights[name] / total)}
+            for name, column in self.columns.items()
+        }
+        whole = {"sourdine": VERSION, "epsilon": str(self.epsilon), "strategy": self.strategy}
+        return json.dumps({**whole, "columns": columns}, sort_keys=True)
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256 of `canonical`: reports with another one were drawn by another schema."""
+        return sha256(self.canonical().encode()).hexdigest()
+
+    def __repr__(self) -> str:
+        columns = ", ".join(f"{name}={column!r}" for name, column in self.columns.items())
+        return f"Schema({columns}, epsilon={shown(self.epsilon)}, strategy={self.strategy!r})"
+
+    def __str__(self) -> str:
+        rows = [("column", "kind", "epsilon", "by")]
+        for name, part in self.parts().items():
+            rows.append((name, part.column.kind, shown(part.epsilon), str(part.mechanism)))
+        a, b, c = (max(len(row[i]) for row in rows) for i in range(3))
+        table = [f"{n:<{a}}  {k:<{b}}  {e:>{c}}  {by}" for n, k, e, by in rows]
+        sampled = self.strategy == "sample"
+        one = ["each person reports one column, drawn at random"] if sampled else []
+        again = f"to sanitise the same records again costs epsilon {shown(self.epsilon)} again"
+        return "\n".join([*table, *one, f"a record costs {self.guarantee}", again])
+
+
+def _read_columns(columns: object) -> dict[str, Attribute]:
+    if not isinstance(columns, Mapping) or not columns:
+        raise ParameterError(
+            "columns must be at least one, got none. Type Schema(age=Number(0, 120, 1), epsilon=1)."
+        )
+    for name, column in columns.items():
+        if not isinstance(name, str):
+            raise ParameterTypeError(
+                f"the name of a column must be a text, got {name!r}. Type {str(name)!r}."
+            )
+        if not isinstance(column, Attribute):
+            raise ParameterTypeError(
+                f"column {name!r} must be a Number, Choice or Flag, got something of type "
+                f"{type(column).__name__}. Type {name}=Number(0, 120, step=1)."
+            )
+    return dict(columns)
+
+
+def _read_weights(weights: object, columns: Mapping[str, Attribute]) -> dict[str, Fraction]:
+    if weights is not None and not isinstance(weights, Mapping):
+        raise ParameterTypeError(
+            f"weights must be a dict of columns, got something of type {type(weights).__name__}. "
+            f"Type weights={{{next(iter(columns))!r}: 2}}."
+        )
+    given = {} if weights is None else dict(weights)
+    for name in given:
+        if name not in columns:
+            listed = ", ".join(map(repr, columns))
+            raise ParameterError(
+                f"weights must be of columns, got {name!r}. The columns are: {listed}."
+            )
+    return {name: positive(given.get(name, 1), "weights") for name in columns}

@@ -1,0 +1,177 @@
+r"""What a report tells of a cell, as numbers that average to the truth.
+
+For a column cut into parts (its categories, or bins of numbers, and *no answer*) each report
+:math:`y` has a score :math:`a_i(y)` for each part :math:`i`, with
+
+.. math:: E[a_i(Y) \mid x] = 1[x \in i]
+
+exactly for categories, and for bins up to a bias that is known. So the mean score over all people
+is the share of a part, and since columns are randomised independently the mean of a product of
+scores of two columns is the share of people in both parts.
+
+With a paid flag (`PaidFlag`), a report says *none* with probability :math:`q` if there is an
+answer and :math:`p` if there is none; an absent answer that is reported is any one. If
+:math:`g` scores reports of answers and :math:`\bar h` is its mean over all answers alike,
+
+.. math:: a(y) = \frac{g(y)}{p} + b, \quad a(\text{none}) = d, \qquad
+          d = -\frac{q\bar h}{p^2 - q^2}, \quad b = -\frac{qd}{p}
+
+has the mean :math:`h(x)` for an answer, since :math:`bp + dq = 0`, and 0 for none, since
+:math:`q\bar h/p + bq + dp = 0`. *Checked by* ``test_scores_have_the_stated_means``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import integer
+from sourdine.local.estimators.channel import channel, solve
+from sourdine.local.table.absence import PaidFlag
+from sourdine.local.table.columns import Choice, Flag, Number
+from sourdine.look.numbers import shown
+from sourdine.mechanisms import RandomizedResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.local.table.part import Part
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["BINS", "Axis", "axis", "flagged"]
+
+BINS = 5
+"""A column of numbers is cut into so many bins if nobody says otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Axis:
+    """A column cut into parts.
+
+    Parameters
+    ----------
+    name
+        The column.
+    labels
+        The parts.
+    scores
+        For each cell of the column's tally a score of each part.
+    bias
+        How far the mean score of a part can be from the truth, at most.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    scores: Floats
+    bias: Floats
+
+
+def axis(part: Part, n: int, bins: int | Sequence[float] = BINS) -> Axis:
+    """Return a column cut into parts, with scores fitted to ``n`` reports.
+
+    Parameters
+    ----------
+    part
+        The column.
+    n
+        The number of reports, which decides how much bias is worth less noise.
+    bins
+        For numbers: how many bins of one width, or their inner edges. On lattices of more than
+        500 points an edge is sharp to a 500th of the bounds.
+    """
+    column = part.column
+    if isinstance(column, (Choice, Flag)):
+        return _of_categories(part, column)
+    if isinstance(column, Number):
+        return _of_bins(part, column, n, bins)
+    raise ParameterTypeError(
+        f"a part must be of a Number, Choice or Flag, got {type(column).__name__}. Ask another."
+    )
+
+
+def flagged(mechanism: PaidFlag, g: Floats, mean: Floats) -> Floats:
+    """Return scores of answers as scores of answers that may be absent; none is the last cell.
+
+    Parameters
+    ----------
+    g
+        A row for each cell of the answers' tally.
+    mean
+        The mean of what is scored over all answers alike.
+    """
+    p, q = mechanism.flag.channel
+    d = -q * mean / (p * p - q * q)
+    return np.vstack((g / p - q * d / p, np.atleast_2d(d)))
+
+
+def _of_categories(part: Part, column: Choice | Flag) -> Axis:
+    oracle: Any = part.answer
+    if not isinstance(oracle, RandomizedResponse):
+        raise ParameterTypeError(
+            f"pairs must be of columns reported by randomised response, got "
+            f"{type(oracle).__name__} for {part.name!r}. Type by='response'."
+        )
+    p, q = oracle.channel
+    scores = (np.eye(oracle.categories) - q) / (p - q)
+    return Axis(
+        name=part.name, labels=names(column), scores=scores, bias=np.zeros(oracle.categories)
+    )
+
+
+def names(column: Choice | Flag) -> tuple[str, ...]:
+    """Return the names of the categories, as texts."""
+    if isinstance(column, Flag):
+        return ("false", "true", "no answer") if column.missing else ("false", "true")
+    return tuple(map(str, column.listed))
+
+
+def _of_bins(part: Part, column: Number, n: int, bins: int | Sequence[float]) -> Axis:
+    grid, report, mechanism = column.grid, part.answer, part.mechanism
+    inner = _inner(column, bins)
+    c = channel(report)
+    where = np.searchsorted(inner, c.nodes, side="right")
+    columns, biases = [], []
+    for i in range(len(inner) + 1):
+        score, _ = solve(c, (where == i).astype(float), n, steep=0.0)
+        columns.append(np.repeat(score.g, np.diff(np.append(c.first, report.cells))))
+        biases.append(float(score.bias))
+    scores, bias = np.stack(columns, axis=1), np.array(biases)
+    edges = [0, *np.ceil(inner).astype(int).tolist(), grid.last + 1]
+    labels = tuple(_range(column, a, b - 1) for a, b in pairwise(edges))
+    if isinstance(mechanism, PaidFlag):
+        p, q = mechanism.flag.channel
+        none = (np.arange(mechanism.cells) == mechanism.cells - 1).astype(float)
+        answered = flagged(mechanism, scores, np.diff(edges) / grid.size)
+        scores = np.column_stack((answered, (none - q) / (p - q)))
+        bias, labels = np.append(bias * (1 + q / p), 0.0), (*labels, "no answer")
+    return Axis(name=part.name, labels=labels, scores=scores, bias=bias)
+
+
+def _inner(column: Number, bins: int | Sequence[float]) -> Floats:
+    """Return the inner edges of the bins, in ticks: a bin holds the ticks from an edge on."""
+    grid = column.grid
+    if isinstance(bins, int):
+        count = min(integer(bins, "bins", least=1), grid.size)
+        return np.ceil(np.arange(1, count) * grid.size / count)
+    edges = np.asarray(bins, float)
+    ticks = np.ceil((edges - float(grid.origin)) / float(grid.spacing) - 1e-9)
+    if not (np.diff(ticks, prepend=0, append=grid.last + 1) > 0).all():
+        raise ParameterError(
+            f"bins must be inner edges, rising and within the bounds, got {list(bins)!r}. "
+            f"Type how many bins there shall be, as bins=5."
+        )
+    return ticks
+
+
+def _range(column: Number, first: int, last: int) -> str:
+    low, high = (float(column.grid.value(t)) for t in (first, last))
+    width = float(column.grid.spacing)
+    a, b = (shown(round(x) if x == round(x) else x, width) for x in (low, high))
+    return a if first == last else f"{a} to {b}"

@@ -1,0 +1,95 @@
+"""Sanitised tables written to files block by block, whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import IO, TYPE_CHECKING, Any
+
+from sourdine.errors import ParameterError
+from sourdine.local.table.outputs import arrow
+from sourdine.local.table.writing import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from sourdine.local.table.outputs import Column
+
+    Write = Callable[[dict[str, Column]], None]
+
+__all__ = ["sink"]
+
+_CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+_PARQUET = (".parquet", ".pq")
+
+
+@contextmanager
+def sink(path: Path, names: Sequence[str]) -> Iterator[Write]:
+    """Open a file for blocks of columns; its name appears when all of them are written."""
+    lowered = path.name.lower()
+    if not lowered.endswith((*_CSV, *_PARQUET)):
+        raise ParameterError(
+            f"to must end in .csv, .tsv or .parquet, got {str(path)!r}. Type to='clean.csv'."
+        )
+    if not path.parent.is_dir():
+        raise ParameterError(
+            f"to must be in a folder that exists, got {str(path)!r}. Make the folder first."
+        )
+    unfinished = path.with_name(f".{path.name}.part")
+    make = _parquet if lowered.endswith(_PARQUET) else _text
+    try:
+        with make(unfinished, names, lowered) as write:
+            yield write
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def _text(path: Path, names: Sequence[str], ending: str) -> Iterator[Write]:
+    mark = "\t" if ".tsv" in ending else ","
+    with _opened(path, ending) as file:
+        file.write(mark.join(map(quoted, names)) + "\n")
+
+        def write(columns: dict[str, Column]) -> None:
+            texts = [written.texts(codes) for written, codes, _ in columns.values()]
+            lines: Iterator[str] = map(mark.join, zip(*texts, strict=True))
+            if len(texts) == 1:  # an empty line would be no record
+                lines = (line or '""' for line in lines)
+            file.writelines(line + "\n" for line in lines)
+
+        yield write
+
+
+def _opened(path: Path, ending: str) -> IO[str]:
+    if ending.endswith(".gz"):
+        return gzip.open(path, "wt", encoding="utf-8", newline="")
+    return path.open("w", encoding="utf-8", newline="")
+
+
+@contextmanager
+def _parquet(path: Path, names: Sequence[str], ending: str) -> Iterator[Write]:
+    del names, ending
+    if find_spec("pyarrow") is None:
+        raise ParameterError(
+            "to must end in .csv where pyarrow is not installed, got a Parquet file. "
+            "Type pip install 'sourdine[arrow]', or to='clean.csv'."
+        )
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    writer: Any = None
+
+    def write(columns: dict[str, Column]) -> None:
+        nonlocal writer
+        table = pa.table({name: arrow(*column) for name, column in columns.items()})
+        writer = writer or pq.ParquetWriter(path, table.schema)
+        writer.write_table(table)
+
+    try:
+        yield write
+    finally:
+        if writer is not None:
+            writer.close()

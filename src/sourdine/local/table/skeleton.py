@@ -1,0 +1,61 @@
+"""A schema to be filled in: the names of the columns, and nothing that the rows would tell."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from sourdine.tally import Frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["skeleton"]
+
+HEAD = """\
+# What may be answered, and what a record may cost. Fill in every "?" from public knowledge:
+# bounds and categories read off the rows would give answers away.
+#   kind = "number"  with lower, upper, step      kind = "choice"  with categories
+#   kind = "flag"    true or false                weight = 2       twice the share of epsilon
+# strategy = "sample" asks each person for one column only: several times more accurate.
+epsilon = "?"
+strategy = "split"
+"""
+
+KNOWN = {
+    "boolean": ('kind = "flag"',),
+    "integer": ('kind = "number"', 'lower = "?"', 'upper = "?"', "step = 1"),
+    "float": ('kind = "number"', 'lower = "?"', 'upper = "?"', 'step = "?"'),
+    "text": ('kind = "choice"', 'categories = ["?"]'),
+}
+"""What is written for a column whose type the file itself states."""
+
+
+def skeleton(data: object) -> str:
+    """Return a schema in TOML with a gap wherever a person has to decide.
+
+    The types of a Parquet file stand in its head and are used. Those of a CSV file are what its
+    values look like, so there every kind is left open.
+
+    Parameters
+    ----------
+    data
+        A frame, or the path of a CSV or Parquet file.
+
+    Examples
+    --------
+    >>> print(skeleton({"age": [31], "vote": ["yes"]}).split('"split"')[1].strip())
+    [columns."age"]
+    kind = "?"
+    <BLANKLINE>
+    [columns."vote"]
+    kind = "?"
+    """
+    return "\n".join([HEAD, *_columns(Frame(data))]).rstrip() + "\n"
+
+
+def _columns(frame: Frame) -> Iterator[str]:
+    for name in frame.columns:
+        yield f"[columns.{json.dumps(name, ensure_ascii=False)}]"
+        yield from KNOWN.get(frame.kind(name) or "", ('kind = "?"',))
+        yield ""

@@ -1,0 +1,125 @@
+"""Local privacy as a person types it."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+SCHEMA = """
+epsilon = 9
+[columns.age]
+kind = "number"
+lower = 0
+upper = 120
+step = 1
+[columns.vote]
+kind = "choice"
+categories = ["yes", "no"]
+missing = "other"
+[columns.smokes]
+kind = "flag"
+"""
+
+MARK = "hidden, 'quoted' 4711"
+
+
+@pytest.fixture
+def survey(tmp_path, monkeypatch):
+    """A survey with all that goes wrong in a CSV file."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    with open("survey.csv", "w", newline="") as file:  # noqa: PTH123
+        write = csv.writer(file)
+        write.writerow(["id", "age", "vote", "smokes"])
+        for i in range(2000):
+            age = rng.integers(18, 90)
+            row = [i, age, rng.choice(["yes", "no"]), rng.choice(["true", "false"])]
+            if i % 20 == 0:
+                row[1 + i // 20 % 3] = ["", "1e400", MARK, "-9e99", "NaN"][i // 20 % 5]
+            write.writerow(row)
+        file.write("7,30\n")
+        file.write("8,31,yes,true,too,long\n")
+    (tmp_path / "schema.toml").write_text(SCHEMA)
+    return tmp_path
+
+
+def test_from_survey_to_estimates(sourdine, survey):
+    done = sourdine(
+        "sanitize", "survey.csv", "--schema", "schema.toml", "-o", "clean.csv", "--drop", "id"
+    )
+    assert done.returncode == 0
+    assert "a record costs epsilon 9" in done.stderr
+    clean = (survey / "clean.csv").read_text()
+    lines = list(csv.reader(clean.splitlines()))
+    assert lines[0] == ["age", "vote", "smokes"]
+    assert all(row[0].lstrip("-").isdigit() for row in lines[1:])
+    assert {row[1] for row in lines[1:]} == {"yes", "no", "other"}
+    assert {row[2] for row in lines[1:]} == {"true", "false"}
+    for trace in ("hidden", "quoted", "e400", "9e99", "nan", "too"):
+        assert trace not in (clean + done.stdout + done.stderr).lower()
+    done = sourdine("estimate", "clean.csv", "--schema", "schema.toml", "--pair", "age,vote")
+    assert done.returncode == 0
+    for words in ("age, mean", "vote, shares", "age x vote, shares", "epsilon 9"):
+        assert words in done.stdout
+
+
+def test_estimates_as_json_and_pictures(sourdine, survey):
+    sourdine("sanitize", "survey.csv", "--schema", "schema.toml", "-o", "clean.csv", "--drop", "id")
+    done = sourdine(
+        "estimate", "clean.csv", "--schema", "schema.toml", "--json", "--plot", "survey.html"
+    )
+    facts = json.loads(done.stdout)
+    low, high = facts["estimates"]["age"]["mean"]["interval"]
+    assert 0 <= low < high <= 120
+    page = (survey / "survey.html").read_text()
+    assert "<svg" in page
+    assert "age, mean" in page
+
+
+def test_a_column_nobody_declared_is_refused(sourdine, survey):
+    done = sourdine("sanitize", "survey.csv", "--schema", "schema.toml", "-o", "clean.csv")
+    assert done.returncode == 2
+    assert "Type --drop id" in done.stderr
+    assert not (survey / "clean.csv").exists()
+
+
+def test_a_schema_of_text_has_gaps_only(sourdine, survey):
+    done = sourdine("schema", "survey.csv", "-o", "new.toml")
+    assert done.returncode == 0
+    written = (survey / "new.toml").read_text()
+    assert written.count('kind = "?"') == 4
+    assert sourdine("schema", "survey.csv", "-o", "new.toml").returncode == 2
+    done = sourdine("sanitize", "survey.csv", "--schema", "new.toml", "-o", "clean.csv")
+    assert done.returncode == 2
+    assert "got '?'" in done.stderr
+
+
+def test_a_schema_of_parquet_has_its_types(sourdine, tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    file = tmp_path / "t.parquet"
+    duckdb.sql(f"COPY (SELECT 4711 AS id, 2.5::DOUBLE AS x, true AS b, 'secret' AS t) TO '{file}'")
+    written = sourdine("schema", str(file)).stdout
+    for kind in ("number", "flag", "choice"):
+        assert f'kind = "{kind}"' in written
+    assert "secret" not in written
+    assert "4711" not in written
+
+
+def test_a_density(sourdine, survey):
+    done = sourdine(
+        "density", "survey.csv", "-c", "age", "--bounds", "0", "120", "--epsilon", "2",
+        "--plot", "density.png",
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert "epsilon 2" in done.stdout
+    assert (survey / "density.png").stat().st_size > 5000
+    facts = json.loads(
+        sourdine(
+            "density", "survey.csv", "-c", "age", "--bounds", "0", "120", "-e", "2", "--json"
+        ).stdout
+    )
+    assert facts
+    assert sourdine("density", "survey.csv", "-c", "age", "-e", "2").returncode == 2

@@ -1,0 +1,264 @@
+"""Densities: always a density, unbiased where it is said, and better than the paper's."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
+from sourdine.local.density import Bins, Density, Dubois, Wave, best_protocol, density, protocol
+from sourdine.local.density.call import METHODS
+from sourdine.local.density.mixture import Mixture, estimated_risks, smoothings
+from sourdine.local.density.result import projected
+from sourdine.local.density.shrinkage import Cosines, Merged, Shrunk, root
+from sourdine.noise import SeededSource
+from sourdine.privacy import Guarantee
+
+HOSTILE = ([], [0.5], [None, float("nan"), "text", 10**400, -math.inf, True], [2.0] * 50)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("x", HOSTILE, ids=["none", "one", "odd", "outside"])
+def test_always_a_density(method, x):
+    found = density(x, (0, 1), 1, method=method)
+    assert found.mass.min() >= 0
+    assert found.mass.sum() == pytest.approx(1)
+    assert found.reports == len(x)
+    assert found.cost.epsilon == 1
+    assert found.integral(0, 1) == pytest.approx(1)
+    assert (found.spread >= 0).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_two_halves_are_the_whole(method):
+    rng = np.random.default_rng(1)
+    x = 10 * rng.beta(2, 5, 3000)
+    rule = protocol((0, 10), 1, 3000, method=method)
+    first = rule.randomise(x[:1000], source=SeededSource(1))
+    second = rule.randomise(x[1000:], source=SeededSource(2))
+    assert len(first) == 1000
+    tally = rule.tally(first) + rule.tally(second)
+    assert np.array_equal(tally, rule.tally(np.concatenate([first, second])))
+    found = rule.estimate(tally, 3000)
+    assert found.bounds == (0, 10)
+    assert found.edges[-1] == 10
+    assert found.raw.size == found.mass.size == found.spread.size
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_mean_is_near(method):
+    x = 50 + 50 * np.random.default_rng(3).beta(2, 5, 20_000)
+    found = density(x, (50, 100), 4, method=method, source=SeededSource(3))
+    assert abs(found.mean - x.mean()) < (8 if method == "dubois" else 2)
+    assert not found.cost.is_private
+
+
+def test_frames_and_columns_are_read():
+    table = {"wage": [10.0, 20.0, None] * 100, "age": [1] * 300}
+    assert density(table, (0, 50), 1, column="wage").reports == 300
+    with pytest.raises(ParameterError, match="column must be one of"):
+        density(table, (0, 50), 1)
+
+
+def test_values_are_snapped_to_cells():
+    grid = protocol((0, 1), 1, 100).grid
+    assert grid.size == 4096
+    assert grid.ticks([0, 1 / 4096 - 1e-9, 1 / 4096 + 1e-9, 1, 7, -3]).tolist() == [
+        0, 0, 1, 4095, 4095, 0,
+    ]  # fmt: skip
+
+
+BAD = [
+    ({"bounds": (1, 0)}, "bounds must be in order"),
+    ({"bounds": 3}, "bounds must be two numbers"),
+    ({"epsilon": 0}, "epsilon must be above 0"),
+    ({"method": "magic"}, "method must be one of"),
+    ({"loss": "l7"}, "loss must be 'l2' or 'w1'"),
+    ({"method": "dubois", "nu": 1}, "nu must be above 1"),
+    ({"method": "dubois", "constants": "guess"}, "constants must be"),
+    ({"method": "dubois", "rule": "soft"}, "rule must be"),
+    ({"method": "dubois", "wavelet": "bior2.2"}, "wavelet must be"),
+    ({"method": "shrinkage", "wavelet": "no"}, "wavelet must be"),
+    ({"method": "histogram", "bins": (10,)}, "bins must be falling powers of two"),
+    ({"method": "square-wave", "cells": 100}, "cells must be a power of two"),
+    ({"method": "square-wave", "reading": "ml"}, "reading must be"),
+    ({"method": "one-bit", "first": 5, "last": 2}, "first, last and bits must be in order"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "said"), BAD)
+def test_bad_parameters_are_refused(wrong, said):
+    given = {"bounds": (0, 1), "epsilon": 1, **wrong}
+    with pytest.raises(SourdineError, match=said):
+        density([0.5], **given)
+
+
+def made(mass, **more):
+    mass = np.array(mass, float)
+    given = {"bounds": (0, 1), "raw": mass * mass.size, "spread": np.full(mass.size, 0.1)}
+    cost = Guarantee(1, 0, "local")
+    return Density(**given, mass=mass, cost=cost, method="test", reports=7, **more)
+
+
+def test_quantiles_invert_the_cdf():
+    found = made([0, 0.25, 0, 0.5, 0.25, 0, 0, 0])
+    q = np.linspace(0, 1, 41)
+    assert np.allclose(found.cdf(found.quantile(q)), q)
+    assert found.quantile(0) == 0.125
+    assert found.quantile(1) == 0.625
+    assert found.quantile(0.25) == 0.25
+    with pytest.raises(ParameterError, match="q must be from 0 to 1"):
+        found.quantile(1.5)
+
+
+def test_a_density_prints_and_travels():
+    found = made([0.1, 0.2, 0.3, 0.4])
+    assert "40.0 %" not in str(found)
+    assert str(found).splitlines()[0].split() == ["from", "to", "share"]
+    assert "epsilon 1" in str(found)
+    assert "<table>" in found._repr_html_()
+    again = Density.from_json(found.to_json())
+    assert np.array_equal(again.mass, found.mass)
+    assert again.cost == found.cost
+    assert again.pdf(0.9) == found.pdf(0.9) == 1.6
+    with pytest.raises(ParameterError, match="must be that of a density"):
+        Density.from_json("[1, 2]")
+    low, high = found.band()
+    assert (low >= 0).all()
+    assert np.allclose(high - found.heights, 0.196, atol=1e-3)
+
+
+def test_a_density_is_drawn(tmp_path):
+    path = tmp_path / "density.png"
+    made([0.1, 0.2, 0.3, 0.4]).plot(path=str(path), truth=lambda x: 2 * x)
+    assert path.stat().st_size > 5000
+
+
+def test_projection_is_the_nearest():
+    rng = np.random.default_rng(0)
+    v = rng.normal(0.1, 0.3, 8)
+    nearest = projected(v)
+    others = rng.dirichlet(np.ones(8), 5000)
+    assert ((others - v) ** 2).sum(axis=1).min() >= ((nearest - v) ** 2).sum()
+    assert projected(np.array([-5.0, -5.0])).tolist() == [0.5, 0.5]
+
+
+def test_shrinkage_knows_its_noise():
+    rng = np.random.default_rng(2)
+    a = rng.normal(size=(16, 16))
+    covariance = a @ a.T / 1e4
+    noise = root(covariance)
+    assert np.allclose(noise.T @ noise, covariance)
+    shares = rng.dirichlet(np.ones(16), 3)
+    for wavelet in ("haar", "db4", "sym8"):
+        assert np.allclose(Shrunk(wavelet, 0.0)(shares, noise), shares)
+    # pure noise is cut but for rare coefficients: hardly anything but the coarse mean is left
+    drawn = rng.normal(size=(400, 16)) @ noise
+    kept = Shrunk("haar", 1.5)(drawn, noise) - Shrunk("haar", 99.0)(drawn, noise)
+    assert (kept**2).sum() < 0.05 * (drawn**2).sum()
+
+
+def test_smoothings_keep_the_total():
+    shares = np.random.default_rng(3).dirichlet(np.ones(32), 4)
+    for smooth in (Merged(4), Cosines(5, 2), Cosines(5, math.inf)):
+        assert np.allclose(smooth(shares, 0.01 * np.eye(32)).sum(axis=1), 1)
+
+
+def truth_of(k):
+    x = (np.arange(k) + 0.5) / k
+    f = x * (1 - x) ** 4
+    return f / f.sum()
+
+
+def test_estimated_risks_are_unbiased():
+    p, sd = truth_of(32), 0.006
+    covariance, used = sd**2 * np.eye(32), smoothings(32)[::4]
+    rng = np.random.default_rng(4)
+    claimed, real = [], []
+    for seed in range(60):
+        shares = p + sd * rng.standard_normal(32)
+        claimed.append(estimated_risks(shares, covariance, used, seed=seed) + p @ p)
+        doubled = p + math.sqrt(2) * sd * rng.standard_normal((50, 32))
+        each = [np.array([projected(v) for v in g(doubled, root(2 * covariance))]) for g in used]
+        real.append([((e - p) ** 2).sum(axis=1).mean() for e in each])
+    claimed, real = np.array(claimed), np.array(real)
+    error = np.sqrt((claimed.var(axis=0) + real.var(axis=0)) / 60)
+    assert (np.abs(claimed.mean(axis=0) - real.mean(axis=0)) < 5 * error).all()
+
+
+def test_mixture_is_near_the_best():
+    p, sd = truth_of(32), 0.006
+    covariance, used = sd**2 * np.eye(32), smoothings(32)
+    rng, noise = np.random.default_rng(5), root(covariance)
+    mixed, single = [], []
+    for _ in range(20):
+        shares = (p + sd * rng.standard_normal(32))[None]
+        mixed.append(((Mixture.of(shares[0], covariance, used)(shares, noise) - p) ** 2).sum())
+        single.append([((projected(g(shares, noise)[0]) - p) ** 2).sum() for g in used])
+    assert np.mean(mixed) < 1.6 * np.mean(single, axis=0).min()
+    assert np.mean(mixed) < 0.5 * np.mean(single, axis=0)[0]
+
+
+def test_resolutions_do_not_depend_on_values():
+    rule = Bins(bounds=(0, 1), epsilon=1, bins=(16, 4), weights=(2, 1))
+    drawn = [rule.randomise([v] * 9000, source=SeededSource(8))[:, 0] for v in (0.01, 0.99)]
+    assert np.array_equal(*drawn)
+    assert abs(np.mean(drawn[0] == 1) - 1 / 3) < 0.03
+
+
+def test_joined_shares_are_unbiased():
+    rule = Bins(bounds=(0, 1), epsilon=4, bins=(16, 4), weights=(2, 1))
+    p = truth_of(16)
+    ticks = np.repeat(np.arange(16) * 256, np.rint(p * 30_000).astype(int))
+    exact = np.bincount(ticks // 256, minlength=16) / ticks.size
+    z = []
+    for seed in range(60):
+        shares, covariance = rule.shares(rule.tally(rule.reports(ticks, SeededSource(seed))))
+        z.append((shares - exact) / np.sqrt(np.diag(covariance)))
+    z = np.array(z)
+    assert np.abs(z.mean(axis=0)).max() < 5 / math.sqrt(60)
+    assert 0.75 < z.var() < 1.2
+    total = rule.shares(rule.tally(rule.reports(ticks, SeededSource(1))))[1].sum()
+    alone = Bins(bounds=(0, 1), epsilon=4, bins=(16,))
+    assert total < alone.shares(alone.tally(alone.reports(ticks, SeededSource(1))))[1].sum()
+
+
+def test_the_band_holds_the_truth_of_a_smooth_density():
+    x = np.random.default_rng(6).beta(2, 2, 50_000)
+    covered = []
+    for seed in range(6):
+        found = density(x, (0, 1), 2, source=SeededSource(seed))
+        at = (found.edges[:-1] + found.edges[1:]) / 2
+        low, high = found.band()
+        covered.append(np.mean((low <= 6 * at * (1 - at)) & (6 * at * (1 - at) <= high)))
+    assert np.mean(covered) > 0.8
+
+
+def squared_error(found, f):
+    at = (np.arange(4096) + 0.5) / 4096
+    return float(((np.repeat(found.heights, 4096 // found.mass.size) - f(at)) ** 2).mean())
+
+
+def test_auto_beats_the_paper():
+    def f(x):
+        return 30 * x * (1 - x) ** 4
+
+    x = np.random.default_rng(7).beta(2, 5, 50_000)
+    auto, paper = [], []
+    for seed in range(3):
+        auto.append(squared_error(density(x, (0, 1), 1, source=SeededSource(seed)), f))
+        rule = Dubois(bounds=(0, 1), epsilon=1, n=50_000, constants="paper")
+        found = rule.density([rule.grid.ticks(x)], source=SeededSource(seed))
+        paper.append(squared_error(found, f))
+    assert 5 * np.mean(auto) < np.mean(paper)
+    assert np.mean(auto) < 0.06
+
+
+def test_auto_chooses_by_public_numbers():
+    assert isinstance(best_protocol((0, 1), 1, 10**5, loss="w1"), Wave)
+    assert best_protocol((0, 1), 1, 0).bins == (4,)
+    assert best_protocol((0, 1), 9, 10**9).bins == (256, 64, 16)
+    with pytest.raises(ParameterTypeError, match="n must be a whole number"):
+        best_protocol((0, 1), 1, 1.5)

@@ -1,0 +1,98 @@
+"""Two columns together."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from sourdine.errors import ParameterError
+from sourdine.local.table import Choice, Number, Schema
+from sourdine.local.table.counting import estimate
+from sourdine.local.table.pairs import pair
+from sourdine.local.table.scores import axis
+from sourdine.noise import SeededSource
+from sourdine.release import Release
+
+SURVEYS = 400
+
+
+def asked(n, seed=1):
+    rng = np.random.default_rng(seed)
+    age = rng.integers(0, 60, n)
+    vote = np.where(rng.random(n) < age / 60, 0, rng.integers(1, 3, n))
+    return age, vote
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "n", "by"), [(4, 2000, None), (8, 200, None), (6, 2000, "laplace")]
+)
+def test_pairs_are_unbiased_and_cover(epsilon, n, by):
+    schema = Schema(age=Number(0, 59, step=1, by=by), vote=Choice("a", "b", "c"), epsilon=epsilon)
+    parts = schema.parts()
+    age, vote = asked(n)
+    truth = np.zeros((3, 3))
+    np.add.at(truth, (age // 20, vote), 1 / n)
+    axes = [axis(parts["age"], n, 3), axis(parts["vote"], n)]
+    y = parts["age"].mechanism.randomise(np.tile(age, SURVEYS), source=SeededSource(1))
+    z = parts["vote"].mechanism.randomise(np.tile(vote, SURVEYS), source=SeededSource(2))
+    found = []
+    for a, b in zip(y.reshape(SURVEYS, n), z.reshape(SURVEYS, n), strict=True):
+        tally = np.zeros((len(axes[0].scores), 3), np.int64)
+        np.add.at(tally, (a, b), 1)
+        found.append(pair(*axes, tally, schema.guarantee))
+    values = np.array([r.value for r in found])
+    off = np.abs(values.mean(axis=0) - truth)
+    bias = np.outer(axes[0].bias, 1 + axes[1].bias) + axes[1].bias
+    assert (off <= 5 * values.std(axis=0) / sqrt(SURVEYS) + bias).all()
+    ends = np.array([r.interval() for r in found])
+    covered = (ends[:, 0] <= truth) & (truth <= ends[:, 1])
+    assert (covered.mean(axis=0) >= 0.95 - 5 * sqrt(0.95 * 0.05 / SURVEYS)).all()
+    if by is None:
+        shortest = 2 * np.quantile(np.abs(values - truth), 0.95, axis=0)
+        assert (np.median(ends[:, 1] - ends[:, 0], axis=0) <= 1.4 * shortest).all()
+
+
+def clean(n=3000):
+    schema = Schema(age=Number(0, 59, step=1), vote=Choice("a", "b", "c"), epsilon=8)
+    age, vote = asked(n)
+    table = {"age": age, "vote": np.array(["a", "b", "c"])[vote]}
+    return schema, schema.sanitize(table, source=SeededSource(5))
+
+
+def test_a_pair_of_a_table():
+    schema, table = clean()
+    found = estimate(schema, table, pairs=[("age", "vote")])
+    r, other = found.pair("age", "vote", bins=3), found.pair("vote", "age", bins={"age": 3})
+    np.testing.assert_allclose(r.value, np.transpose(other.value))
+    assert abs(np.sum(r.value) - 1) < 0.1
+    assert r.cost == schema.guarantee
+    assert r.mechanism.labels[0] == ("0 to 19", "20 to 39", "40 to 59")
+    again = Release.from_json(r.to_json())
+    np.testing.assert_array_equal(again.interval()[1], r.interval()[1])
+    assert "20 to 39" in str(again)
+
+
+def test_no_reports_tell_nothing():
+    schema = Schema(age=Number(0, 59, step=1), vote=Choice("a", "b", "c"), epsilon=8)
+    r = estimate(schema, {"age": [], "vote": []}, pairs=[("age", "vote")]).pair("age", "vote")
+    low, high = r.interval()
+    assert (low == 0).all()
+    assert (high == 1).all()
+
+
+@pytest.mark.parametrize("pairs", [[("age", "age")], [("age", "sex")], [("age",)]])
+def test_bad_pairs_are_refused(pairs):
+    schema, table = clean(10)
+    with pytest.raises(ParameterError, match="pairs must be of two different columns"):
+        estimate(schema, table, pairs=pairs)
+
+
+def test_a_pair_must_be_counted():
+    schema, table = clean(10)
+    with pytest.raises(ParameterError, match=r"pairs=\[\('vote', 'age'\)\]"):
+        estimate(schema, table).pair("vote", "age")
+    sampled = Schema.of(schema.columns, epsilon=1, strategy="sample")
+    with pytest.raises(ParameterError, match="strategy='split'"):
+        estimate(sampled, table, pairs=[("age", "vote")])

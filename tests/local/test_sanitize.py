@@ -1,0 +1,422 @@
+"""Whole tables: what comes out follows from the schema and the paid mechanisms alone."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import logging
+import os
+import re
+import subprocess
+import sys
+from fractions import Fraction
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from sourdine.audit import ALPHA, p_value, replay
+from sourdine.errors import ParameterError
+from sourdine.local.table import Choice, Flag, Number, Schema
+from sourdine.local.table import crew as crews
+from sourdine.local.table.blocks import shown_block
+from sourdine.local.table.progress import counted_rows
+from sourdine.noise import SYSTEM, SeededSource
+from sourdine.release import Release
+from sourdine.tally import Frame
+
+SCHEMA = Schema(
+    age=Number(0, 120, step=1),
+    size=Number(0, 2, step=0.01, by="laplace"),
+    income=Number(0, 1000, step=10, by="staircase", missing=True),
+    vote=Choice("yes", "no", 'it\'s, "complicated"', missing="no answer"),
+    kids=Choice(0, 1, 2, 3),
+    smokes=Flag(),
+    drinks=Flag(missing=True),
+    epsilon=7,
+)
+ROWS = {
+    "drinks": [True, False, None, True, False, None],
+    "age": [31, 45, None, 999, -5, 60],
+    "size": [1.61, 1.7, None, 5.0, 0.0, 1.9],
+    "income": [100.0, None, 250.0, 10.0, None, 990.0],
+    "vote": ["yes", "no", None, "unlisted", "", 'it\'s, "complicated"'],
+    "kids": [0, 1, 2, 3, 9, None],
+    "smokes": [1, 0, None, 1, 7, 0],
+}
+EPSILON_OF_ONE = Fraction(1)
+
+
+def arrow_rows(n):
+    table = pa.table(ROWS)
+    return pa.concat_tables([table] * -(-n // len(table)))[:n]
+
+
+def checked(clean):
+    """Assert that every value is one that the schema can write."""
+    found = SCHEMA.estimate(clean)
+    rows = len(Frame(clean))
+    for name in SCHEMA.columns:
+        assert found.dropped[name] == 0, name
+        assert found.reports(name) == rows, name
+
+
+def test_pandas_stays_pandas():
+    frame = arrow_rows(500).to_pandas()
+    frame.index = [f"person {i}" for i in range(500)]
+    clean = SCHEMA.sanitize(frame)
+    assert isinstance(clean, pd.DataFrame)
+    assert list(clean.columns) == list(ROWS)
+    assert clean.index.tolist() == list(range(500))
+    kinds = {name: str(kind) for name, kind in clean.dtypes.items()}
+    assert kinds == {
+        "drinks": "boolean", "age": "int64", "size": "float64", "income": "Int64",
+        "vote": "str", "kids": "int64", "smokes": "bool",
+    }  # fmt: skip
+    checked(clean)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_polars_stays_polars(lazy):
+    frame = pl.from_arrow(arrow_rows(500))
+    clean = SCHEMA.sanitize(frame.lazy() if lazy else frame)
+    assert isinstance(clean, pl.DataFrame)
+    assert clean.schema == {
+        "drinks": pl.Boolean, "age": pl.Int64, "size": pl.Float64, "income": pl.Int64,
+        "vote": pl.String, "kids": pl.Int64, "smokes": pl.Boolean,
+    }  # fmt: skip
+    checked(clean)
+
+
+@pytest.mark.parametrize("kind", ["table", "batch", "relation"])
+def test_arrow_and_relations_give_arrow(kind):
+    table = arrow_rows(500)
+    connection = duckdb.connect()
+    frame = {
+        "table": lambda: table,
+        "batch": lambda: table.combine_chunks().to_batches()[0],
+        "relation": lambda: connection.from_arrow(table),
+    }[kind]()
+    clean = SCHEMA.sanitize(frame)
+    assert isinstance(clean, pa.Table)
+    assert [str(t) for t in clean.schema.types] == [
+        *("bool", "int64", "double", "int64", "string", "int64", "bool")
+    ]
+    checked(clean)
+
+
+def test_a_dict_stays_a_dict():
+    clean = SCHEMA.sanitize({**ROWS, "kids": np.array([0, 1, 2, 3, 9, 1])})
+    assert list(clean) == list(ROWS)
+    assert {n: type(c) for n, c in clean.items() if n != "kids"} == {
+        n: list for n in ROWS if n != "kids"
+    }
+    assert clean["kids"].dtype == np.int64
+    checked(clean)
+
+
+def test_arrays_with_blanks_are_masked():
+    schema = Schema(a=Number(0, 9, 1, missing=True), b=Number(0, 1, 0.5), epsilon=0.1)
+    clean = schema.sanitize({"a": np.arange(200) % 10, "b": np.ones(200)})
+    assert isinstance(clean["a"], np.ma.MaskedArray)
+    assert clean["a"].dtype == np.int64
+    assert 0 < np.ma.count_masked(clean["a"]) < 200
+    assert schema.estimate(clean).tallies["a"][-1] == np.ma.count_masked(clean["a"])
+
+
+def test_types_do_not_depend_on_the_data():
+    kinds = set()
+    for value in (None, 3, "x", 1e308):
+        for n in (0, 1, 40):
+            frame = pd.DataFrame({name: [value] * n for name in ROWS}, dtype=object)
+            clean = SCHEMA.sanitize(frame)
+            kinds.add(tuple(map(str, clean.dtypes)))
+            assert len(clean) == n
+    assert len(kinds) == 1
+
+
+@pytest.mark.parametrize("strategy", ["split", "sample"])
+def test_replay_of_a_sanitised_table(strategy):
+    """Between any two records all that differs is what the mechanisms cover, within epsilon."""
+    columns = {n: c for n, c in SCHEMA.columns.items() if strategy == "split" or not c.blank}
+    schema = Schema.of(columns, epsilon=Fraction(7), strategy=strategy)
+
+    def call(rows):
+        frame = {n: [row[j] for row in rows] for j, n in enumerate(ROWS) if n in columns}
+        clean = schema.sanitize(frame, source=SeededSource(5))
+        part = schema.parts()[next(iter(columns))]
+        cost, value = schema.guarantee, [str(v) for c in clean.values() for v in c]
+        return Release(value=value, cost=cost, mechanism=part.mechanism, drawn={"t": len(rows)})
+
+    rows = list(zip(*ROWS.values(), strict=True))
+    changed = [
+        [*rows[:2], row, *rows[3:]]
+        for row in (rows[0], rows[3], (None,) * 7, (True, 1e400, "x", "y", "z", "w", "v"))
+    ]
+    for neighbour in changed:
+        found = replay(call, rows, neighbour)
+        assert found.holds, found.faults
+        assert len(found.steps) == len(columns)
+    two_changed = [rows[1], rows[0], *rows[2:]]
+    assert not replay(call, rows, two_changed).holds
+
+
+def test_every_column_follows_its_law():
+    """The table holds what the mechanisms drew, and each column's own cell decides it."""
+    n = 30_000
+    clean = SCHEMA.sanitize({name: [values[0]] * n for name, values in ROWS.items()})
+    for name, part in SCHEMA.parts().items():
+        (slots,) = Frame({name: ROWS[name][:1]}).codes(part.cell)
+        law = part.mechanism.law(int(slots[0][0]))
+        back = [part.read_back(s[0]) for s in Frame({name: clean[name]}).codes(part.written_cell)]
+        assert p_value(np.concatenate(back), law) >= ALPHA, name
+
+
+def test_the_pattern_of_blanks_is_independent_of_the_data():
+    n = 40_000
+    share = {}
+    for value in (500, None):
+        clean = SCHEMA.sanitize({**{k: [None] * n for k in ROWS}, "income": [value] * n})
+        share[value] = sum(v is None for v in clean["income"]) / n
+        for name in ("age", "size", "vote", "kids", "smokes"):
+            assert None not in clean[name]
+    p, q = SCHEMA.parts()["income"].mechanism.flag.channel
+    assert abs(share[None] - p) < 0.02
+    assert abs(share[500] - q) < 0.02
+
+
+def test_one_column_a_person():
+    schema = Schema(
+        age=Number(0, 120, 1),
+        vote=Choice("yes", "no"),
+        smokes=Flag(),
+        epsilon=1,
+        strategy="sample",
+        weights={"age": 2},
+    )
+    n = 8000
+    clean = schema.sanitize({"age": [30] * n, "vote": ["yes"] * n, "smokes": [True] * n})
+    answered = [[v is not None for v in clean[name]] for name in clean]
+    assert set(map(sum, zip(*answered, strict=True))) == {1}
+    counts = [sum(column) for column in answered]
+    assert abs(counts[0] - n / 2) < 400
+    assert abs(counts[1] - n / 4) < 400
+    assert list(schema.estimate(clean).counts.values()) == counts
+    frame = pl.DataFrame({"age": [30] * n, "vote": ["yes"] * n, "smokes": [True] * n})
+    assert (schema.sanitize(frame).null_count().sum_horizontal() == 2 * n).all()
+
+
+def test_reports_come_in_blocks():
+    schema = Schema.of({"a": Choice(*range(40)), "b": Flag()}, epsilon=2, strategy="sample")
+    frame = {"a": np.arange(140_000) % 40, "b": np.ones(140_000, bool)}
+    blocks = list(schema.randomised(frame))
+    assert sum(block.rows for block in blocks) == 140_000
+    for block in blocks:
+        for name, reports in block.reports.items():
+            assert len(block.people(name)) == len(reports)
+            assert schema.parts("report")[name].mechanism.valid(reports).all()
+
+
+DIRTY = b"""drinks,age,size,income,vote,kids,smokes,note
+true,31,1.61,100,yes,0,1,SECRET1
+"SECRET2",1e400,-1e400,SECRET3,"SEC""RET4",SECRET5,SECRET6,
+,,,,,,,
+FALSE,"SECRET7
+second line",0x10,1_000,"yes ",nan,inf,x
+True,12,abc,5,no,3,0,a,b,c,SECRET8,d
+false
+'31','SECRET9',"balanced ""quotes"" ","",YES,"",""
+1,99999999999999999999999999999999999999999999,1e-400,1e5,it's,2,true,y
+\xff\xfe,7,7,7,7,7,7,SECRET10
+0,8,0.5,20,no,1,0,"an open quote SECRET11
+"""
+FORMS = {
+    "drinks": r"(true|false)?",
+    "age": r"-?\d+",
+    "size": r"\d\.\d\d",
+    "income": r"(\d+)?",
+    "vote": r"yes|no|it's, \"complicated\"|no answer",
+    "kids": r"[0-3]",
+    "smokes": r"true|false",
+}
+
+
+def test_a_dirty_csv_leaves_no_trace(tmp_path, capfd, caplog):
+    caplog.set_level(logging.DEBUG)
+    dirty, clean = tmp_path / "dirty.csv", tmp_path / "clean.csv"
+    dirty.write_bytes(DIRTY)
+    for _ in range(5):
+        assert SCHEMA.sanitize(dirty, to=clean, drop=["note"]) == clean
+        text = clean.read_text()
+        assert "SECRET" not in text
+        with clean.open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert list(rows[0]) == list(FORMS)
+        assert len(rows) == len(Frame(dirty))
+        for row in rows:
+            for name, form in FORMS.items():
+                assert re.fullmatch(form, row[name]), name
+        checked(clean)
+    assert capfd.readouterr() == ("", "")
+    assert caplog.text == ""
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["clean.csv", "dirty.csv"]
+
+
+def test_the_header_alone(tmp_path):
+    empty, clean = tmp_path / "e.csv", tmp_path / "c.parquet"
+    empty.write_bytes(DIRTY.splitlines()[0] + b"\n")
+    SCHEMA.sanitize(empty, to=clean, drop="note")
+    assert pq.read_table(clean).num_rows == 0
+    assert pq.read_table(clean).column_names == list(ROWS)
+    SCHEMA.sanitize(empty, to=tmp_path / "c.csv", drop="note")
+    assert (tmp_path / "c.csv").read_text() == ",".join(ROWS) + "\n"
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "parquet"])
+def test_files_are_written_by_their_ending(ending, tmp_path):
+    path, clean = tmp_path / "rows.parquet", tmp_path / f"clean.{ending}"
+    pq.write_table(arrow_rows(3000), path)
+    SCHEMA.sanitize(path, to=clean)
+    checked(clean)
+    if ending == "csv.gz":
+        assert gzip.decompress(clean.read_bytes()).startswith(b"drinks,age")
+    if ending == "tsv":
+        assert clean.read_text().startswith("drinks\tage")
+    frame = SCHEMA.sanitize(pl.from_arrow(arrow_rows(10)), to=clean)
+    assert frame == clean
+    checked(clean)
+
+
+def test_a_single_column_with_blanks_keeps_its_rows(tmp_path):
+    schema = Schema(a=Flag(missing=True), epsilon=0.1)
+    clean = tmp_path / "clean.csv"
+    schema.sanitize({"a": [True] * 500}, to=clean)
+    assert schema.estimate(clean).reports("a") == 500
+
+
+def test_a_failure_leaves_no_file(tmp_path):
+    frame = pl.LazyFrame({"a": ["x1"]}).select(pl.col("a").cast(pl.Int64, strict=True))
+    with pytest.raises(ParameterError) as error:
+        Schema(a=Number(0, 1, 1), epsilon=1).sanitize(frame, to=tmp_path / "clean.csv")
+    assert "x1" not in str(error.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda s: s.sanitize({"a": [1], "b": [2], "c": [3]}), "or dropped, got 'c'"),
+        (lambda s: s.sanitize({"a": [1]}), "got no 'b'"),
+        (lambda s: s.sanitize({"a": [1], "b": [2]}, drop=["c"]), "drop must name columns"),
+        (lambda s: s.sanitize({"a": [1], "b": [2]}, drop=["a"]), "drop must name columns"),
+        (lambda s: s.sanitize("x.csv"), "to must name the file to write"),
+        (lambda s: s.sanitize({"a": [1], "b": [2]}, to="x.xls"), "to must end in .csv"),
+        (lambda s: s.sanitize({"a": [1], "b": [2]}, to="no/where/x.csv"), "a folder that exists"),
+        (lambda s: s.sanitize({"a": [1], "b": [2]}, to=3), "to must be a path"),
+        (lambda s: s.sanitize({"a": [1], "b": [2]}, progress="yes"), "progress must be True or"),
+    ],
+)
+def test_bad_calls_are_refused(call, said):
+    schema = Schema(a=Flag(), b=Number(0, 9, 1), epsilon=1)
+    with pytest.raises((ParameterError, TypeError), match=said):
+        call(schema)
+
+
+def test_tables_refuse_what_they_cannot_show(tmp_path):
+    both = Schema(a=Flag(missing=True), epsilon=1, strategy="sample")
+    with pytest.raises(ParameterError, match="a blank would mean two things"):
+        both.sanitize({"a": [True]})
+    bits = Schema(a=Choice("x", "y", by="unary"), epsilon=1)
+    with pytest.raises(ParameterError, match="by must be 'response' in a table"):
+        bits.sanitize({"a": ["x"]})
+    path = tmp_path / "a.csv"
+    path.write_text("a\ntrue\n")
+    with pytest.raises(ParameterError, match="another file than the one read"):
+        Schema(a=Flag(), epsilon=1).sanitize(path, to=path)
+
+
+def test_workers_give_the_same_law(monkeypatch):
+    """Blocks done by other processes come in order and follow the same laws."""
+    monkeypatch.setattr(crews, "LONG", 1)
+    rng = np.random.default_rng(0)
+    slots = [
+        [rng.integers(-1, p.cell.size, 2000) for p in SCHEMA.parts().values()] for _ in range(6)
+    ]
+    one = slots[0][0].copy()
+    for block in slots:
+        block[0][:] = one
+    blocks = list(crews.shown_blocks(SCHEMA, iter(slots), SYSTEM, workers=2))
+    assert [len(b[0]) for b in blocks] == [2000] * 6
+    assert len({b[0].tobytes() for b in blocks}) == 6
+    part = SCHEMA.parts()["age"]
+    near = [np.abs(part.written.values(b[0]) - one)[one >= 0].mean() for b in blocks]
+    assert np.ptp(near) < 8
+
+
+def test_a_dead_worker_is_replaced(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    slots = [np.zeros(10, np.int64) for _ in SCHEMA.columns]
+    with crews.Worker(SCHEMA) as worker:
+        assert len(worker.run(slots)) == 7
+    monkeypatch.setattr(sys, "executable", "/bin/true")
+    with crews.Worker(SCHEMA) as worker:
+        assert len(worker.run(slots)[0]) == 10
+
+
+def test_without_arrow(monkeypatch, tmp_path):
+    """Tables are dicts of arrays, and Parquet files are refused before anything is read."""
+    schema = Schema(a=Flag(missing=True), epsilon=1)
+    relation = duckdb.sql("SELECT true AS a FROM range(7)")
+    for room in ("outputs", "sinks"):
+        monkeypatch.setattr(f"sourdine.local.table.{room}.find_spec", lambda _: None)
+    assert len(schema.sanitize(relation)["a"]) == 7
+    with pytest.raises(ParameterError, match=r"to must end in .csv where pyarrow is not"):
+        schema.sanitize({"a": [True]}, to=tmp_path / "clean.parquet")
+
+
+def test_a_seeded_table_repeats_itself():
+    frame = {name: values * 50 for name, values in ROWS.items()}
+    one, two = (SCHEMA.sanitize(frame, source=SeededSource(9)) for _ in range(2))
+    assert one == two
+    assert SCHEMA.sanitize(frame) != one
+
+
+def test_a_bar_counts_records(capsys, monkeypatch):
+    with counted_rows(Frame({"a": [1] * 30}), progress=True) as count:
+        count(10)
+        count(20)
+    assert "30 records" in capsys.readouterr().err
+    monkeypatch.setattr("sys.stderr.isatty", lambda: False, raising=False)
+    SCHEMA.sanitize(ROWS)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_script_needs_no_guard(tmp_path):
+    """Workers are not forks of the caller: a plain script may sanitise a long table."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import numpy as np\n"
+        "from sourdine.local.table import Flag, Schema, crew\n"
+        "crew.LONG, crew._cores = 1, lambda: 2\n"
+        "clean = Schema(a=Flag(), epsilon=1).sanitize({'a': np.ones(1 << 19, bool)})\n"
+        "print(len(clean['a']), round(float(clean['a'].mean()), 1))\n"
+    )
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, script], capture_output=True, text=True, check=True, env=os.environ
+    )
+    assert (done.stdout, done.stderr) == (f"{1 << 19} 0.7\n", "")
+
+
+def test_blocks_know_absent_answers():
+    slots = [np.full(20_000, -1) for _ in SCHEMA.columns]
+    shown = dict(
+        zip(SCHEMA.columns, shown_block(SCHEMA, SCHEMA.parts(), slots, SYSTEM), strict=True)
+    )
+    law = SCHEMA.parts()["kids"].mechanism.law(4)
+    assert p_value(shown["kids"], law) >= ALPHA
+    assert shown["kids"].min() == 0
+    assert shown["income"].min() == -1

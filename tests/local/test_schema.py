@@ -1,0 +1,169 @@
+"""Schemas: exact shares, files, fingerprints, and refusals that say what to type."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import tomllib
+from datetime import date
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.local.table import Choice, Flag, Number, Schema
+from sourdine.local.table.files import from_facts
+from sourdine.privacy import LOCAL, Guarantee
+
+MIXED = ("yes", 'n"o', 3, 2.5, date(2024, 2, 29), True)
+CHOICE = {"kind": "choice", "categories": "x"}
+COLUMNS = {
+    "age": Number(0, 120, step=1),
+    "the weight, in kg": Number(0, 200, 0.1, by="laplace", missing=True),
+    'a "b"\n\\': Choice(*MIXED, missing="é"),
+    "epsilon": Flag(by="response"),
+    "without a step": Number(0, 0.7),
+    "thirds": Number(0, 1, Fraction(1, 3), by="duchi"),
+}
+SCHEMA = Schema.of(
+    COLUMNS, epsilon=Fraction(7, 3), strategy="split", weights={"age": 0.1, "epsilon": 3}
+)
+
+
+@given(
+    st.lists(st.fractions(min_value="1/1000", max_value=1000), min_size=1, max_size=9),
+    st.fractions(min_value="1/1000", max_value=100),
+)
+def test_shares_add_up_exactly(weights, epsilon):
+    columns = {f"c{i}": Flag() for i in range(len(weights))}
+    given_weights = dict(zip(columns, weights, strict=True))
+    schema = Schema.of(columns, epsilon=epsilon, weights=given_weights)
+    shares = [p.epsilon for p in schema.parts().values()]
+    assert sum(shares) == epsilon
+    assert shares[0] / weights[0] == shares[-1] / weights[-1]
+    assert schema.guarantee == Guarantee(epsilon, 0, LOCAL)
+    assert sum(p.mechanism.guarantee.epsilon for p in schema.parts().values()) == epsilon
+
+
+def test_a_sampled_column_has_the_whole_epsilon():
+    schema = Schema(a=Flag(), b=Number(0, 9, 1, missing=True), epsilon=0.7, strategy="sample")
+    costs = {p.mechanism.guarantee.epsilon for p in schema.parts().values()}
+    assert costs == {Fraction(7, 10)}
+    assert schema.guarantee.epsilon == Fraction(7, 10)
+
+
+def test_again_costs_again():
+    schema = Schema(a=Flag(), epsilon=0.1)
+    assert schema.cost(times=10).epsilon == 1
+    assert "to sanitise the same records again costs epsilon 0.1 again" in str(schema)
+    with pytest.raises(ParameterError, match="times must be at least 1"):
+        schema.cost(times=0)
+
+
+@pytest.mark.parametrize("ending", ["toml", "json"])
+def test_files_round_trip(ending, tmp_path):
+    path = tmp_path / f"schema.{ending}"
+    SCHEMA.write(path)
+    again = Schema.read(path)
+    assert again == SCHEMA
+    assert again.fingerprint == SCHEMA.fingerprint
+    assert list(again.columns) == list(SCHEMA.columns)
+    assert again.weights == SCHEMA.weights
+    assert again.columns["age"] == SCHEMA.columns["age"]
+
+
+@given(st.text(min_size=1).filter(lambda t: t.isprintable()))
+def test_any_name_is_written_as_toml(name):
+    schema = Schema.of({name: Choice(name, "other " + name)}, epsilon=1)
+    assert from_facts(tomllib.loads(schema.to_toml())) == schema
+
+
+def test_the_example_of_the_guide(tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text(
+        'epsilon = 2\nstrategy = "sample"\n[columns.age]\nkind = "number"\nlower = 0\n'
+        'upper = 120\nstep = 1\n[columns.vote]\nkind = "choice"\ncategories = ["yes", "no"]\n'
+        "weight = 2\n"
+    )
+    wanted = Schema(
+        age=Number(0, 120, 1),
+        vote=Choice("yes", "no"),
+        epsilon=2,
+        strategy="sample",
+        weights={"vote": 2},
+    )
+    assert Schema.read(path) == wanted
+
+
+def test_fingerprints_tell_schemas_apart():
+    base = {"a": Flag(), "b": Number(0, 9, 1)}
+    schema = Schema.of(base, epsilon=1)
+    assert len(schema.fingerprint) == 64
+    assert schema.fingerprint == Schema.of(base, epsilon=1.0, weights={"a": 2, "b": 2}).fingerprint
+    others = [
+        Schema.of(base, epsilon=2),
+        Schema.of(base, epsilon=1, strategy="sample"),
+        Schema.of(base, epsilon=1, weights={"a": 2}),
+        Schema.of(base | {"a": Flag(missing=True)}, epsilon=1),
+        Schema.of(base | {"b": Number(0, 9, 1, by="laplace")}, epsilon=1),
+        Schema.of(base | {"c": Flag()}, epsilon=1),
+        Schema.of({"a": Flag(), "B": Number(0, 9, 1)}, epsilon=1),
+    ]
+    assert len({schema.fingerprint, *(s.fingerprint for s in others)}) == 8
+    order = (
+        Schema.of({"a": Choice("x", "y")}, epsilon=1),
+        Schema.of({"a": Choice("y", "x")}, epsilon=1),
+    )
+    assert order[0] != order[1]
+    assert json.loads(schema.canonical())["sourdine"] == 1
+
+
+def test_a_schema_stays_as_it_is():
+    with pytest.raises(ParameterTypeError, match="must stay as it is"):
+        SCHEMA.epsilon = 3
+    with pytest.raises(TypeError):
+        SCHEMA.columns["new"] = Flag()
+    assert pickle.loads(pickle.dumps(SCHEMA)) == SCHEMA  # noqa: S301
+    assert hash(SCHEMA) == hash(from_facts(SCHEMA.facts()))
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Schema(epsilon=1), "columns must be at least one"),
+        (lambda: Schema(a=Flag(), epsilon=0), "epsilon must be above 0"),
+        (lambda: Schema(a=3, epsilon=1), "column 'a' must be a Number, Choice or Flag"),
+        (lambda: Schema.of({1: Flag()}, epsilon=1), "must be a text, got 1"),
+        (lambda: Schema(a=Flag(), epsilon=1, strategy="all"), "strategy must be 'split' or"),
+        (lambda: Schema(a=Flag(), epsilon=1, weights={"b": 1}), "weights must be of columns"),
+        (lambda: Schema(a=Flag(), epsilon=1, weights={"a": 0}), "weights must be above 0"),
+        (lambda: Schema(a=Flag(), epsilon=1, weights=[1]), "weights must be a dict"),
+        (lambda: from_facts([]), "a schema must be a table"),
+        (lambda: from_facts({"epsilon": 1}), "must hold columns"),
+        (lambda: from_facts({"columns": {}}), "must hold epsilon"),
+        (lambda: from_facts({"epsilon": "x/y", "columns": {"a": {"kind": "flag"}}}), "epsilon mus"),
+        (lambda: from_facts({"epsilon": 1, "columns": {"a": {"kind": "flag", "mising": True}}}),
+         "got 'mising'. Type 'missing'"),
+        (lambda: from_facts({"epsilon": 1, "columns": {"a": {"kind": "flags"}}}), "the kind of"),
+        (lambda: from_facts({"epsilon": 1, "columns": {"a": {"kind": "number", "lower": 0}}}),
+         "must have public bounds, got no 'upper'"),
+        (lambda: from_facts({"epsilon": 1, "columns": {"a": CHOICE}}),
+         "must be a list"),
+        (lambda: from_facts({"epsilon": 1, "columns": {"a": 3}}), "column 'a' must be a table"),
+        (lambda: SCHEMA.parts("wire"), "use must be 'table' or 'report'"),
+        (lambda: Schema.read("nowhere.toml"), "path must name a file that exists"),
+        (lambda: SCHEMA.write("schema.yaml"), "path must end in .toml or .json"),
+    ],
+)  # fmt: skip
+def test_bad_schemas_are_refused(make, said):
+    with pytest.raises((ParameterError, ParameterTypeError), match=said):
+        make()
+
+
+def test_a_broken_file_says_where(tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text("epsilon = \n")
+    with pytest.raises(ParameterError, match=r"a schema must be a file of TOML.*line 1"):
+        Schema.read(path)
