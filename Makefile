@@ -10,7 +10,7 @@ demo: $(VENV)/.ready ## the main job on real data: a picture and a table
 	$(BIN)/sourdine demo --out demo
 
 test: $(VENV)/.ready ## the whole test suite, doctests included
-	$(BIN)/python -m pytest -q -n $(WORKERS)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS)
 
 lint: $(VENV)/.ready ## style, types and the floors of the house
 	$(BIN)/ruff check .

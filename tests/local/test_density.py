@@ -11,8 +11,8 @@ from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
 from sourdine.local.density import Bins, Density, Dubois, Wave, best_protocol, density, protocol
 from sourdine.local.density.call import METHODS
 from sourdine.local.density.mixture import Mixture, estimated_risks, smoothings
-from sourdine.local.density.result import projected
 from sourdine.local.density.shrinkage import Cosines, Merged, Shrunk, root
+from sourdine.local.estimators.simplex import norm_sub
 from sourdine.noise import SeededSource
 from sourdine.privacy import Guarantee
 
@@ -139,10 +139,10 @@ def test_a_density_is_drawn(tmp_path):
 def test_projection_is_the_nearest():
     rng = np.random.default_rng(0)
     v = rng.normal(0.1, 0.3, 8)
-    nearest = projected(v)
+    nearest = norm_sub(v)
     others = rng.dirichlet(np.ones(8), 5000)
     assert ((others - v) ** 2).sum(axis=1).min() >= ((nearest - v) ** 2).sum()
-    assert projected(np.array([-5.0, -5.0])).tolist() == [0.5, 0.5]
+    assert norm_sub(np.array([-5.0, -5.0])).tolist() == [0.5, 0.5]
 
 
 def test_shrinkage_knows_its_noise():
@@ -181,7 +181,7 @@ def test_estimated_risks_are_unbiased():
         shares = p + sd * rng.standard_normal(32)
         claimed.append(estimated_risks(shares, covariance, used, seed=seed) + p @ p)
         doubled = p + math.sqrt(2) * sd * rng.standard_normal((50, 32))
-        each = [np.array([projected(v) for v in g(doubled, root(2 * covariance))]) for g in used]
+        each = [np.array([norm_sub(v) for v in g(doubled, root(2 * covariance))]) for g in used]
         real.append([((e - p) ** 2).sum(axis=1).mean() for e in each])
     claimed, real = np.array(claimed), np.array(real)
     error = np.sqrt((claimed.var(axis=0) + real.var(axis=0)) / 60)
@@ -196,7 +196,7 @@ def test_mixture_is_near_the_best():
     for _ in range(20):
         shares = (p + sd * rng.standard_normal(32))[None]
         mixed.append(((Mixture.of(shares[0], covariance, used)(shares, noise) - p) ** 2).sum())
-        single.append([((projected(g(shares, noise)[0]) - p) ** 2).sum() for g in used])
+        single.append([((norm_sub(g(shares, noise)[0]) - p) ** 2).sum() for g in used])
     assert np.mean(mixed) < 1.6 * np.mean(single, axis=0).min()
     assert np.mean(mixed) < 0.5 * np.mean(single, axis=0)[0]
 

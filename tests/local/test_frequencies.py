@@ -125,7 +125,7 @@ def test_the_most_likely_shares_are_near_the_truth(name):
     assert np.all(np.abs(likely.value - truth) < 6.1 * sd)
 
 
-@pytest.mark.parametrize("name", set(ORACLES) - set(SINGLE))
+@pytest.mark.parametrize("name", [name for name in ORACLES if name not in SINGLE])
 def test_iterative_bayes_needs_single_reports(name):
     oracle = ORACLES[name]
     tally = oracle.tally(oracle.randomise([0] * 50, source=SeededSource(3)))

@@ -9,7 +9,6 @@ from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.local.table import Choice, Flag, Number, Schema
 from sourdine.local.table.scores import axis
 
-
 BINS_AND_NONE = np.vstack((np.repeat(np.eye(6)[:5], 4, axis=0), np.eye(6)[5]))
 
 

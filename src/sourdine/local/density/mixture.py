@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sourdine.local.density.result import projected
 from sourdine.local.density.shrinkage import Cosines, Merged, Shrunk, root
+from sourdine.local.estimators.simplex import norm_sub
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,4 +101,4 @@ def estimated_risks(
 
 
 def _projected(rows: Floats) -> Floats:
-    return np.array([projected(row) for row in rows])
+    return np.array([norm_sub(row) for row in rows])

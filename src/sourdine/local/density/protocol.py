@@ -10,7 +10,8 @@ import numpy as np
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import integer, positive, rational
 from sourdine.grid import Grid
-from sourdine.local.density.result import Density, projected
+from sourdine.local.density.result import Density
+from sourdine.local.estimators.simplex import norm_sub
 from sourdine.mechanisms.mechanism import settle
 from sourdine.noise import SYSTEM
 from sourdine.privacy import LOCAL, Guarantee
@@ -90,7 +91,7 @@ class DensityProtocol(ABC):
         width = float(high - low)
         return Density(
             bounds=(low, high),
-            mass=projected(raw / raw.size),
+            mass=norm_sub(raw / raw.size),
             raw=raw / width,
             spread=spread / width,
             cost=self.guarantee if cost is None else cost,

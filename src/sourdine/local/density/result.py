@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sourdine.exact.parameters import Number
 
-__all__ = ["Density", "projected"]
+__all__ = ["Density"]
 
 ROWS = 10
 NORMAL = 1.959963984540054
@@ -31,21 +31,6 @@ BAND = (
     "The band is pointwise: 95 % of the estimates would fall in it if the people answered again "
     "and the truth were what is drawn. It says nothing of what smoothing hides."
 )
-
-
-def projected(mass: NDArray[np.float64]) -> NDArray[np.float64]:
-    r"""Return the nearest probabilities: shift all by a constant, cut at 0, so that the sum is 1.
-
-    Examples
-    --------
-    >>> projected(np.array([0.75, 0.5, -0.25])).tolist()
-    [0.625, 0.375, 0.0]
-    """
-    falling = np.sort(mass)[::-1]
-    shift = (np.cumsum(falling) - 1) / np.arange(1, mass.size + 1)
-    least = shift[np.flatnonzero(falling > shift)[-1]]
-    cut = np.maximum(mass - least, 0)
-    return np.asarray(cut / cut.sum())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -1,4 +1,4 @@
-"""Pictures of what reports of a number tell."""
+"""Pictures of what reports tell."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from sourdine.look.figures import (
     BLUE,
     GREY,
     INK,
+    MANY,
     PALE,
     RED,
     RULE,
@@ -19,14 +20,16 @@ from sourdine.look.figures import (
     gaps,
     legend,
 )
+from sourdine.look.numbers import shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from sourdine.local.estimators.distribution import DistributionEstimate, QuantileEstimate
+    from sourdine.local.estimators.frequencies import Frequencies
     from sourdine.release import Release
 
-__all__ = ["bars", "steps"]
+__all__ = ["bars", "shares", "steps"]
 
 
 def steps(
@@ -90,3 +93,58 @@ def bars(
     gaps(axes.xaxis)
     axes.grid(axis="y", color=RULE, linewidth=0.8)
     return finished(figure, axes, release, title=title or estimate.kind, path=path)
+
+
+def shares(
+    survey: Frequencies,
+    release: Release,
+    *,
+    truth: ArrayLike | None = None,
+    path: str | None = None,
+    title: str | None = None,
+) -> Any:  # noqa: ANN401
+    """Draw the shares in the order given; of more than 40, the largest.
+
+    Parameters
+    ----------
+    truth
+        Where the answers are public: the true shares.
+    path
+        Where to save the picture; the ending says how (png, svg, pdf).
+    title
+        What to write above it.
+    """
+    kept = survey.largest(release)
+    low, high = (end[kept] for end in release.interval())
+    x, y = np.asarray(release.value)[kept], np.arange(len(kept))[::-1]
+    figure, axes = canvas(7.0, 1.3 + (0.3 if len(kept) <= MANY else 0.2) * len(kept))
+    axes.hlines(y, low, high, color=PALE, linewidth=7, capstyle="round")
+    axes.axvline(0, color=RULE, linewidth=1.6)
+    axes.plot(x, y, "o", color=BLUE, markersize=6, label="estimated")
+    width = survey.precision(low, high)
+    for share, end, at in zip(x.tolist(), high, y, strict=True):
+        axes.annotate(
+            shown(share, width),
+            (max(share, end), at), (9, 0), textcoords="offset points", va="center",
+            color=INK, fontsize=8,
+        )  # fmt: skip
+    if truth is not None:
+        known = np.asarray(truth, np.float64)[kept]
+        axes.plot(known, y, "|", color=RED, markersize=13, markeredgewidth=2, label="truth")
+        legend(axes)
+    names = survey.names
+    axes.set_yticks(y, [names[v] for v in kept])
+    axes.set_ylim(-0.6, len(kept) - 0.4)
+    axes.margins(x=0.14)
+    axes.set_xlabel(_below(survey, len(kept)), color=INK)
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color=RULE, linewidth=0.8)
+    return finished(figure, axes, release, title=title, path=path)
+
+
+def _below(survey: Frequencies, drawn: int) -> str:
+    """Return what the axis shows."""
+    people = f"share of {shown(survey.reports, 1.0)} people"
+    whole = drawn == survey.categories
+    return people if whole else f"{people}, the {drawn} largest of {survey.categories} categories"

@@ -150,9 +150,9 @@ class Frequencies:
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw a dot with its interval for each category."""
-        from sourdine.local.estimators import figure  # noqa: PLC0415 - matplotlib is loaded there
+        from sourdine.local.estimators import figures  # noqa: PLC0415 - matplotlib, late
 
-        return figure.shares(self, release, **options)
+        return figures.shares(self, release, **options)
 
     def restore(self, value: Any, drawn: Mapping[str, Any]) -> Floats:  # noqa: ANN401
         """Return the array of shares that `Release.to_json` wrote."""
