@@ -405,6 +405,17 @@ def test_a_file_of_another_schema_is_refused(tmp_path):
         Aggregator.load(tmp_path / "none", other)
 
 
+def test_several_records_and_sums():
+    form = FORMS["split"]
+    parts = [make_records(form, 20 + i, seed=10 + i) for i in range(3)]
+    whole = Aggregator(form)
+    assert whole.add(iter(parts)).accepted == sum(map(len, parts))
+    each = [Aggregator(form) for _ in parts]
+    for total, sent in zip(each, parts, strict=True):
+        total.add(sent)
+    assert sum(each) == whole
+
+
 def test_only_like_can_be_added():
     form = FORMS["split"]
     for other in (
@@ -438,7 +449,7 @@ def test_bad_parameters_are_refused():
         total.add(5)
     with pytest.raises(ParameterTypeError, match="estimates must be"):
         total.estimate()
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(ParameterError, match="as a list of lines"):
         total.add("there is no such file")
     with pytest.raises(ParameterError, match="below parts"):
         make_records(form, 2).part(2, 2)

@@ -132,11 +132,15 @@ def test_a_part_follows_its_law(by, missing):
         assert p_value(own.mechanism.outcomes(drawn), other) < ALPHA
 
 
-def test_a_flag_reads_booleans_digits_and_words():
+def test_a_flag_reads_booleans_digits_and_words(tmp_path):
     cell = Flag().cell("x")
-    data = [True, False, 0, 1, 0.0, 1.0, "0", "1", "true", "False", "yes", 2, None, ""]
+    data = [True, False, 0, 1, 0.0, 1.0, "0", "1", "true", "False", "yes", 2, None, "",
+            "TRUE", "No", "Y", "f", "maybe"]  # fmt: skip
     (slots,) = Frame({"x": data}).codes(cell)
-    assert slots[0].tolist() == [1, 0, 0, 1, 0, 1, 0, 1, 1, 0, -1, -1, -1, -1]
+    assert slots[0].tolist() == [1, 0, 0, 1, 0, 1, 0, 1, 1, 0, 1, -1, -1, -1, 1, 0, 1, 0, -1]
+    (tmp_path / "x.csv").write_text("x\nYES\nFALSE\n n\n1\nt\n")
+    (slots,) = Frame(tmp_path / "x.csv").codes(cell)
+    assert slots[0].tolist()[:2] + slots[0].tolist()[3:] == [1, 0, 1, 1]
     for kind in (bool, np.int8, np.float64):
         (slots,) = Frame({"x": np.array([1, 0], kind)}).codes(cell)
         assert slots[0].tolist() == [1, 0]

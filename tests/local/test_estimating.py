@@ -71,6 +71,7 @@ def test_a_table_tells_the_truth(people, strategy):
         assert low <= np.mean(people["age"]) <= high
         again = Release.from_json(found["vote"].to_json())
         np.testing.assert_array_equal(again.interval()[0], found["vote"].interval()[0])
+        assert "vote: " in str(again)
         assert "Asked of some people" in str(again)
     else:
         check(given.estimate(given.sanitize(people, source=SeededSource(1))), people)

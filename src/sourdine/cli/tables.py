@@ -31,7 +31,8 @@ def schema(given: dict[str, Any]) -> None:
             f"--out must be a new file, got {out!r}, which exists. Type another name."
         )
     _write(out, text)
-    Console(stderr=True).print(f'Wrote {out}. Fill in every "?", then: sourdine sanitize {file}')
+    then = f"sourdine sanitize {file} --schema {out} -o clean{Path(file).suffix}"
+    Console(stderr=True).print(f'Wrote {out}. Fill in every "?", then: {then}', markup=False)
 
 
 def _write(path: str, text: str) -> None:
@@ -69,19 +70,9 @@ def estimate(given: dict[str, Any]) -> None:
         for name, what, release in found.releases():
             console.print(f"{name}, {what}", style="bold", highlight=False, markup=False)
             print_table(console, *release.mechanism.table(release))
-        notes(console, [*_dropped(found), ("cost", f"a record: {plan.guarantee}")])
+        notes(console, list(found.remarks()))
     if "plot" in typed:
         picture.draw(found, typed["plot"], title=Path(typed["file"]).name)
-
-
-def _dropped(found: Any) -> list[tuple[str, str]]:  # noqa: ANN401
-    if found.schema.strategy == "sample":
-        return [("asked", ", ".join(f"{name} {n}" for name, n in found.counts.items()))]
-    lost = {name: n for name, n in found.dropped.items() if n}
-    if not lost:
-        return []
-    text = ", ".join(f"{name} {n}" for name, n in lost.items())
-    return [("dropped", f"cells that this schema cannot have written: {text}")]
 
 
 def density(given: dict[str, Any]) -> None:

@@ -6,6 +6,9 @@ import re
 
 __all__ = ["as_typed"]
 
+FILED = "strategy|weights|missing|lower|upper"
+"""Parameters that stand in a schema, not on the command line."""
+
 
 def as_typed(text: str) -> str:
     """Turn what is typed in Python into what is typed here.
@@ -17,7 +20,8 @@ def as_typed(text: str) -> str:
     """
     text = re.sub(r"\bbounds=\((\S+), (\S+)\)", r"--bounds \1 \2", text)
     text = re.sub(r"\b(keys|q|bins|drop)=\[([^]]*)\]", _listed, text)
-    return re.sub(r"\b([a-z]+)=('?)([^\s',]+)\2", r"--\1 \3", text)
+    text = re.sub(r"\bto='([^']+)'", r"--out \1", text)
+    return re.sub(rf"\b(?!(?:{FILED})=)([a-z]+)=('?)([^\s',]+)\2", r"--\1 \3", text)
 
 
 def _listed(found: re.Match[str]) -> str:

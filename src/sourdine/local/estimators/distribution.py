@@ -162,7 +162,7 @@ class QuantileEstimate(NumericEstimate):
         ends = zip(*release.interval(), strict=True)
         rows = zip(self.orders, np.atleast_1d(release.value), ends, strict=True)
         shown: list[tuple[str, ...]]
-        shown = [(f"{q:g}", *row(float(v), [float(e) for e in end])) for q, v, end in rows]
+        shown = [(f"{q:g}", *row(v.item(), [e.item() for e in end])) for q, v, end in rows]
         return ("order", "quantile", "from (95 %)", "to (95 %)"), shown
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401

@@ -80,16 +80,20 @@ def bars(
     if len(width) and width[-1] == 0:  # the last bin is one tick
         width[-1] = width[:-1].max(initial=1.0)
     figure, axes = canvas()
+    even = (
+        width.mean() / width if len(width) else 1.0
+    )  # a bin of two ticks is not a half of one of four
+    share, low, high = share * even, low * even, high * even
     height = np.maximum(share, 0)
     axes.bar(middle, height, width, color=SOFT, edgecolor="white", linewidth=0.5, label="estimated")
     axes.vlines(middle, low, high, color=GREY, linewidth=1)
     if truth is not None:
-        known = np.asarray(truth, np.float64)
+        known = np.asarray(truth, np.float64) * even
         ends = middle - width / 2, middle + width / 2
         axes.hlines(known, *ends, color=RED, linewidth=1.6, label="truth")
         legend(axes)
     axes.set_ylim(0, min(float(high.max()) * 1.05, float(height.max()) * 2.5) or 1)
-    axes.set_ylabel("share", color=INK)
+    axes.set_ylabel("share of a bin of even width", color=INK)
     gaps(axes.xaxis)
     axes.grid(axis="y", color=RULE, linewidth=0.8)
     return finished(figure, axes, release, title=title or estimate.kind, path=path)

@@ -220,6 +220,9 @@ class Aggregator:
             total._seen = self._seen | other._seen
         return total
 
+    def __radd__(self, other: object) -> Aggregator:
+        return self if other == 0 else NotImplemented
+
     def _terms(self) -> dict[str, Any]:
         """Return what must agree for tallies to be added."""
         return {

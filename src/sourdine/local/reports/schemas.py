@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,7 +46,7 @@ def records(schema: Schema, frame: object, *, source: Source = SYSTEM) -> Iterat
     schema
         The columns and what a record costs. To randomise the same people again costs it again.
     frame
-        Anything that `sourdine.tally.Frame` takes; on a person's own device, their one row.
+        Anything that `sourdine.tally.Frame` takes; on a person's own device, their answers by name.
     source
         Where the random bits come from, those of the ids among them.
 
@@ -54,13 +55,20 @@ def records(schema: Schema, frame: object, *, source: Source = SYSTEM) -> Iterat
     >>> from sourdine.local.reports import to_lines
     >>> from sourdine.local.table import Flag, Schema
     >>> schema = Schema(smokes=Flag(), epsilon=1)
-    >>> [mine] = records(schema, {"smokes": [True]})
+    >>> [mine] = records(schema, {"smokes": True})
     >>> line = to_lines(mine)[0]
     >>> line.startswith('{"v":1,"s":"' + schema.fingerprint[:16])
     True
     """
+    if isinstance(frame, Mapping) and all(_single(value) for value in frame.values()):
+        frame = {name: [value] for name, value in frame.items()}
     form = form_of(schema)
     places = np.array([form.names.index(name) for name in schema.columns])
     for block in schema.randomised(frame, use="report", source=source):
         asked = None if block.asked is None else places[block.asked]
         yield Records.stamped(form, block.reports, asked=asked, source=source)
+
+
+def _single(value: object) -> bool:
+    """Return whether a value is one answer, not a column of them."""
+    return value is None or isinstance(value, str) or not hasattr(value, "__iter__")

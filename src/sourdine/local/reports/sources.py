@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from io import BytesIO
+from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from sourdine.errors import ParameterTypeError
+from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.local.reports.arrow import from_batches, from_file
 from sourdine.local.reports.lines import longest, read_lines
 from sourdine.local.reports.records import Records
@@ -34,9 +35,10 @@ def read(form: Form, data: object) -> Iterator[tuple[Records, Counter[Reason]]]:
     form
         What is read; all else is dropped.
     data
-        `Records`; lines of JSON as an iterable of texts or bytes; bytes, of lines or of an Arrow or
-        Parquet file; an Arrow table, record batch or stream; the path of a file of any of these. A
-        text is always a path: pass what people sent as bytes, or as a list of lines.
+        `Records`, or several of them; lines of JSON as an iterable of texts or bytes; bytes, of
+        lines or of an Arrow or Parquet file; an Arrow table, record batch or stream; the path of
+        a file of any of these. A text is always a path: pass what people sent as bytes, or as a
+        list of lines.
     """
     if isinstance(data, Records):
         return iter([(data, Counter())])
@@ -47,14 +49,29 @@ def read(form: Form, data: object) -> Iterator[tuple[Records, Counter[Reason]]]:
     if hasattr(data, "__arrow_c_stream__"):
         return _stream(form, data)
     if isinstance(data, Iterable):
-        return read_lines(form, data)
+        return _each(form, iter(data))
     raise ParameterTypeError(
         f"reports must be records, lines, Arrow data or a path, got something of type "
         f"{type(data).__name__}. Pass a list of lines, or the path of a file."
     )
 
 
+def _each(form: Form, data: Iterator[Any]) -> Iterator[tuple[Records, Counter[Reason]]]:
+    """Read records one by one, or lines; the first says which."""
+    first = next(data, None)
+    if not isinstance(first, Records):
+        yield from read_lines(form, data if first is None else chain([first], data))
+        return
+    for part in chain([first], data):
+        yield from read(form, part)
+
+
 def _opened(form: Form, path: Path) -> Iterator[tuple[Records, Counter[Reason]]]:
+    if not path.is_file():
+        raise ParameterError(
+            "reports must be a file that exists if they are a text, got one that names none. Pass "
+            "what people sent as bytes, or as a list of lines."
+        )
     with path.open("rb") as file:
         yield from _file(form, file)
 

@@ -1,4 +1,4 @@
-"""Estimates for all people where each column was asked of some of them, drawn at random."""
+"""An estimate of a column: by its name, and for all people although some were asked."""
 
 from __future__ import annotations
 
@@ -13,59 +13,75 @@ if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
     from sourdine.release import Release
 
-__all__ = ["Asked", "of_all"]
+__all__ = ["OfColumn", "of_column"]
 
 
-def of_all(release: Release) -> Release:
-    """Return an estimate from those who were asked as one for all people."""
-    whole = Asked(estimate=release.mechanism)
-    return replace(release, mechanism=whole, caveats=(*release.caveats, whole.note))
+def of_column(release: Release, name: str, *, sampled: bool) -> Release:
+    """Return an estimate from those who were asked as one of a column, for all people."""
+    whole = OfColumn(estimate=release.mechanism, column=name, sampled=sampled)
+    return replace(release, mechanism=whole, caveats=(*release.caveats, *whole.notes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """An estimate whose intervals add that only some people were asked.
+class OfColumn:
+    """An estimate that knows its column, and whether all people were asked.
 
-    Who is asked is drawn without replacement from all people, so the error is at most that of a
-    sample drawn from a population: its intervals hold for all people too.
+    If each column is asked of some people, drawn at random without replacement, the error is at
+    most that of a sample drawn from a population: intervals for the population hold for all
+    people too.
 
     Parameters
     ----------
     estimate
         The estimate from those who were asked.
+    column
+        The column's name.
+    sampled
+        Whether only some were asked.
     """
 
-    kind: ClassVar[str] = "asked"
-    note: ClassVar[str] = "Asked of some people, drawn at random; the interval is for all of them."
+    kind: ClassVar[str] = "column"
 
     estimate: Any
+    column: str
+    sampled: bool
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know."""
+        some = "Asked of some people, drawn at random; the interval is for all of them."
+        return (some,) if self.sampled else ()
 
     def between(self, release: Release, confidence: Number, of: str) -> Any:  # noqa: ANN401
-        """Return the ends for all people, or for the population they come from: the same."""
-        del of
-        return self.estimate.between(release, confidence, "population")
+        """Return the ends for all people, or for the population they come from."""
+        return self.estimate.between(release, confidence, "population" if self.sampled else of)
 
     def table(self, release: Release) -> Any:  # noqa: ANN401
         """Return the estimate's own table."""
         return self.estimate.table(release)
 
-    def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
-        """Draw the estimate's own picture."""
-        return self.estimate.plot(release, **options)
+    def plot(self, release: Release, *, title: str | None = None, **options: Any) -> Any:  # noqa: ANN401
+        """Draw the estimate's own picture, under the column's name."""
+        return self.estimate.plot(release, title=title or self.column, **options)
 
     def restore(self, value: Any, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Return the value with the type it had."""
         return self.estimate.restore(value, drawn)
 
     def facts(self) -> dict[str, Any]:
-        """Return the estimate's facts."""
-        return {"kind": self.kind, "estimate": self.estimate.facts()}
+        """Return the estimate's facts and the column."""
+        own = {"column": self.column, "sampled": self.sampled}
+        return {"kind": self.kind, "estimate": self.estimate.facts(), **own}
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
         return getattr(object.__getattribute__(self, "estimate"), name)
 
     def __str__(self) -> str:
-        return str(self.estimate)
+        return f"{self.column}: {self.estimate}"
 
 
-readable(Asked.kind, lambda estimate: Asked(estimate=rebuilt(estimate)))
+def _rebuilt(estimate: Mapping[str, Any], column: str, sampled: bool) -> OfColumn:  # noqa: FBT001
+    return OfColumn(estimate=rebuilt(estimate), column=column, sampled=sampled)
+
+
+readable(OfColumn.kind, _rebuilt)

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from sourdine.mechanisms.mechanism import Report
     from sourdine.tally.cells import Cell
 
+WORDS = (("false", "no", "f", "n"), ("true", "yes", "t", "y"))
+"""How a flag may be written."""
+
 __all__ = ["Attribute", "Choice", "Flag", "Number", "Use", "plain"]
 
 Use = Literal["table", "report"]
@@ -44,6 +47,7 @@ class Attribute(ABC):
 
     kind: ClassVar[str]
     by: str | None
+    missing: bool | str | None
 
     @property
     @abstractmethod
@@ -202,6 +206,10 @@ class Choice(Attribute):
                 f"missing must be the name of a category, got something of type "
                 f"{type(missing).__name__}. Type missing='no answer', or leave it out."
             )
+        if len(categories) == 1 and isinstance(categories[0], (list, tuple, set)):
+            raise ParameterTypeError(
+                "categories must be typed one by one, got one list. Type Choice(*categories)."
+            )
         plain = tuple(_category(c) for c in categories)
         settle(self, categories=plain, by=_named(by, CATEGORICAL), missing=missing)
         Codes(None, self.listed)
@@ -256,7 +264,9 @@ class Choice(Attribute):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flag(Attribute):
-    """True or false; read from booleans, 0 and 1, and the texts true, false, True and False.
+    """True or false; read from booleans, 0 and 1, and the words true, yes, t, y and opposites.
+
+    The words may be written in small letters, in capitals or with one capital.
 
     Parameters
     ----------
@@ -268,8 +278,9 @@ class Flag(Attribute):
 
     Examples
     --------
-    >>> Flag().cell("smokes").codes
-    {'false': 0, 'true': 1, 'False': 0, 'True': 1, '0': 0, '1': 1}
+    >>> codes = Flag().cell("smokes").codes
+    >>> codes["1"], codes["TRUE"], codes["Yes"], codes["n"]
+    (1, 1, 1, 0)
     """
 
     by: str | None = None
@@ -288,6 +299,9 @@ class Flag(Attribute):
         """Return 0 for false and 1 for true."""
         cell = Codes(name, (False, True))
         cell.codes.update({"0": 0, "1": 1})
+        for code, words in enumerate(WORDS):
+            spelt = (s for word in words for s in (word, word.upper(), word.capitalize()))
+            cell.codes.update(dict.fromkeys(spelt, code))
         return cell
 
     def mechanism(self, epsilon: Fraction, use: Use) -> Report:

@@ -15,9 +15,6 @@ from sourdine.tally import Frame
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from sourdine.local.table.part import Part
     from sourdine.local.table.schema import Schema
 
 __all__ = ["estimate"]
@@ -42,30 +39,30 @@ def estimate(schema: Schema, clean: object, *, pairs: Sequence[tuple[str, str]] 
     tallies = {name: np.zeros(part.mechanism.cells, np.int64) for name, part in parts.items()}
     joint = {(a, b): np.zeros((len(tallies[a]), len(tallies[b])), np.int64) for a, b in wanted}
     counts, dropped = dict.fromkeys(parts, 0), dict.fromkeys(parts, 0)
+    unanswered = 0
     for slots in frame.codes(*(part.written_cell for part in parts.values()), rows=ROWS):
-        codes = {
-            name: _read_back(schema, part, column)
-            for (name, part), column in zip(parts.items(), slots, strict=True)
-        }
+        read = zip(parts.items(), slots, strict=True)
+        codes = {name: part.read_back(column) for (name, part), column in read}
+        if schema.strategy == "sample":
+            answers = sum((c >= 0).astype(np.int64) for c in codes.values())
+            unanswered += int(np.count_nonzero(answers == 0))
         for name, part in parts.items():
-            there = codes[name][codes[name] >= 0]
-            tallies[name] += part.mechanism.tally(there)
-            counts[name] += there.size
-            dropped[name] += codes[name].size - there.size
+            there = codes[name] >= 0
+            lost = ~there
+            if schema.strategy == "sample":
+                there, lost = there & (answers == 1), there & (answers > 1)
+            tallies[name] += part.mechanism.tally(codes[name][there])
+            counts[name] += int(np.count_nonzero(there))
+            dropped[name] += int(np.count_nonzero(lost))
         for a, b in wanted:
             both = (codes[a] >= 0) & (codes[b] >= 0)
             one, other = parts[a].mechanism, parts[b].mechanism
             joint[a, b] += joint_tally(one, codes[a][both], other, codes[b][both])
-    lost = {} if schema.strategy == "sample" else dropped  # a blank was not asked
+    note = f"{unanswered} people with no answer that this schema could have written were left out."
     return Estimates(
-        schema=schema, use="table", tallies=tallies, counts=counts, joint=joint, dropped=lost
-    )
-
-
-def _read_back(schema: Schema, part: Part, slots: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the reports that a table shows, negative for what none could be or none was asked."""
-    codes = part.read_back(slots)
-    return np.where(slots < 0, -1, codes) if schema.strategy == "sample" else codes
+        schema=schema, use="table", tallies=tallies, counts=counts, joint=joint, dropped=dropped,
+        notes=(note,) if unanswered else (),
+    )  # fmt: skip
 
 
 def _read_pairs(schema: Schema, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

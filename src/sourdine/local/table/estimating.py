@@ -15,7 +15,7 @@ from sourdine.local.estimators.frequencies import frequencies
 from sourdine.local.estimators.means import mean
 from sourdine.local.table.absence import PaidFlag
 from sourdine.local.table.answered import mean_of_answers, quantiles_of_answers
-from sourdine.local.table.asked import of_all
+from sourdine.local.table.asked import of_column
 from sourdine.local.table.columns import Number
 from sourdine.local.table.pairs import pair
 from sourdine.local.table.scores import BINS, axis, names
@@ -29,14 +29,19 @@ if TYPE_CHECKING:
     from sourdine.local.table.columns import Use
     from sourdine.local.table.part import Part
     from sourdine.local.table.schema import Schema
+    from sourdine.privacy import Guarantee
     from sourdine.release import Release
 
 __all__ = ["DECILES", "Estimates"]
 
+ABSENT = (
+    "an empty, unreadable or unlisted answer counts as any answer; missing= in the schema tells "
+    "them apart"
+)
 DECILES = tuple(i / 10 for i in range(1, 10))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Estimates(Mapping[str, "Release"]):
     """Shares, means, quantiles and pairs of columns, each a `Release` with its interval.
 
@@ -108,11 +113,16 @@ class Estimates(Mapping[str, "Release"]):
         self._part(name)
         return self.counts[name]
 
-    def shares(self, name: str, *, consistent: str | None = None) -> Release:
+    def shares(
+        self, name: str, *, consistent: str | None = None, together: bool = False
+    ) -> Release:
         """Return the share of each category.
 
         Parameters
         ----------
+        together
+            Whether intervals shall hold for all categories at once, as they must where the largest
+            are picked out.
         consistent
             ``"norm-sub"`` or ``"em"`` for shares that are not negative and add up to 1; the raw
             ones and their variance are kept in ``drawn``.
@@ -126,12 +136,14 @@ class Estimates(Mapping[str, "Release"]):
         labels = names(part.column)  # type: ignore[arg-type]
         oracle: Any = part.answer
         n = self.reports(name)
-        found = frequencies(oracle, self.tallies[name], n, labels=labels, consistent=consistent)
-        return self._of_all(found)
+        found = frequencies(
+            oracle, self.tallies[name], n, labels=labels, consistent=consistent, together=together
+        )
+        return self._of(name, found)
 
-    def _of_all(self, found: Release) -> Release:
-        """Return an estimate for all people, also where only some were asked."""
-        return of_all(found) if self.schema.strategy == "sample" else found
+    def _of(self, name: str, found: Release) -> Release:
+        """Return an estimate as one of its column, for all people."""
+        return of_column(found, name, sampled=self.schema.strategy == "sample")
 
     def answered(self, name: str) -> Release:
         """Return the share of people who answered, for numbers with ``missing=True``."""
@@ -144,21 +156,21 @@ class Estimates(Mapping[str, "Release"]):
         n, none = int(tally.sum()), int(tally[-1])
         both = np.array([n - none, none])
         found = frequencies(part.mechanism.flag, both, n, labels=("answered", "no answer"))
-        return self._of_all(found)
+        return self._of(name, found)
 
     def mean(self, name: str) -> Release:
         """Return the mean of a column of numbers; of those who answered, if that is known."""
         part, grid, tally = self._number(name, "a mean")
         if isinstance(part.mechanism, PaidFlag):
-            return self._of_all(mean_of_answers(part.mechanism, tally, grid))
-        return self._of_all(mean(part.answer, tally, grid))  # type: ignore[arg-type]
+            return self._of(name, mean_of_answers(part.mechanism, tally, grid))
+        return self._of(name, mean(part.answer, tally, grid))  # type: ignore[arg-type]
 
     def quantiles(self, name: str, orders: Sequence[Numeric] = DECILES) -> Release:
         """Return quantiles of a column of numbers; of those who answered, if that is known."""
         part, grid, tally = self._number(name, "quantiles")
         if isinstance(part.mechanism, PaidFlag):
-            return self._of_all(quantiles_of_answers(part.mechanism, tally, grid, orders))
-        return self._of_all(quantiles(part.answer, tally, grid, orders))  # type: ignore[arg-type]
+            return self._of(name, quantiles_of_answers(part.mechanism, tally, grid, orders))
+        return self._of(name, quantiles(part.answer, tally, grid, orders))  # type: ignore[arg-type]
 
     def distribution(self, name: str, *, bins: int = 32) -> Release:
         """Return the shares of bins of a column of numbers."""
@@ -168,7 +180,7 @@ class Estimates(Mapping[str, "Release"]):
                 f"a distribution must be of a column without missing=True, got {name!r}. "
                 f"Type quantiles({name!r})."
             )
-        return self._of_all(distribution(part.answer, tally, grid, bins=bins))  # type: ignore[arg-type]
+        return self._of(name, distribution(part.answer, tally, grid, bins=bins))  # type: ignore[arg-type]
 
     def pair(self, one: str, other: str, *, bins: Any = BINS) -> Release:  # noqa: ANN401
         """Return the share of people in each part of one column and each of another.
@@ -234,9 +246,31 @@ class Estimates(Mapping[str, "Release"]):
 
         return panels(self, **options)
 
+    @property
+    def cost(self) -> Guarantee:
+        """What a record costs, all its columns together."""
+        return self.schema.guarantee
+
+    def remarks(self) -> Iterator[tuple[str, str]]:
+        """Yield what a reader must know of all columns: a word, and a sentence."""
+        yield "cost", f"a record costs {self.cost}"
+        if self.schema.strategy == "sample":
+            asked = ", ".join(f"{name} {n}" for name, n in self.counts.items())
+            yield "asked", f"of each column some people, drawn at random: {asked}"
+        lost = ", ".join(f"{name} {n}" for name, n in self.dropped.items() if n)
+        if lost:
+            yield "dropped", f"what this schema cannot have written: {lost}"
+        if any(not column.missing for column in self.schema.columns.values()):
+            yield "absent", ABSENT
+        yield from (("note", text) for text in self.notes)
+
     def __str__(self) -> str:
         found = [f"{name}, {what}\n{_table(release)}" for name, what, release in self.releases()]
-        return "\n\n".join([*found, f"a record costs {self.schema.guarantee}", *self.notes])
+        return "\n\n".join([*found, "\n".join(f"{a:<8}{b}" for a, b in self.remarks())])
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{name}: {n} reports" for name, n in self.counts.items())
+        return f"Estimates({counts})"
 
     def _repr_html_(self) -> str:
         return "".join(

@@ -36,8 +36,9 @@ def panels(estimates: Estimates, *, path: str | None = None, title: str | None =
         What stands above it.
     """
     names = list(estimates)
-    across = min(ACROSS, len(names))
-    down = -(-len(names) // across)
+    panes = len(names) + len(estimates.joint)
+    across = min(ACROSS, panes)
+    down = -(-panes // across)
     figure, first = figures.canvas(3.6 * across, 0.7 + 2.7 * down)
     figure.delaxes(first)
     for i, name in enumerate(names):
@@ -45,13 +46,20 @@ def panels(estimates: Estimates, *, path: str | None = None, title: str | None =
         _plain(axes)
         part = estimates.schema.parts(estimates.use)[name]
         if not isinstance(part.column, Number):
-            _shares(axes, estimates.shares(name))
+            many = len(estimates.tallies[name]) > MOST
+            _shares(axes, estimates.shares(name, together=many))
         elif isinstance(part.mechanism, PaidFlag):
             _quantiles(axes, estimates.quantiles(name))
         else:
             _bins(axes, estimates.distribution(name, bins=10))
         axes.set_title(name, loc="left", color=INK, fontsize=9)
-    cost = f"{estimates.schema.guarantee} · 95 % intervals"
+    for i, (one, other) in enumerate(estimates.joint, len(names) + 1):
+        axes = figure.add_subplot(down, across, i)
+        _plain(axes)
+        found = estimates.pair(one, other)
+        _squares(axes, found.mechanism, found, 6)
+        axes.set_title(f"{one} and {other}", loc="left", color=INK, fontsize=9)
+    cost = f"{estimates.cost} · 95 % intervals"
     figure.suptitle(f"{title}\n{cost}" if title else cost, x=0.01, ha="left", color=INK, fontsize=9)
     if path is not None:
         figure.savefig(path)
@@ -75,7 +83,10 @@ def _shares(axes: Any, release: Release) -> None:  # noqa: ANN401
     axes.hlines(y, low, high, color=PALE, linewidth=6, capstyle="round")
     axes.plot(np.clip(np.asarray(release.value)[kept], 0, 1), y, "o", color=BLUE, markersize=5)
     axes.set_yticks(y, [statistic.names[v] for v in kept])
-    axes.set_xlim(0, min(1.0, float(high.max()) * 1.15 + 0.02))
+    end = min(1.0, float(high.max()) * 1.15 + 0.02)
+    axes.set_xlim(-0.02 * end, 1.02 * end)
+    if len(kept) < statistic.categories:
+        axes.set_xlabel(f"the {len(kept)} largest of {statistic.categories}", color=INK, fontsize=7)
     axes.set_ylim(-0.6, len(kept) - 0.4)
     axes.grid(axis="x", color=RULE, linewidth=0.8)
     axes.locator_params(axis="x", nbins=5)
@@ -88,6 +99,9 @@ def _bins(axes: Any, release: Release) -> None:  # noqa: ANN401
     low, high = (np.asarray(end, float) for end in release.interval())
     share = np.asarray(release.value, float)
     edges = edges[: len(share) + 1]
+    width = np.diff(edges)
+    even = np.where(width > 0, width.mean() / np.where(width > 0, width, 1), 1)
+    share, low, high = share * even, low * even, high * even
     axes.stairs(high, edges, baseline=low, fill=True, color=PALE, linewidth=0)
     axes.stairs(share, edges, color=BLUE, linewidth=1.4)
     axes.set_ylim(0, min(float(high.max()), 3 * float(share.max())) * 1.08)
@@ -122,30 +136,39 @@ def squares(
     title
         What stands above it.
     """
-    share = np.clip(np.asarray(release.value, float), 0, None)
-    low, high = release.interval()
+    rows, columns = (len(labels) for labels in table.labels)
+    longest = max(map(len, table.labels[0]))
+    figure, axes = figures.canvas(2.6 + 0.08 * longest + 0.95 * columns, 1.9 + 0.8 * rows)
+    _squares(axes, table, release, 8)
+    axes.set_xlabel(table.columns[1], color=INK)
+    axes.set_ylabel(table.columns[0], color=INK)
+    name = title or f"{table.columns[0]} and {table.columns[1]}"
+    return figures.finished(figure, axes, release, title=name, path=path)
+
+
+def _squares(axes: Any, table: Any, release: Release, size: float) -> None:  # noqa: ANN401
+    share = np.clip(np.asarray(release.value, float), 0, 1)
+    low, high = (np.asarray(end, float) for end in release.interval())
     rows, columns = share.shape
-    figure, axes = figures.canvas(1.8 + 0.95 * columns, 1.6 + 0.75 * rows)
     largest = float(np.max(high)) or 1.0
     x, y = np.meshgrid(np.arange(columns), np.arange(rows)[::-1])
     for values, colour in ((high, PALE), (share, SOFT), (low, BLUE)):
-        side = np.sqrt(np.asarray(values, float) / largest) * 0.78
+        side = np.sqrt(values / largest) * 0.78
         for cx, cy, s in zip(x.flat, y.flat, side.flat, strict=True):
             axes.add_patch(_square(cx, cy, s, colour))
-    for cx, cy, value, width in zip(x.flat, y.flat, share.flat, (high - low).flat, strict=True):
-        text = f"{shown(100 * value, 100 * max(float(width), 1e-6))} %"
-        axes.text(cx, cy - 0.4, text, ha="center", va="top", color=INK, fontsize=7)
+    width = 100 * max(float((high - low).min()), 1e-6)
+    for cx, cy, value in zip(x.flat, y.flat, share.flat, strict=True):
+        text = f"{shown(100 * value, width)} %"
+        axes.text(cx, cy - 0.4, text, ha="center", va="top", color=INK, fontsize=size - 1)
     axes.set_xlim(-0.6, columns - 0.4)
     axes.set_ylim(-0.75, rows - 0.4)
     axes.set_aspect("equal")
-    axes.set_xticks(np.arange(columns), table.labels[1])
+    slant = {"rotation": 30, "ha": "right"} if max(map(len, table.labels[1])) > 8 else {}
+    axes.set_xticks(np.arange(columns), table.labels[1], **slant)
     axes.set_yticks(np.arange(rows)[::-1], table.labels[0])
-    axes.tick_params(length=0, labelsize=8)
+    axes.tick_params(length=0, labelsize=size)
     for edge in ("left", "bottom"):
         axes.spines[edge].set_visible(False)
-    axes.set_xlabel(table.columns[1], color=INK)
-    axes.set_ylabel(table.columns[0], color=INK)
-    return figures.finished(figure, axes, release, title=title, path=path)
 
 
 def _square(x: float, y: float, side: float, colour: str) -> Any:  # noqa: ANN401
