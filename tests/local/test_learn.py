@@ -54,6 +54,7 @@ def strangers():
 
 
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")  # GaussianNB's, one class
+@pytest.mark.filterwarnings("ignore:Sanitizer has no schema")
 @parametrize_with_checks([NoisyGaussianNB(), Sanitizer()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from sourdine.errors import ParameterError
 from sourdine.exact import positive
 from sourdine.local.density.auto import best_protocol, finest_bins
@@ -20,6 +18,7 @@ from sourdine.tally import Frame, Ticks
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from sourdine.exact.parameters import Number
@@ -91,7 +90,8 @@ def density(  # noqa: PLR0913 - what a person may say of a call
     x
         A list, an array, a frame of any library, or the path of a CSV or Parquet file.
     bounds
-        The public bounds; values outside are moved to the nearest, missing ones to the lowest.
+        The public bounds; values outside are moved to the nearest, missing ones anywhere, all
+        places alike.
     epsilon
         What each person spends, once.
     method
@@ -123,6 +123,6 @@ def density(  # noqa: PLR0913 - what a person may say of a call
 
 
 def _ticks(data: Frame, cell: Ticks) -> Iterator[NDArray[np.int64]]:
-    """Yield everybody's ticks, in parts; a missing value has the lowest."""
+    """Yield everybody's ticks, in parts."""
     for (slots,) in data.codes(cell):
-        yield np.maximum(slots, 0)
+        yield slots

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import integer, positive, rational
-from sourdine.grid import Grid
+from sourdine.grid import MISSING, Grid
 from sourdine.local.density.result import Density
 from sourdine.local.estimators.simplex import norm_sub
 from sourdine.mechanisms.mechanism import settle
@@ -61,8 +62,9 @@ class DensityProtocol(ABC):
         )
 
     def randomise(self, values: object, *, source: Source = SYSTEM) -> NDArray[Any]:
-        """Draw one report for each value, from that value alone; a missing one counts as lowest."""
-        return self.reports(np.ravel(self.grid.ticks(values)), source)  # type: ignore[arg-type]
+        """Draw one report for each value, from that value alone; a missing one counts as any."""
+        ticks = np.ravel(self.grid.ticks(values, missing=MISSING))  # type: ignore[arg-type]
+        return self.reports(anywhere(ticks, self.grid, source), source)
 
     @abstractmethod
     def reports(self, ticks: NDArray[np.int64], source: Source) -> NDArray[Any]:
@@ -103,7 +105,8 @@ class DensityProtocol(ABC):
         """Randomise everybody here, in parts, and estimate: each person is on their own."""
         total: Any = 0
         people = 0
-        for part in ticks:
+        for given in ticks:
+            part = anywhere(given, self.grid, source)
             for start in range(0, part.size, self.chunk):
                 some = part[start : start + self.chunk]
                 total = total + self.tally(self.reports(some, source))
@@ -115,6 +118,15 @@ class DensityProtocol(ABC):
     def chunk(self) -> int:
         """How many people are answered for at once."""
         return 1 << 17
+
+
+def anywhere(ticks: NDArray[np.int64], grid: Grid, source: Source) -> NDArray[np.int64]:
+    """Return ticks with any, all alike, where a value is missing."""
+    (gone,) = np.nonzero(ticks < 0)
+    if gone.size:
+        ticks = ticks.copy()
+        ticks[gone] = noise.uniform_below(grid.size, gone.size, source=source)
+    return ticks
 
 
 def read_bounds(bounds: object) -> tuple[Fraction, Fraction]:

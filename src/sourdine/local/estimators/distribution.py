@@ -14,7 +14,7 @@ from sourdine.local.estimators.channel import channel
 from sourdine.local.estimators.numeric import NumericEstimate, read_tally
 from sourdine.local.estimators.ramps import ramps
 from sourdine.look.numbers import row
-from sourdine.release import Release, readable
+from sourdine.release import SHOWN, Release, readable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,8 +54,9 @@ def quantiles(
     Returns
     -------
     Release
-        The quantiles of the most likely distribution, smoothed if the grid is fine. The intervals
-        assume nothing of the distribution and hold for all orders together.
+        The quantiles of the most likely distribution, smoothed if the grid is fine, and moved
+        into their 95 % intervals. These assume nothing of the distribution and hold for all orders
+        together.
 
     Notes
     -----
@@ -66,6 +67,8 @@ def quantiles(
     estimate = QuantileEstimate(report=report, grid=grid, orders=read)
     counts = read_tally(report, tally)
     found = estimate.quantiles(_likely(report, counts, _default(report)))
+    low, high = estimate.between(_release(estimate, found, counts), SHOWN, "sample")
+    found = np.clip(found, low, high)
     return _release(estimate, found, counts)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Sanitizer"]
 
+CLEAR = "Sanitizer has no schema: rows pass in the clear. Type Sanitizer(schema)."
+
 
 class Sanitizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Randomise every row by a schema, as `Schema.sanitize` does.
@@ -34,7 +37,7 @@ class Sanitizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
     schema
         The columns of ``X`` and what a row may cost. An array's columns are the schema's in order;
         a frame's are found by name and keep the frame's type. None: rows pass unchanged, in the
-        clear.
+        clear, with a warning.
     source
         Where the random bits come from; None for the operating system. A seeded one is for
         experiments and protects nobody.
@@ -87,6 +90,7 @@ class Sanitizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         self._validate_params()
         rows = self._read(X, reset=False)
         if self.schema is None:
+            warnings.warn(CLEAR, UserWarning, stacklevel=2)
             return rows
         source = self.source or SYSTEM
         if hasattr(X, "columns"):

@@ -254,12 +254,17 @@ class Schema:
 
     def __repr__(self) -> str:
         columns = ", ".join(f"{name}={column!r}" for name, column in self.columns.items())
-        return f"Schema({columns}, epsilon={shown(self.epsilon)}, strategy={self.strategy!r})"
+        uneven = {name: shown(w) for name, w in self.weights.items() if w != 1}
+        weights = f", weights={uneven}" if uneven else ""
+        own = f"epsilon={shown(self.epsilon)}, strategy={self.strategy!r}{weights}"
+        return f"Schema({columns}, {own})"
 
     def __str__(self) -> str:
-        rows = [("column", "kind", "epsilon", "by")]
+        rows, sending = [("column", "kind", "epsilon", "by")], self.parts("report")
         for name, part in self.parts().items():
-            rows.append((name, part.column.kind, shown(part.epsilon), str(part.mechanism)))
+            by, sent = str(part.mechanism), str(sending[name].mechanism)
+            by = by if by == sent else f"{by}; sent by {sent}"
+            rows.append((name, part.column.kind, shown(part.epsilon), by))
         a, b, c = (max(len(row[i]) for row in rows) for i in range(3))
         table = [f"{n:<{a}}  {k:<{b}}  {e:>{c}}  {by}" for n, k, e, by in rows]
         sampled = self.strategy == "sample"
