@@ -27,10 +27,10 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from sourdine.local.density import Bins, Density, DensityProtocol, Dubois, OneBit, Wave
-from sourdine.local.density.auto import best_protocol
-from sourdine.local.density.dubois import rebuilt
-from sourdine.local.density.wavelets import UNIT, Basis
+from sourdine.local.densities import Bins, Density, DensityProtocol, Dubois, OneBit, Wave
+from sourdine.local.densities.auto import best_protocol
+from sourdine.local.densities.dubois import rebuilt
+from sourdine.local.densities.wavelets import UNIT, Basis
 from sourdine.look.figures import BLUE, GREY, INK, PALE, RED
 from sourdine.noise import SYSTEM
 

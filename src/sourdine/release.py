@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from sourdine.errors import ParameterError
+from sourdine.exact import rational
 from sourdine.privacy import Guarantee
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
     from sourdine.grid import Grid
 
-__all__ = ["SHOWN", "Release", "Released", "readable", "rebuilt"]
+__all__ = ["SHOWN", "Release", "Released", "read_confidence", "readable", "rebuilt"]
 
 SHOWN = 0.95
 """The confidence of the intervals in a table."""
@@ -48,6 +49,17 @@ class Released(Protocol):
 
     def facts(self) -> dict[str, Any]:
         """Return the public parameters, as JSON knows them, with the ``kind`` to rebuild it."""
+
+
+def read_confidence(confidence: object) -> float:
+    """Return the probability with which an interval may miss the truth."""
+    value = rational(confidence, "confidence")
+    if not 0 < value <= 1 - rational(1e-12, "confidence"):
+        raise ParameterError(
+            f"confidence must be above 0 and below 1, got {confidence!s}. "
+            f"Type a probability, as confidence=0.95."
+        )
+    return float(1 - value)
 
 
 _KINDS: dict[str, Callable[..., Released]] = {}

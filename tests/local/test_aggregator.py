@@ -11,6 +11,8 @@ from operator import add
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -309,7 +311,7 @@ def test_tallies_of_other_lengths_are_refused(tmp_path):
     total = Aggregator(form)
     total._tallies[0] = np.zeros(3, np.int64)
     total.save(tmp_path / "total")
-    with pytest.raises(ParameterError, match="tallies of other lengths"):
+    with pytest.raises(ParameterError, match="tallies that no aggregator wrote"):
         Aggregator.load(tmp_path / "total", form)
 
 
@@ -539,3 +541,37 @@ def test_drawn_records_have_the_laws_of_the_schema():
         total.add(block)
     assert abs(total.tally("vote")[0] - N / 2) < 10
     assert total.tally("vote")[2] < 10
+
+
+def test_forged_files_are_refused(tmp_path):
+    form = FORMS["split"]
+    total = Aggregator(form)
+    total.add(make_records(form))
+    total.save(tmp_path / "total")
+    facts, arrays = storing.read(tmp_path / "total")
+    forged = [
+        (facts, {k: v for k, v in arrays.items() if k != "tally0"}),
+        ({**facts, "dropped": {"NONSENSE": 1}}, arrays),
+        ({**facts, "dropped": 3}, arrays),
+        ({**facts, "pairs": [1]}, arrays),
+        (facts, {**arrays, "tally0": -arrays["tally0"]}),
+        (facts, {**arrays, "tally0": arrays["tally0"].astype(float)}),
+        (facts, {**arrays, "ids": np.arange(3)}),
+        ([], arrays),
+    ]
+    for told, kept in forged:
+        storing.write(tmp_path / "forged", told, kept)
+        with pytest.raises(ParameterError, match="no aggregator wrote"):
+            Aggregator.load(tmp_path / "forged", form)
+
+
+def test_a_cell_of_any_length_is_not_read(tmp_path, monkeypatch):
+    """A Parquet file of some kilobytes may hold an id of 300 megabytes."""
+    form = FORMS["split"]
+    table = to_arrow(make_records(form, 2))
+    huge = pa.array([b"\0" * 5_000_000] * 2, pa.binary())
+    field = table.schema.field("id").with_type(pa.binary())
+    pq.write_table(table.set_column(0, field, huge), tmp_path / "bomb", compression="zstd")
+    assert (tmp_path / "bomb").stat().st_size < 50_000
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", lambda *_, **__: pytest.fail("it is read"))
+    assert Aggregator(form).add(tmp_path / "bomb").dropped == {Reason.MALFORMED: 1}

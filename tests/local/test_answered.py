@@ -9,7 +9,7 @@ import pytest
 
 from sourdine.grid import Grid
 from sourdine.local.table import Number, Schema
-from sourdine.local.table.answered import mean_of_answers, quantiles_of_answers
+from sourdine.local.table.estimating.answered import mean_of_answers, quantiles_of_answers
 from sourdine.noise import SeededSource
 
 SURVEYS = 300

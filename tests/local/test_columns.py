@@ -14,7 +14,7 @@ from sourdine.local.table import Choice, Flag, Number
 from sourdine.local.table.absence import FLAG_SHARE, AnyAnswer, PaidFlag, filled, paid_flag
 from sourdine.local.table.part import Part
 from sourdine.local.table.randomisers import CATEGORICAL, NUMERIC
-from sourdine.local.table.writing import decimals
+from sourdine.local.table.sanitizing.writing import decimals
 from sourdine.mechanisms import BoundedLaplace, RandomizedResponse, registered
 from sourdine.noise import SeededSource
 from sourdine.tally import Frame

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
-from sourdine.local.density import Bins, Density, Dubois, Wave, best_protocol, density, protocol
-from sourdine.local.density.call import METHODS
-from sourdine.local.density.mixture import Mixture, estimated_risks, smoothings
-from sourdine.local.density.shrinkage import Cosines, Merged, Shrunk, root
+from sourdine.local.densities import Bins, Density, Dubois, Wave, best_protocol, density, protocol
+from sourdine.local.densities.call import METHODS
+from sourdine.local.densities.mixture import Mixture, estimated_risks, smoothings
+from sourdine.local.densities.shrinkage import Cosines, Merged, Shrunk, root
 from sourdine.local.estimators.simplex import norm_sub
 from sourdine.noise import SeededSource
 from sourdine.privacy import Guarantee

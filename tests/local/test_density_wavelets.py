@@ -11,9 +11,9 @@ import pytest
 from sourdine.audit import worst_case
 from sourdine.audit.checks import all_checks
 from sourdine.errors import ParameterError
-from sourdine.local.density import Dubois, OneBit, SignedLevel
-from sourdine.local.density.dubois import rebuilt
-from sourdine.local.density.wavelets import UNIT, Basis, Wavelet
+from sourdine.local.densities import Dubois, OneBit, SignedLevel
+from sourdine.local.densities.dubois import rebuilt
+from sourdine.local.densities.wavelets import UNIT, Basis, Wavelet
 from sourdine.mechanisms import registered
 from sourdine.noise import SeededSource
 

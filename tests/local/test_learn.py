@@ -306,3 +306,22 @@ def test_without_scikit_learn_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(ImportError, match="scikit-learn must be installed"):
         importlib.reload(learn)
+
+
+def test_no_cell_of_a_row_changes_another():
+    schema = Schema(a=Number(0, 120, 1), b=Number(0, 1, 0.5), epsilon=400)
+    plain = [[True, 0.5]] * 50
+    for odd in ([1j, 0.5], ["secret", 0.5], [[1, 2], 0.5], [None, None], [10**400, float("nan")]):
+        clean = Sanitizer(schema).transform([*plain, odd])
+        assert clean.shape == (51, 2)
+        assert (clean[:50, 0] == 1).all()
+    with pytest.raises(ParameterError, match="rows of the 2 columns") as refused:
+        Sanitizer(schema).transform([[4711, 1, 2]])
+    assert "4711" not in str(refused.value)
+
+
+def test_blanks_become_nan():
+    schema = Schema(a=Number(0, 9, 1, missing=True), b=Number(0, 1, 0.5), epsilon=0.1)
+    clean = Sanitizer(schema).transform([[3, 0.5]] * 200)
+    assert 0 < np.isnan(clean[:, 0]).sum() < 200
+    assert not np.isnan(clean[:, 1]).any()

@@ -9,9 +9,9 @@ import pytest
 
 from sourdine.errors import ParameterError
 from sourdine.local.table import Choice, Number, Schema
-from sourdine.local.table.counting import estimate
-from sourdine.local.table.pairs import pair
-from sourdine.local.table.scores import axis
+from sourdine.local.table.estimating.counting import estimate
+from sourdine.local.table.estimating.pairs import pair
+from sourdine.local.table.estimating.scores import axis
 from sourdine.noise import SeededSource
 from sourdine.release import Release
 

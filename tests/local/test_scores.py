@@ -7,7 +7,7 @@ import pytest
 
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.local.table import Choice, Flag, Number, Schema
-from sourdine.local.table.scores import axis
+from sourdine.local.table.estimating.scores import axis
 
 BINS_AND_NONE = np.vstack((np.repeat(np.eye(6)[:5], 4, axis=0), np.eye(6)[5]))
 

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sourdine.central.intervals import read_confidence
 from sourdine.central.statistic import Statistic, charged
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import rational
 from sourdine.mechanisms.mechanism import read_beta
 from sourdine.noise import SYSTEM
-from sourdine.release import SHOWN, Release, rebuilt
+from sourdine.release import SHOWN, Release, read_confidence, rebuilt
 from sourdine.tally import Codes
 
 if TYPE_CHECKING:
@@ -157,7 +156,7 @@ class ByGroup(Statistic):
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw a dot with its interval for each group."""
-        from sourdine.central import figures  # noqa: PLC0415 - matplotlib is loaded there, late
+        from sourdine.look import figures  # noqa: PLC0415 - matplotlib is loaded there, late
 
         return figures.dots(release.value, release, **options)
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sourdine.central.intervals import read_confidence
 from sourdine.central.keys import NamedCounts
 from sourdine.central.lattice import read_grid
 from sourdine.central.statistic import END_HEADS, Statistic, charged, no_population
@@ -23,7 +22,7 @@ from sourdine.mechanisms import Laplace
 from sourdine.mechanisms.laplace import laplace_error
 from sourdine.mechanisms.mechanism import read_beta
 from sourdine.noise import SYSTEM
-from sourdine.release import SHOWN, Release
+from sourdine.release import SHOWN, Release, read_confidence
 from sourdine.tally import Codes, Edges
 
 if TYPE_CHECKING:

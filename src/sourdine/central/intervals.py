@@ -27,9 +27,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sourdine.errors import ParameterError
-from sourdine.exact import rational
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -41,10 +38,8 @@ __all__ = [
     "FINE",
     "KNOTS",
     "accepted",
-    "gaussian_quantile",
     "laplace_quantile",
     "least_fixed",
-    "read_confidence",
     "sampled",
 ]
 
@@ -57,17 +52,6 @@ KNOTS = np.linspace(0.0, 1.0, 129)
 APART = 1 + 1e-3
 STEPS = 8
 """Of Newton's method on the log tail, which is concave: from the first on, all are above."""
-
-
-def read_confidence(confidence: object) -> float:
-    """Return the probability with which an interval may miss the truth."""
-    value = rational(confidence, "confidence")
-    if not 0 < value <= 1 - rational(1e-12, "confidence"):
-        raise ParameterError(
-            f"confidence must be above 0 and below 1, got {confidence!s}. "
-            f"Type a probability, as confidence=0.95."
-        )
-    return float(1 - value)
 
 
 def laplace_quantile(scales: ArrayLike, beta: float) -> Floats:
@@ -103,13 +87,6 @@ def _apart(scales: Floats) -> Floats:
     for i in range(1, a.shape[-1]):
         a[..., i] = np.maximum(a[..., i], a[..., i - 1] * APART)
     return a
-
-
-def gaussian_quantile(beta: float) -> float:
-    """Return what a standard normal passes, in absolute value, with probability ``beta``."""
-    from statistics import NormalDist  # noqa: PLC0415 - costs time to import, needed here only
-
-    return -NormalDist().inv_cdf(beta / 2)
 
 
 def accepted(at_0: float, at_1: float, q: Floats) -> tuple[float, float] | None:

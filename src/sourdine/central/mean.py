@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from sourdine.central.grid_mean import GridMean
-from sourdine.central.intervals import read_confidence, sampled
+from sourdine.central.intervals import sampled
 from sourdine.central.lattice import Numeric
 from sourdine.central.ratio import Ratio
 from sourdine.central.statistic import charged, public_n
@@ -16,7 +16,7 @@ from sourdine.errors import ParameterError
 from sourdine.mechanisms import Gaussian, Laplace
 from sourdine.mechanisms.mechanism import read_beta
 from sourdine.noise import SYSTEM
-from sourdine.release import Release
+from sourdine.release import Release, read_confidence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

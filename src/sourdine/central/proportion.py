@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sourdine.central.bernoulli import BernoulliMean
-from sourdine.central.intervals import read_confidence
 from sourdine.central.ratio import Ratio
 from sourdine.central.statistic import Statistic, charged, public_n
 from sourdine.errors import ParameterError
@@ -16,7 +15,7 @@ from sourdine.exact import integer
 from sourdine.grid import Grid
 from sourdine.mechanisms.mechanism import read_beta
 from sourdine.noise import SYSTEM
-from sourdine.release import Release
+from sourdine.release import Release, read_confidence
 from sourdine.tally import Codes, Ticks
 
 if TYPE_CHECKING:

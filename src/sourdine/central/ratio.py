@@ -37,12 +37,12 @@ from sourdine.central.intervals import (
     FINE,
     KNOTS,
     accepted,
-    gaussian_quantile,
     laplace_quantile,
     least_fixed,
     sampled,
 )
 from sourdine.central.together import Together
+from sourdine.laws.normal import gaussian_quantile
 from sourdine.mechanisms import Gaussian
 from sourdine.privacy import SUBSTITUTE, Relation
 

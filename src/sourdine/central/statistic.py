@@ -136,7 +136,7 @@ class Statistic(ABC):
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw a release: a dot with its interval."""
-        from sourdine.central import figures  # noqa: PLC0415 - matplotlib is loaded there, late
+        from sourdine.look import figures  # noqa: PLC0415 - matplotlib is loaded there, late
 
         return figures.dots({self.kind: release.value}, release, **options)
 

@@ -7,12 +7,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sourdine.central.intervals import read_confidence
 from sourdine.central.lattice import Numeric
 from sourdine.central.statistic import charged, no_population
 from sourdine.mechanisms import Laplace
 from sourdine.noise import SYSTEM
-from sourdine.release import Release
+from sourdine.release import Release, read_confidence
 
 if TYPE_CHECKING:
     from sourdine.exact.parameters import Number

@@ -31,7 +31,6 @@ from sourdine.central.intervals import (
     accepted,
     laplace_quantile,
     least_fixed,
-    read_confidence,
     sampled,
 )
 from sourdine.central.lattice import Numeric
@@ -40,7 +39,7 @@ from sourdine.central.statistic import charged, public_n
 from sourdine.central.together import Together
 from sourdine.mechanisms.mechanism import read_beta
 from sourdine.noise import SYSTEM
-from sourdine.release import Release
+from sourdine.release import Release, read_confidence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

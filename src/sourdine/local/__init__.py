@@ -6,7 +6,7 @@ estimated, with intervals. A `Schema` says what may be answered and what a recor
 ==================  ===============================================================================
 ``table``           a schema of columns: sanitise a table, or draw reports, and estimate from them
 ``reports``         the reports of many people on their way: a wire format, and what adds them up
-``density``         the density of a number, by wavelets, bins or waves
+``densities``       the density of a number, by wavelets, bins or waves
 ``learn``           learning from sanitised tables, with scikit-learn (an extra)
 ``shuffling``       what reports are worth once nobody knows who sent which
 ``categorical``     the randomisers of a category
@@ -15,7 +15,7 @@ estimated, with intervals. A `Schema` says what may be answered and what a recor
 ==================  ===============================================================================
 """
 
-from sourdine.local.density import Density, density
+from sourdine.local.densities import Density, density
 from sourdine.local.reports import Aggregator
 from sourdine.local.shuffling import shuffled, shuffled_allowance
 from sourdine.local.table import Choice, Estimates, Flag, Number, Schema

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sourdine.errors import SourdineError
-from sourdine.look.numbers import shown
+import numpy as np
+
+from sourdine.errors import ParameterTypeError, SourdineError
+from sourdine.look.numbers import own_width, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sourdine.release import Release
 
 __all__ = [
@@ -21,6 +25,7 @@ __all__ = [
     "SOFT",
     "MissingExtraError",
     "canvas",
+    "dots",
     "finished",
     "gaps",
     "legend",
@@ -85,3 +90,51 @@ def legend(axes: Any) -> None:  # noqa: ANN401
 def gaps(axis: Any) -> None:  # noqa: ANN401
     """Set gaps between the thousands of an axis."""
     axis.set_major_formatter(lambda x, _: shown(round(x), 1.0) if abs(x) >= 1e4 else f"{x:g}")
+
+
+def dots(
+    values: Mapping[Any, Any],
+    release: Release,
+    *,
+    truth: Any = None,  # noqa: ANN401
+    path: str | None = None,
+    title: str | None = None,
+) -> Any:  # noqa: ANN401
+    """Draw one dot with its interval for each value.
+
+    Parameters
+    ----------
+    truth
+        Where the data is public: the true value, or one for each key.
+    path
+        Where to save the picture; the ending says how (png, svg, pdf).
+    """
+    if any(np.ndim(v) for v in values.values()):
+        raise ParameterTypeError(
+            "a picture must be of one number for each group, got several. Plot a group on its own."
+        )
+    given = release.interval()
+    ends = list(given.values()) if isinstance(given, dict) else [given]
+    low, high = (np.array([float(e[i]) for e in ends]) for i in (0, 1))
+    y, x = np.arange(len(values))[::-1], np.array([float(v) for v in values.values()])
+    figure, axes = canvas(7.0, 1.6 + 0.36 * len(values))
+    axes.hlines(y, low, high, color=PALE, linewidth=7, capstyle="round")
+    axes.plot(x, y, "o", color=BLUE, markersize=7, label="released")
+    for xi, yi, width in zip(values.values(), y, high - low, strict=True):
+        axes.annotate(
+            shown(xi, own_width(xi, width)),
+            (float(xi), yi), (0, 8), textcoords="offset points", ha="center",
+            color=INK, fontsize=8,
+        )  # fmt: skip
+    if truth is not None:
+        known = list(truth.values()) if isinstance(truth, dict) else np.atleast_1d(truth)
+        axes.plot(known, y, "|", color=RED, markersize=16, markeredgewidth=2, label="truth")
+        legend(axes)
+    axes.set_yticks(y, [str(key) for key in values])
+    axes.set_ylim(-0.6, len(values) - 0.3)
+    axes.margins(x=0.12)
+    gaps(axes.xaxis)
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color=RULE, linewidth=0.8)
+    return finished(figure, axes, release, title=title, path=path)

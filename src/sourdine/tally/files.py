@@ -18,10 +18,13 @@ from __future__ import annotations
 
 import csv
 import gzip
+import sys
+from codecs import getincrementaldecoder
+from contextlib import contextmanager
 from glob import escape, glob, has_magic
 from pathlib import Path
 from shutil import rmtree
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import IO, TYPE_CHECKING, Any
 from weakref import finalize
 
@@ -30,13 +33,15 @@ from sourdine.tally import sql
 from sourdine.tally.duck import Duck, guarded
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["open_file"]
+__all__ = ["mended", "open_file"]
 
 _CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 _PARQUET = (".parquet", ".pq")
 _SEPARATORS = (",", ";", "\t", "|")
+_BLOCK, _LONG, _CELL = 1 << 24, 1 << 20, 1 << 14
+"""Bytes read at once, characters of a line that need no care, and of a cell that are kept."""
 
 
 def open_file(path: str) -> Duck:
@@ -58,6 +63,55 @@ def open_file(path: str) -> Duck:
     connection = _connect("statistics_propagation" + ",unused_columns" * is_text)
     relation = guarded(lambda: connection.sql(f"SELECT * FROM {scan}"))  # noqa: S608
     return Duck(relation, connection, parsed=is_text)
+
+
+@contextmanager
+def mended(path: str) -> Iterator[str]:
+    """Give the path of text files in which every record is a row, whatever bytes it holds.
+
+    Files of UTF-8 without long lines are given as they are. Others are copied for the time being
+    into a folder that only the user may read: what is not UTF-8 is replaced and what is longer than
+    any number or category cut off, so that no cell can make its row vanish.
+    """
+    files = [path] if Path(path).is_file() else sorted(glob(path, recursive=True))  # noqa: PTH207
+    if not path.lower().endswith(_CSV) or all(map(_plain, files)):
+        yield path
+        return
+    with TemporaryDirectory(prefix="sourdine-") as folder:
+        for i, file in enumerate(files):
+            _copy(file, Path(folder) / f"{i:09d}.csv")
+        yield str(Path(folder) / "*.csv")
+
+
+def _plain(path: str) -> bool:
+    """Return whether a file is UTF-8 with lines of a moderate length."""
+    decoder, length = getincrementaldecoder("utf-8")(), 0
+    with _bytes(path) as file:
+        while block := file.read(_BLOCK):
+            try:
+                text = decoder.decode(block)
+            except UnicodeDecodeError:
+                return False
+            lines = text.split("\n")
+            lines[0] = "x" * length + lines[0] if length else lines[0]
+            if max(map(len, lines)) > _LONG or "\0" in text:
+                return False
+            length = len(lines[-1])
+    return True
+
+
+def _copy(path: str, to: Path) -> None:
+    """Copy a file record by record."""
+    limit = csv.field_size_limit(sys.maxsize)
+    try:
+        with _opened(path) as lines, to.open("w", encoding="utf-8", newline="") as copy:
+            separator = max(_SEPARATORS, key=lines.readline().count)
+            lines.seek(0)
+            write = csv.writer(copy)
+            for row in csv.reader((line.replace("\0", "") for line in lines), delimiter=separator):
+                write.writerow([cell[:_CELL].replace("\r", " ") for cell in row])
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _connect(without: str) -> Any:  # noqa: ANN401
@@ -113,6 +167,10 @@ def _header(path: str) -> tuple[str, list[str]]:
             f"a CSV file must begin with a line of column names, got none in {path!r}. Add one."
         )
     return separator, _different(names)
+
+
+def _bytes(path: str) -> IO[bytes]:
+    return gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb")  # type: ignore[return-value]
 
 
 def _opened(path: str) -> IO[str]:

@@ -31,7 +31,7 @@ __all__ = ["BLANKS", "WHOLE", "WRITTEN", "float_text", "read_number", "read_text
 
 BLANKS = r"[ \t\n\r\f\v]*"
 WRITTEN = (
-    rf"{BLANKS}[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?{BLANKS}"
+    rf"{BLANKS}[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?{BLANKS}"
     rf"|{BLANKS}[+-]?(?:[iI][nN][fF]|[iI][nN][fF][iI][nN][iI][tT][yY]){BLANKS}"
 )
 """A number as text: a pattern that Python and the engines understand alike."""

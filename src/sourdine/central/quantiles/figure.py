@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.central.figures import dots
 from sourdine.look import figures
-from sourdine.look.figures import gaps, legend
+from sourdine.look.figures import dots, gaps, legend
 
 if TYPE_CHECKING:
     from sourdine.central.quantiles.statistic import Quantiles

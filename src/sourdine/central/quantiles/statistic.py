@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sourdine.central.intervals import read_confidence
 from sourdine.central.lattice import Numeric
 from sourdine.central.quantiles.algorithm import is_one, read_orders
 from sourdine.central.quantiles.anchors import Anchors
@@ -31,7 +30,7 @@ from sourdine.look.numbers import row
 from sourdine.mechanisms import Laplace
 from sourdine.mechanisms.mechanism import read_beta, read_level
 from sourdine.noise import SYSTEM
-from sourdine.release import SHOWN, Release
+from sourdine.release import SHOWN, Release, read_confidence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

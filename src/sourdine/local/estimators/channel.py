@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sourdine.central.intervals import gaussian_quantile
 from sourdine.errors import ParameterTypeError
+from sourdine.laws.normal import gaussian_quantile
 from sourdine.local.numeric import UnbiasedReport
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase
 

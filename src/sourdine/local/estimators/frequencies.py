@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sourdine.central.intervals import read_confidence
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import flag, integer
 from sourdine.local.estimators.bayes import em
@@ -16,7 +15,7 @@ from sourdine.local.estimators.supports import population_ends, sample_ends
 from sourdine.look.numbers import shown
 from sourdine.mechanisms.frequency_oracle import FrequencyOracle
 from sourdine.mechanisms.mechanism import settle
-from sourdine.release import SHOWN, Release, readable
+from sourdine.release import SHOWN, Release, read_confidence, readable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

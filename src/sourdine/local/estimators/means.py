@@ -116,7 +116,7 @@ class MeanEstimate(NumericEstimate):
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw the mean as a dot with its interval."""
-        from sourdine.central import figures  # noqa: PLC0415 - matplotlib is loaded there, late
+        from sourdine.look import figures  # noqa: PLC0415 - matplotlib is loaded there, late
 
         return figures.dots({"mean": release.value}, release, **options)
 

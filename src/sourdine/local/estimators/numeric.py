@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sourdine.central.intervals import gaussian_quantile as normal_quantile
-from sourdine.central.intervals import read_confidence
 from sourdine.errors import ParameterError
 from sourdine.grid import Grid
+from sourdine.laws.normal import gaussian_quantile as normal_quantile
 from sourdine.local.numeric import Duchi, Hybrid, SlidingWindow
 from sourdine.local.numeric.unbiased import on_grid
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase
+from sourdine.release import read_confidence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -88,25 +88,26 @@ class Sanitizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
     def transform(self, X: Any) -> Any:  # noqa: ANN401, N803
         """Return the rows, randomised."""
         self._validate_params()
-        rows = self._read(X, reset=False)
         if self.schema is None:
             warnings.warn(CLEAR, UserWarning, stacklevel=2)
-            return rows
+            return validate_data(self, X, reset=False, copy=True)
         source = self.source or SYSTEM
         if hasattr(X, "columns"):
             return self.schema.sanitize(X, source=source)
-        _demand_columns(self.schema, rows.shape[1])
+        columns = _columns(self.schema, X)
         clean = self.schema.sanitize(
-            dict(zip(self.schema.columns, rows.T, strict=True)), source=source
+            dict(zip(self.schema.columns, columns, strict=True)), source=source
         )
         return _stacked([clean[name] for name in self.schema.columns])
 
-    def _read(self, X: Any, *, reset: bool) -> Any:  # noqa: ANN401, N803
-        """Return the rows as an array; with a schema whatever they hold, for no value may raise."""
+    def _read(self, X: Any, *, reset: bool) -> None:  # noqa: ANN401, N803
+        """Look at the columns; with a schema at nothing in them, for no value may raise."""
         if self.schema is None:
-            return validate_data(self, X, reset=reset, copy=True)
-        loose: dict[str, Any] = {"dtype": None, "ensure_all_finite": False, "ensure_min_samples": 0}
-        return validate_data(self, X, reset=reset, **loose)
+            validate_data(self, X, reset=reset)
+            return
+        if not hasattr(X, "columns"):
+            _columns(self.schema, X)
+        self.n_features_in_ = len(self.schema.columns)
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401
         tags = super().__sklearn_tags__()
@@ -116,16 +117,31 @@ class Sanitizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         return tags
 
 
-def _demand_columns(schema: Schema, width: int) -> None:
-    if width != len(schema.columns):
+def _columns(schema: Schema, X: Any) -> list[Any]:  # noqa: ANN401, N803
+    """Return the columns of rows, each cell as it is: no cell changes how another is read."""
+    width = len(schema.columns)
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == width:
+        return list(X.T)
+    rows = X if isinstance(X, (list, tuple)) else []
+    fits = all(isinstance(row, (list, tuple, np.ndarray)) and len(row) == width for row in rows)
+    if not isinstance(X, (list, tuple)) or not fits:
         raise ParameterError(
-            f"X must have the {len(schema.columns)} columns of the schema, got {width}. "
-            f"Type a frame, or the columns {list(schema.columns)} in this order."
+            f"X must be rows of the {width} columns of the schema, got something else. "
+            f"Type a frame, or an array of the columns {list(schema.columns)} in this order."
         )
+    return [[row[i] for row in rows] for i in range(width)]
 
 
 def _stacked(columns: list[Any]) -> NDArray[Any]:
     """Return columns side by side; a blank of numbers is NaN."""
-    numbers = [np.array([np.nan if v is None else v for v in c]) for c in columns]
+    numbers = [_filled(column) for column in columns]
     plain = all(c.dtype.kind in "iufb" for c in numbers)
     return np.column_stack([c.astype(np.float64 if plain else object) for c in numbers])
+
+
+def _filled(column: Any) -> NDArray[Any]:  # noqa: ANN401
+    """Return a column with NaN for blanks, if it is of numbers."""
+    if isinstance(column, np.ma.MaskedArray):
+        blanks = column.mask.any()
+        return np.where(column.mask, np.nan, column.data) if blanks else column.data
+    return np.array([np.nan if v is None else v for v in column])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from sourdine.local.reports.records import Records
     from sourdine.local.table import Schema
-    from sourdine.local.table.estimating import Estimates
+    from sourdine.local.table.estimating.estimates import Estimates
 
 __all__ = ["Aggregator"]
 
@@ -266,6 +266,20 @@ class Aggregator:
     def load(cls, path: str | os.PathLike[str], schema: Schema | Form) -> Aggregator:
         """Return what `save` wrote; the schema must be the one that it was made for."""
         facts, arrays = storing.read(path)
+        try:
+            return cls._restored(facts, arrays, schema)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            if isinstance(error, ParameterError):
+                raise
+            raise storing.refused("facts that no aggregator wrote") from None
+
+    @classmethod
+    def _restored(
+        cls,
+        facts: Any,  # noqa: ANN401
+        arrays: dict[str, NDArray[Any]],
+        schema: Schema | Form,
+    ) -> Aggregator:
         pairs = [(a, b) for a, b in facts["pairs"]]
         empty = cls(form_of(schema))
         for name in ("fingerprint", "randomisers"):
@@ -277,10 +291,11 @@ class Aggregator:
         total = cls(schema, pairs=pairs, remember=facts["remember"])
         dropped = {Reason[name]: n for name, n in facts["dropped"].items()}
         total.receipt = Receipt(accepted=facts["accepted"], dropped=dropped)
-        if any(
-            arrays[key].shape != new.shape for key, new in total._arrays().items() if key != "ids"
-        ):
-            raise storing.refused("tallies of other lengths")
+        for key, new in total._arrays().items():
+            found = arrays[key]
+            same = found.dtype == new.dtype and (key == "ids" or found.shape == new.shape)
+            if not same or (key != "ids" and (found < 0).any()):
+                raise storing.refused("tallies that no aggregator wrote")
         total._counts = arrays["counts"]
         total._tallies = [arrays[f"tally{i}"] for i in range(len(total._tallies))]
         total._joint = [arrays[f"joint{i}"] for i in range(len(total._joint))]
@@ -289,8 +304,8 @@ class Aggregator:
         return total
 
     def estimate(self) -> Estimates:
-        """Estimate the columns of the schema; see `sourdine.local.table.estimating.Estimates`."""
-        from sourdine.local.table.estimating import Estimates  # noqa: PLC0415
+        """Estimate the columns of the schema; see `sourdine.local.Estimates`."""
+        from sourdine.local.table.estimating.estimates import Estimates  # noqa: PLC0415
 
         if isinstance(self.schema, Form):
             raise ParameterTypeError(

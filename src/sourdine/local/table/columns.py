@@ -20,14 +20,14 @@ from sourdine.exact import flag
 from sourdine.grid import Grid
 from sourdine.local.table.absence import AnyAnswer, paid_flag
 from sourdine.local.table.randomisers import CATEGORICAL, NUMERIC, oracle, report, shown_ticks
-from sourdine.local.table.writing import Kind, Lattice, Listed
+from sourdine.local.table.sanitizing.writing import Kind, Lattice, Listed
 from sourdine.mechanisms.mechanism import settle
 from sourdine.tally import Codes, Ticks
 from sourdine.tally.reading import read_text
 
 if TYPE_CHECKING:
     from sourdine.exact.parameters import Number as Numeric
-    from sourdine.local.table.writing import Written
+    from sourdine.local.table.sanitizing.writing import Written
     from sourdine.mechanisms.mechanism import Report
     from sourdine.tally.cells import Cell
 

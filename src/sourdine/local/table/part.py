@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.local.table.columns import Attribute, Use
-    from sourdine.local.table.writing import Written
+    from sourdine.local.table.sanitizing.writing import Written
     from sourdine.mechanisms.mechanism import Report
     from sourdine.noise import Source
     from sourdine.tally.cells import Cell

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from sourdine.exact.parameters import Number
     from sourdine.local.reports import Records
-    from sourdine.local.table.blocks import Block
     from sourdine.local.table.columns import Use
-    from sourdine.local.table.estimating import Estimates
+    from sourdine.local.table.estimating.estimates import Estimates
+    from sourdine.local.table.sanitizing.blocks import Block
     from sourdine.noise import Source
 
 __all__ = ["Schema"]
@@ -188,15 +188,15 @@ class Schema:
         progress: bool | None = None,
     ) -> Any:  # noqa: ANN401
         """Randomise every record; see `sourdine.local.table.sanitizing.sanitize`."""
-        from sourdine.local.table.sanitizing import sanitize  # noqa: PLC0415
+        from sourdine.local.table.sanitizing.sanitize import sanitize  # noqa: PLC0415
 
         return sanitize(self, frame, to=to, drop=drop, source=source, progress=progress)
 
     def randomised(
         self, frame: object, *, use: Use = "report", source: Source = SYSTEM
     ) -> Iterator[Block]:
-        """Yield the reports of every record, block by block; see `sourdine.local.table.blocks`."""
-        from sourdine.local.table.blocks import randomised  # noqa: PLC0415
+        """Yield the reports of every record, block by block; see `table.sanitizing.blocks`."""
+        from sourdine.local.table.sanitizing.blocks import randomised  # noqa: PLC0415
 
         return randomised(self, frame, use=use, source=source)
 
@@ -207,8 +207,8 @@ class Schema:
         return records(self, frame, source=source)
 
     def estimate(self, clean: object, *, pairs: Sequence[tuple[str, str]] = ()) -> Estimates:
-        """Estimate from a sanitised table; see `sourdine.local.table.counting.estimate`."""
-        from sourdine.local.table.counting import estimate  # noqa: PLC0415
+        """Estimate from a sanitised table; see `table.estimating.counting`."""
+        from sourdine.local.table.estimating.counting import estimate  # noqa: PLC0415
 
         return estimate(self, clean, pairs=pairs)
 

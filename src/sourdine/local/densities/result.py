@@ -12,7 +12,7 @@ import numpy as np
 
 from sourdine.errors import ParameterError
 from sourdine.exact import probability, rational
-from sourdine.local.density.picture import picture
+from sourdine.local.densities.picture import picture
 from sourdine.look.numbers import shown
 from sourdine.privacy import Guarantee
 

@@ -8,14 +8,14 @@ from importlib.util import find_spec
 from typing import IO, TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
-from sourdine.local.table.outputs import arrow
-from sourdine.local.table.writing import quoted
+from sourdine.local.table.sanitizing.outputs import arrow
+from sourdine.local.table.sanitizing.writing import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from sourdine.local.table.outputs import Column
+    from sourdine.local.table.sanitizing.outputs import Column
 
     Write = Callable[[dict[str, Column]], None]
 

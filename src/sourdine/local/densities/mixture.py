@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sourdine.local.density.shrinkage import Cosines, Merged, Shrunk, root
+from sourdine.local.densities.shrinkage import Cosines, Merged, Shrunk, root
 from sourdine.local.estimators.simplex import norm_sub
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from glob import glob
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,19 +12,20 @@ import numpy as np
 
 from sourdine.errors import ParameterError
 from sourdine.exact import flag
-from sourdine.local.table.blocks import ROWS, matched
-from sourdine.local.table.crew import shown_blocks
-from sourdine.local.table.outputs import assembled
-from sourdine.local.table.progress import counted_rows
-from sourdine.local.table.sinks import sink
+from sourdine.local.table.sanitizing.blocks import ROWS, matched
+from sourdine.local.table.sanitizing.crew import shown_blocks
+from sourdine.local.table.sanitizing.outputs import assembled
+from sourdine.local.table.sanitizing.progress import counted_rows
+from sourdine.local.table.sanitizing.sinks import sink
 from sourdine.tally import Frame
+from sourdine.tally.files import mended
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
 
     from numpy.typing import NDArray
 
-    from sourdine.local.table.outputs import Column
+    from sourdine.local.table.sanitizing.outputs import Column
     from sourdine.local.table.schema import Schema
     from sourdine.noise import Source
 
@@ -69,8 +71,23 @@ def sanitize(  # noqa: PLR0913 - one call does it
     """
     shown = progress if progress is None else flag(progress, "progress")
     path = _target(frame, to)
-    data = matched(schema, Frame(frame), drop=drop)
     _demand_table(schema)
+    if isinstance(frame, (str, PathLike)):
+        with mended(fspath(frame)) as file:
+            return _sanitized(schema, file, frame, path, drop, source, shown)
+    return _sanitized(schema, frame, frame, path, drop, source, shown)
+
+
+def _sanitized(  # noqa: PLR0913, PLR0917 - the parts of one call
+    schema: Schema,
+    given: Any,  # noqa: ANN401
+    frame: Any,  # noqa: ANN401
+    path: Path | None,
+    drop: Iterable[str],
+    source: Source,
+    shown: bool | None,  # noqa: FBT001
+) -> Any:  # noqa: ANN401
+    data = matched(schema, Frame(given), drop=drop)
     names = [name for name in data.columns if name in schema.columns]
     parts = schema.parts()
     sampled = schema.strategy == "sample"
@@ -128,7 +145,8 @@ def _target(frame: object, to: object) -> Path | None:
         raise ParameterError(
             "to must name the file to write when a file is read, got none. Type to='clean.csv'."
         )
-    if path.exists() and Path(fspath(frame)).exists() and path.samefile(fspath(frame)):
+    read = [fspath(frame), *glob(fspath(frame), recursive=True)]  # noqa: PTH207
+    if path.exists() and any(path.samefile(file) for file in read if Path(file).exists()):
         raise ParameterError(
             "to must be another file than the one read, got the same. Type to='clean.csv'."
         )

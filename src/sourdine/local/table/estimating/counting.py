@@ -8,8 +8,8 @@ import numpy as np
 
 from sourdine.errors import ParameterError
 from sourdine.local.reports.pairs import joint_tally
-from sourdine.local.table.blocks import ROWS, matched
-from sourdine.local.table.estimating import Estimates
+from sourdine.local.table.estimating.estimates import Estimates
+from sourdine.local.table.sanitizing.blocks import ROWS, matched
 from sourdine.tally import Frame
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sourdine.errors import ParameterError
 from sourdine.exact import positive
-from sourdine.local.density.auto import best_protocol, finest_bins
-from sourdine.local.density.bins import Bins
-from sourdine.local.density.dubois import Dubois
-from sourdine.local.density.one_bit import OneBit
-from sourdine.local.density.protocol import read_bounds
-from sourdine.local.density.wave import Wave
+from sourdine.local.densities.auto import best_protocol, finest_bins
+from sourdine.local.densities.bins import Bins
+from sourdine.local.densities.dubois import Dubois
+from sourdine.local.densities.one_bit import OneBit
+from sourdine.local.densities.protocol import read_bounds
+from sourdine.local.densities.wave import Wave
 from sourdine.noise import SYSTEM
 from sourdine.tally import Frame, Ticks
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact.parameters import Number
-    from sourdine.local.density.protocol import DensityProtocol
-    from sourdine.local.density.result import Density
+    from sourdine.local.densities.protocol import DensityProtocol
+    from sourdine.local.densities.result import Density
     from sourdine.noise import Source
 
 __all__ = ["METHODS", "density", "protocol"]

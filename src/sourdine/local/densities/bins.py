@@ -12,9 +12,9 @@ from sourdine import noise
 from sourdine.errors import ParameterError
 from sourdine.exact import integer
 from sourdine.local.categorical.unary import UnaryEncoding
-from sourdine.local.density.mixture import Mixture, smoothings
-from sourdine.local.density.protocol import DensityProtocol
-from sourdine.local.density.shrinkage import Shrunk, root
+from sourdine.local.densities.mixture import Mixture, smoothings
+from sourdine.local.densities.protocol import DensityProtocol
+from sourdine.local.densities.shrinkage import Shrunk, root
 from sourdine.mechanisms.mechanism import settle
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from sourdine.local.density.result import Density
+    from sourdine.local.densities.result import Density
 
 __all__ = ["picture"]
 

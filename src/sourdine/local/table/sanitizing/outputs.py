@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.local.table.writing import Written
+    from sourdine.local.table.sanitizing.writing import Written
 
 __all__ = ["arrow", "assembled"]
 

@@ -13,9 +13,9 @@ import numpy as np
 from sourdine import noise
 from sourdine.exact import exp_neg, integer, positive
 from sourdine.laws import Law
-from sourdine.local.density.dubois import paper_levels, rebuilt
-from sourdine.local.density.protocol import DensityProtocol
-from sourdine.local.density.wavelets import UNIT, Basis, Level, Wavelet
+from sourdine.local.densities.dubois import paper_levels, rebuilt
+from sourdine.local.densities.protocol import DensityProtocol
+from sourdine.local.densities.wavelets import UNIT, Basis, Level, Wavelet
 from sourdine.mechanisms.mechanism import Report, read_beta, settle
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import LOCAL, Guarantee

@@ -11,7 +11,7 @@ from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import integer, positive, rational
 from sourdine.grid import MISSING, Grid
-from sourdine.local.density.result import Density
+from sourdine.local.densities.result import Density
 from sourdine.local.estimators.simplex import norm_sub
 from sourdine.mechanisms.mechanism import settle
 from sourdine.noise import SYSTEM

@@ -13,8 +13,8 @@ import numpy as np
 from sourdine import noise
 from sourdine.errors import ParameterError
 from sourdine.exact import flag, integer, positive, rational
-from sourdine.local.density.protocol import DensityProtocol
-from sourdine.local.density.wavelets import UNIT, Basis, Level, Wavelet
+from sourdine.local.densities.protocol import DensityProtocol
+from sourdine.local.densities.wavelets import UNIT, Basis, Level, Wavelet
 from sourdine.mechanisms.mechanism import read_scale, settle
 
 if TYPE_CHECKING:

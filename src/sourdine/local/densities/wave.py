@@ -9,7 +9,7 @@ import numpy as np
 
 from sourdine.errors import ParameterError
 from sourdine.exact import integer
-from sourdine.local.density.protocol import DensityProtocol
+from sourdine.local.densities.protocol import DensityProtocol
 from sourdine.local.estimators.bayes import em
 from sourdine.local.numeric.sliding import SlidingWindow, square_wave
 from sourdine.mechanisms.mechanism import settle

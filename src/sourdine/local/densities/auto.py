@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal
 
 from sourdine.errors import ParameterError
 from sourdine.exact import integer, positive
-from sourdine.local.density.bins import Bins
-from sourdine.local.density.wave import Wave
+from sourdine.local.densities.bins import Bins
+from sourdine.local.densities.wave import Wave
 
 if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
-    from sourdine.local.density.protocol import DensityProtocol
+    from sourdine.local.densities.protocol import DensityProtocol
 
 __all__ = ["best_protocol", "finest_bins"]
 

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sourdine.central.intervals import gaussian_quantile
 from sourdine.exact import probability
+from sourdine.laws.normal import gaussian_quantile
 from sourdine.local.estimators.bayes import em
 from sourdine.local.estimators.channel import channel
 from sourdine.local.estimators.means import scores_of_share
 from sourdine.local.estimators.numeric import NumericEstimate
 from sourdine.local.estimators.ramps import ramps
-from sourdine.local.table.scores import flagged
+from sourdine.local.table.estimating.scores import flagged
 from sourdine.look.numbers import row
 from sourdine.release import Release
 
@@ -117,7 +117,7 @@ class AnsweredMean:
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw the mean as a dot with its interval."""
-        from sourdine.central import figures  # noqa: PLC0415 - matplotlib is loaded there, late
+        from sourdine.look import figures  # noqa: PLC0415 - matplotlib is loaded there, late
 
         return figures.dots({"mean": release.value}, release, **options)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sourdine.central.intervals import gaussian_quantile
+from sourdine.laws.normal import gaussian_quantile
 from sourdine.local.estimators.numeric import NumericEstimate
 from sourdine.look.numbers import shown
 from sourdine.release import Release, readable
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact.parameters import Number
-    from sourdine.local.table.scores import Axis
+    from sourdine.local.table.estimating.scores import Axis
     from sourdine.privacy import Guarantee
 
     Floats = NDArray[np.float64]
@@ -119,7 +119,7 @@ class PairTable:
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw the shares as a map."""
-        from sourdine.local.table.figure import squares  # noqa: PLC0415 - matplotlib is loaded late
+        from sourdine.local.table.estimating.figure import squares  # noqa: PLC0415 - matplotlib is loaded late
 
         return squares(self, release, **options)
 

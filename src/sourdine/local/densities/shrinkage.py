@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sourdine.local.density.wavelets import Wavelet
+from sourdine.local.densities.wavelets import Wavelet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

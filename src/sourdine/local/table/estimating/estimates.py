@@ -14,11 +14,11 @@ from sourdine.local.estimators.distribution import distribution, quantiles
 from sourdine.local.estimators.frequencies import frequencies
 from sourdine.local.estimators.means import mean
 from sourdine.local.table.absence import PaidFlag
-from sourdine.local.table.answered import mean_of_answers, quantiles_of_answers
-from sourdine.local.table.asked import of_column
 from sourdine.local.table.columns import Number
-from sourdine.local.table.pairs import pair
-from sourdine.local.table.scores import BINS, axis, names
+from sourdine.local.table.estimating.answered import mean_of_answers, quantiles_of_answers
+from sourdine.local.table.estimating.asked import of_column
+from sourdine.local.table.estimating.pairs import pair
+from sourdine.local.table.estimating.scores import BINS, axis, names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -242,7 +242,7 @@ class Estimates(Mapping[str, "Release"]):
 
     def plot(self, **options: Any) -> Any:  # noqa: ANN401
         """Draw every column; ``path=`` saves the picture."""
-        from sourdine.local.table.figure import panels  # noqa: PLC0415 - matplotlib, late
+        from sourdine.local.table.estimating.figure import panels  # noqa: PLC0415 - matplotlib, late
 
         return panels(self, **options)
 

@@ -13,8 +13,8 @@ from sourdine.look.figures import BLUE, GREY, INK, PALE, RULE, SOFT
 from sourdine.look.numbers import shown
 
 if TYPE_CHECKING:
-    from sourdine.local.table.estimating import Estimates
-    from sourdine.local.table.pairs import PairTable
+    from sourdine.local.table.estimating.estimates import Estimates
+    from sourdine.local.table.estimating.pairs import PairTable
     from sourdine.release import Release
 
 __all__ = ["panels", "squares"]

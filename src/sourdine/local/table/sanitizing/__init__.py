@@ -1,0 +1,1 @@
+"""From records to randomised records: blocks, workers, frames and files."""
