@@ -109,6 +109,7 @@ def density(  # noqa: PLR0913 - what a person may say of a call
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sourdine.noise import SeededSource
     >>> values = np.random.default_rng(1).normal(50, 10, 20_000)
     >>> found = density(values, (0, 100), 2, source=SeededSource(1))

@@ -50,8 +50,10 @@ def mean(report: Numeric, tally: ArrayLike, grid: Grid) -> Release:
     Notes
     -----
     *Claim*: unbiased for Duchi, the hybrid and all sliding windows. *Checked by*
-    ``test_means_are_unbiased``. *Claim*: intervals cover as they say, whatever people answered, if
-    50 or more reported. *Checked by* ``test_mean_intervals_cover``.
+    ``test_means_are_unbiased``. *Claim*: intervals of the sample cover as they say, whatever
+    people answered, if 50 or more reported. *Checked by* ``test_mean_intervals_cover``. Those of a
+    population are by the normal law: a rare and extreme answer that nobody in the sample has is
+    not in them, so at large epsilon and few hundred reports they can be too short.
 
     Examples
     --------

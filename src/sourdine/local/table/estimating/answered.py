@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sourdine.exact import probability
-from sourdine.laws.normal import gaussian_quantile
+from sourdine.laws.normal import student_quantile
 from sourdine.local.estimators.bayes import em
 from sourdine.local.estimators.channel import channel
 from sourdine.local.estimators.means import scores_of_share
 from sourdine.local.estimators.numeric import NumericEstimate
 from sourdine.local.estimators.ramps import ramps
-from sourdine.local.table.estimating.scores import flagged
+from sourdine.local.table.estimating.scores import flagged, flagged_rows
 from sourdine.look.numbers import row
 from sourdine.release import Release
 
@@ -230,14 +230,24 @@ def _mean(phi: Floats, counts: Floats) -> Floats:
 def _test(
     mechanism: PaidFlag, phi: Floats, counts: Floats, bias: float, confidence: Number
 ) -> tuple[Floats, Floats]:
-    """Return the mean of scores, and how far it may be from the truth."""
+    """Return the mean of scores, and how far it may be from the truth.
+
+    The variance is that seen, but at least what the known laws give with the share of absent
+    answers that is likely: of few people hardly anybody reports what is rare.
+    """
     n = counts.sum()
     off = _mean(phi, counts)
     if n < 2:
         return off, np.full(off.shape, np.inf)
     p, q = mechanism.flag.channel
-    deviation = np.sqrt(np.maximum(_mean(phi * phi, counts) - off**2, 0) / (n - 1))
-    return off, gaussian_quantile(NumericEstimate.miss(confidence)) * deviation + bias * (1 + q / p)
+    rows = flagged_rows(mechanism, channel(mechanism.value).rows)
+    variance = rows @ (phi * phi) - (rows @ phi) ** 2
+    absent = min(max((counts[-1] / n - q) / (p - q), 0.0), 1.0)
+    known = absent * variance[-1] + (1 - absent) * variance[:-1].min(axis=0)
+    seen = _mean(phi * phi, counts) - off**2
+    deviation = np.sqrt(np.maximum(seen, known) / n)
+    quantile = student_quantile(NumericEstimate.miss(confidence), int(n) - 1)
+    return off, quantile * deviation + bias * (1 + q / p)
 
 
 def _number(grid: Grid, share: float) -> float:

@@ -22,7 +22,7 @@ has the mean :math:`h(x)` for an answer, since :math:`bp + dq = 0`, and 0 for no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["BINS", "Axis", "axis", "flagged"]
+__all__ = ["BINS", "Axis", "axis", "flagged", "flagged_rows", "names"]
 
 BINS = 5
 """A column of numbers is cut into so many bins if nobody says otherwise."""
@@ -65,12 +65,16 @@ class Axis:
         For each cell of the column's tally a score of each part.
     bias
         How far the mean score of a part can be from the truth, at most.
+    own, other
+        The mean square of the score of a part for people in it, and for others, at most.
     """
 
     name: str
     labels: tuple[str, ...]
     scores: Floats
     bias: Floats
+    own: Floats
+    other: Floats
 
 
 def axis(part: Part, n: int, bins: int | Sequence[float] = BINS) -> Axis:
@@ -119,10 +123,11 @@ def _of_categories(part: Part, column: Choice | Flag) -> Axis:
             f"{type(oracle).__name__} for {part.name!r}. Type by='response'."
         )
     p, q = oracle.channel
-    scores = (np.eye(oracle.categories) - q) / (p - q)
-    return Axis(
-        name=part.name, labels=names(column), scores=scores, bias=np.zeros(oracle.categories)
-    )
+    k = oracle.categories
+    truth = np.eye(k)
+    rows = q + (p - q) * truth
+    scores = (truth - q) / (p - q)
+    return _axis(part.name, names(column), scores, np.zeros(k), rows, truth)
 
 
 def names(column: Choice | Flag) -> tuple[str, ...]:
@@ -137,21 +142,41 @@ def _of_bins(part: Part, column: Number, n: int, bins: int | Sequence[float]) ->
     inner = _inner(column, bins)
     c = channel(report)
     where = np.searchsorted(inner, c.nodes, side="right")
-    columns, biases = [], []
-    for i in range(len(inner) + 1):
-        score, _ = solve(c, (where == i).astype(float), n, steep=0.0)
-        columns.append(np.repeat(score.g, np.diff(np.append(c.first, report.cells))))
-        biases.append(float(score.bias))
-    scores, bias = np.stack(columns, axis=1), np.array(biases)
+    truth = np.eye(len(inner) + 1)[where]
+    solved = [solve(c, truth[:, i], n, steep=0.0)[0] for i in range(truth.shape[1])]
+    scores = np.stack([score.g for score in solved], axis=1)
+    bias = np.array([float(score.bias) for score in solved])
     edges = [0, *np.ceil(inner).astype(int).tolist(), grid.last + 1]
     labels = tuple(_range(column, a, b - 1) for a, b in pairwise(edges))
+    rows, spread = c.rows, np.diff(np.append(c.first, report.cells))
     if isinstance(mechanism, PaidFlag):
         p, q = mechanism.flag.channel
-        none = (np.arange(mechanism.cells) == mechanism.cells - 1).astype(float)
+        none = np.append(np.zeros(len(scores)), 1.0)
         answered = flagged(mechanism, scores, np.diff(edges) / grid.size)
         scores = np.column_stack((answered, (none - q) / (p - q)))
+        rows = flagged_rows(mechanism, rows)
+        truth = np.eye(truth.shape[1] + 1)[np.append(where, truth.shape[1])]
         bias, labels = np.append(bias * (1 + q / p), 0.0), (*labels, "no answer")
-    return Axis(name=part.name, labels=labels, scores=scores, bias=bias)
+        spread = np.append(spread, 1)
+    made = _axis(part.name, labels, scores, bias, rows, truth)
+    return replace(made, scores=np.repeat(scores, spread, axis=0))
+
+
+def _axis(  # noqa: PLR0913, PLR0917 - the parts of an axis
+    name: str, labels: tuple[str, ...], scores: Floats, bias: Floats, rows: Floats, truth: Floats
+) -> Axis:
+    """Return an axis with the mean squares of its scores, from the laws of all inputs."""
+    square = rows @ scores**2
+    own = np.where(truth > 0, square, 0).max(axis=0)
+    other = np.where(truth > 0, 0, square).max(axis=0)
+    return Axis(name=name, labels=labels, scores=scores, bias=bias, own=own, other=other)
+
+
+def flagged_rows(mechanism: PaidFlag, rows: Floats) -> Floats:
+    """Return the laws of answers, a row each, with that of an absent answer as the last."""
+    p, q = mechanism.flag.channel
+    there = np.column_stack((p * rows, np.full(len(rows), q)))
+    return np.vstack((there, np.append(q * rows.mean(axis=0), p)))
 
 
 def _inner(column: Number, bins: int | Sequence[float]) -> Floats:
