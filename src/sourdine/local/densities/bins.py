@@ -95,7 +95,8 @@ class Bins(DensityProtocol):
 
     def __post_init__(self) -> None:
         self._settle()
-        bins = tuple(integer(k, "bins", least=4) for k in self.bins)
+        given = [self.bins] if isinstance(self.bins, int) else self.bins
+        bins = tuple(integer(k, "bins", least=4) for k in given)
         weights = tuple(integer(w, "weights", least=1) for w in self.weights)
         dyadic = all(k & (k - 1) == 0 for k in bins) and bins == tuple(sorted(set(bins))[::-1])
         if not bins or not dyadic or bins[0] > 1 << self.bits or len(weights) != len(bins):

@@ -139,6 +139,10 @@ def from_facts(given: object) -> Schema:
 
 def _column(name: str, given: dict[str, Any]) -> Attribute:
     kind = given.pop("kind", None)
+    if kind is None:
+        _table(
+            given, f"column {name!r}", ("kind", *sorted({k for own in _KEYS.values() for k in own}))
+        )
     if kind not in _KEYS:
         raise ParameterError(
             f"the kind of column {name!r} must be 'number', 'choice' or 'flag', got {kind!r}. "

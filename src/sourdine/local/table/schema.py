@@ -86,12 +86,17 @@ class Schema:
 
     def __init__(
         self,
-        *,
+        *given: object,
         epsilon: Number,
         strategy: Strategy = "split",
         weights: Mapping[str, Number] | None = None,
         **columns: Attribute,
     ) -> None:
+        if given:
+            raise ParameterTypeError(
+                "columns must be typed by name, got something without. Type Schema(age=Number(0, "
+                "120, 1), epsilon=1), or Schema.of(columns, epsilon=1) for a dict."
+            )
         self._settle(columns, epsilon, strategy, weights)
 
     @classmethod
