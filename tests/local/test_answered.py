@@ -90,3 +90,11 @@ def test_if_nobody_answers_everything_is_possible():
     m, tallies = surveys(None, 4, 500, asked)
     wide = [mean_of_answers(m, t, AGES).interval() for t in tallies[:20]]
     assert np.mean([high - low for low, high in wide]) > 50
+
+
+def test_few_answers_among_many_absent_are_covered():
+    asked = np.full(100, -1)
+    asked[:5] = 60
+    m, tallies = surveys(None, 12, 100, asked)
+    ends = np.array([mean_of_answers(m, t, AGES).interval() for t in tallies])
+    assert np.mean((ends[:, 0] <= 60) & (ends[:, 1] >= 60)) >= least()

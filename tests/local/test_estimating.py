@@ -160,3 +160,14 @@ def test_asking_some_people_widens_the_interval_to_all():
         low, high = found["age"].interval()
         inside["age"].append(low <= 4.5 <= high)
     assert min(map(np.mean, inside.values())) >= 0.95 - 5 * (0.95 * 0.05 / 200) ** 0.5
+
+
+def test_a_sampled_table_has_one_answer_a_row():
+    """Rows with more were not written by this schema, or cost more than it says."""
+    given = Schema(vote=Choice("a", "b"), drink=Choice("c", "d"), epsilon=1, strategy="sample")
+    table = {"vote": ["a", None, "a", "what?", None], "drink": [None, "c", "d", None, None]}
+    found = given.estimate(table)
+    assert found.counts == {"vote": 1, "drink": 1}
+    assert found.dropped == {"vote": 1, "drink": 1}
+    assert found.notes[0].startswith("2 people")
+    assert "dropped" in str(found)

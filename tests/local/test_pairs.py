@@ -96,3 +96,25 @@ def test_a_pair_must_be_counted():
     sampled = Schema.of(schema.columns, epsilon=1, strategy="sample")
     with pytest.raises(ParameterError, match="strategy='split'"):
         estimate(sampled, table, pairs=[("age", "vote")])
+
+
+def test_rare_pairs_of_few_people_are_covered():
+    """Hardly anybody draws the reports that would show the noise: it is known all the same."""
+    n, schema = 50, Schema(a=Choice(*"abcd"), b=Choice(*"abcd"), epsilon=4)
+    parts = schema.parts()
+    code = np.zeros(n, np.int64)
+    code[0] = 1
+    axes = [axis(parts[name], n) for name in "ab"]
+    y, z = (
+        parts[name].mechanism.randomise(np.tile(code, SURVEYS), source=SeededSource(seed))
+        for seed, name in enumerate("ab")
+    )
+    hits = np.zeros((4, 4))
+    truth = np.zeros((4, 4))
+    truth[0, 0], truth[1, 1] = 1 - 1 / n, 1 / n
+    for one, other in zip(y.reshape(SURVEYS, n), z.reshape(SURVEYS, n), strict=True):
+        tally = np.zeros((4, 4), np.int64)
+        np.add.at(tally, (one, other), 1)
+        low, high = pair(*axes, tally, schema.guarantee).interval()
+        hits += (low <= truth) & (truth <= high)
+    assert (hits / SURVEYS).min() >= 0.95 - 5 * sqrt(0.95 * 0.05 / SURVEYS)
