@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.local.table import Choice, Flag, Number, Schema
-from sourdine.local.table.files import from_facts
+from sourdine.local.table.schema_files import from_facts
 from sourdine.privacy import LOCAL, Guarantee
 
 MIXED = ("yes", 'n"o', 3, 2.5, date(2024, 2, 29), True)

@@ -219,26 +219,26 @@ class Schema:
 
     @staticmethod
     def read(path: str | PathLike[str]) -> Schema:
-        """Read a schema from a TOML or JSON file; see `sourdine.local.table.files`."""
-        from sourdine.local.table.files import read  # noqa: PLC0415
+        """Read a schema from a TOML or JSON file; see `sourdine.local.table.schema_files`."""
+        from sourdine.local.table.schema_files import read  # noqa: PLC0415
 
         return read(path)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the schema to a TOML or JSON file."""
-        from sourdine.local.table.files import write  # noqa: PLC0415
+        from sourdine.local.table.schema_files import write  # noqa: PLC0415
 
         write(self, path)
 
     def to_toml(self) -> str:
         """Return the schema as TOML."""
-        from sourdine.local.table.files import to_toml  # noqa: PLC0415
+        from sourdine.local.table.schema_files import to_toml  # noqa: PLC0415
 
         return to_toml(self)
 
     def facts(self) -> dict[str, Any]:
-        """Return the schema as JSON and TOML know it; `sourdine.local.table.files` reads it."""
-        from sourdine.local.table.files import facts  # noqa: PLC0415
+        """Return the schema as JSON and TOML know it; `sourdine.local.table.schema_files` reads it."""
+        from sourdine.local.table.schema_files import facts  # noqa: PLC0415
 
         return facts(self)
 

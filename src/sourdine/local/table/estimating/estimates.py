@@ -16,7 +16,7 @@ from sourdine.local.estimators.means import mean
 from sourdine.local.table.absence import PaidFlag
 from sourdine.local.table.columns import Number
 from sourdine.local.table.estimating.answered import mean_of_answers, quantiles_of_answers
-from sourdine.local.table.estimating.asked import of_column
+from sourdine.local.table.estimating.of_column import of_column
 from sourdine.local.table.estimating.pairs import pair
 from sourdine.local.table.estimating.scores import BINS, axis, names
 

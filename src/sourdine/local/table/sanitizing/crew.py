@@ -22,8 +22,8 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sourdine.local.table.files import facts, from_facts
 from sourdine.local.table.sanitizing.blocks import shown_block
+from sourdine.local.table.schema_files import facts, from_facts
 from sourdine.mechanisms.transcript import CURRENT
 from sourdine.noise import SYSTEM
 
