@@ -237,7 +237,7 @@ class Schema:
         return to_toml(self)
 
     def facts(self) -> dict[str, Any]:
-        """Return the schema as JSON and TOML know it; `sourdine.local.table.schema_files` reads it."""
+        """Return the schema as JSON and TOML know it; `table.schema_files` reads it."""
         from sourdine.local.table.schema_files import facts  # noqa: PLC0415
 
         return facts(self)
