@@ -93,4 +93,5 @@ def density(given: dict[str, Any]) -> None:
     else:
         Console().print(str(found), highlight=False, markup=False)
     if plot is not None:
-        picture.draw(found, plot)  # type: ignore[arg-type]
+        column = f" of {typed['column']}" if "column" in typed else ""
+        picture.draw(found, plot, title=f"Density{column}")  # type: ignore[arg-type]

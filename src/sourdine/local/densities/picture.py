@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log10
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,10 +45,13 @@ def picture(
         axes.plot(x, np.asarray(truth(x)), color=RED, linewidth=1, label="truth")
     axes.set_xlim(*density.ends)
     axes.set_ylim(bottom=0)
-    axes.set_ylabel("density", color=INK)
+    unit = 10.0 ** round(log10((density.ends[1] - density.ends[0]) / 50))
+    axes.set_ylabel(
+        f"share of people for each {shown(unit, unit) if unit >= 1 else f'{unit:g}'}", color=INK
+    )
     axes.locator_params(axis="x", nbins=6)
     gaps(axes.xaxis)
-    axes.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
+    axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y * unit:.3g} %")
     axes.set_title(title or "Density", loc="left", color=INK, fontsize=11, pad=32)
     said = f"{density.cost}\n{density.method}, {shown(density.reports, 1.0)} reports"
     axes.text(0, 1.03, said, transform=axes.transAxes, color=GREY, fontsize=8, va="bottom")
