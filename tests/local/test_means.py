@@ -238,3 +238,17 @@ def test_pictures_are_drawn(what, tmp_path):
     }[what]()
     release.plot(path=str(tmp_path / "picture.png"))
     assert (tmp_path / "picture.png").stat().st_size > 5000
+
+
+@pytest.mark.parametrize(("epsilon", "n"), [(8, 100), (4, 200), (8, 50)])
+def test_a_population_with_rare_extremes_is_covered(epsilon, n):
+    """Often no one in the sample is extreme, and the mean is off all the same."""
+    report, grid, surveys = piecewise(epsilon, 20), Grid(0, 20, step=1), 600
+    rng = np.random.default_rng(1)
+    people = np.where(rng.random((surveys, n)) < 0.015, 20, 0)
+    reports = report.randomise(people.ravel(), source=SeededSource(1)).reshape(surveys, n)
+    ends = np.array(
+        [mean(report, report.tally(r), grid).interval(of="population") for r in reports]
+    )
+    hits = (ends[:, 0] <= 0.3) & (ends[:, 1] >= 0.3)
+    assert hits.mean() >= 0.95 - 5 * math.sqrt(0.95 * 0.05 / surveys)

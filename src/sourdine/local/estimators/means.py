@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import sqrt
+from math import hypot, log, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,8 +52,8 @@ def mean(report: Numeric, tally: ArrayLike, grid: Grid) -> Release:
     *Claim*: unbiased for Duchi, the hybrid and all sliding windows. *Checked by*
     ``test_means_are_unbiased``. *Claim*: intervals of the sample cover as they say, whatever
     people answered, if 50 or more reported. *Checked by* ``test_mean_intervals_cover``. Those of a
-    population are by the normal law: a rare and extreme answer that nobody in the sample has is
-    not in them, so at large epsilon and few hundred reports they can be too short.
+    population cover too if answers that nobody in the sample has are rare and extreme. *Checked by*
+    ``test_a_population_with_rare_extremes_is_covered``.
 
     Examples
     --------
@@ -151,6 +151,11 @@ def _of_scores(
     The noise of a report's score :math:`g` has the variance :math:`E[g^2] - (Pg)^2(x)`: the mean
     of the first is seen, that of the second estimated by a score of its own. It is never less
     than that of the best tick, and never more than that of the worst.
+
+    In a population some may have an extreme answer that nobody in the sample has. If they are a
+    share :math:`u`, nobody of :math:`n` has it with probability
+    :math:`(1-u)^n \le e^{-un}`. So at the level :math:`\beta` it is at most
+    :math:`\ln(1/\beta)/n`, and moves the mean by that share of the way to the farther end.
     """
     counts, n = channel(report).counts(tally), int(tally.sum())
     first, second = scores_of_share(report, n)
@@ -163,6 +168,8 @@ def _of_scores(
         variance = float(first.plain(counts))
     half = float(first.half(max(variance, float(first.least)), n, miss))
     centre = float(first.mean(counts))
+    if of == "population":
+        half = hypot(half, -log(miss) / n * max(centre, 1 - centre))
     return centre - half, centre + half
 
 
