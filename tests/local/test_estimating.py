@@ -171,3 +171,22 @@ def test_a_sampled_table_has_one_answer_a_row():
     assert found.dropped == {"vote": 1, "drink": 1}
     assert found.notes[0].startswith("2 people")
     assert "dropped" in str(found)
+
+
+@pytest.mark.parametrize("use", ["table", "report"])
+def test_every_estimate_is_read_back(people, use):
+    """With all that follows from it, intervals and tables."""
+    given = schema()
+    if use == "table":
+        found = given.estimate(
+            given.sanitize(people, source=SeededSource(1)), pairs=[("age", "vote")]
+        )
+    else:
+        total = Aggregator(given)
+        total.add(given.reports(people, source=SeededSource(2)))
+        found = total.estimate()
+    releases = [release for _, _, release in found.releases()]
+    for release in [*releases, found.distribution("age"), found.quantiles("income")]:
+        again = Release.from_json(release.to_json())
+        assert str(again) == str(release)
+        np.testing.assert_array_equal(again.interval(0.9), release.interval(0.9))

@@ -28,7 +28,13 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["DistributionEstimate", "QuantileEstimate", "distribution", "quantiles"]
+__all__ = [
+    "DistributionEstimate",
+    "QuantileEstimate",
+    "distribution",
+    "quantile_table",
+    "quantiles",
+]
 
 Method = Literal["ems", "em", "raw"]
 MANY = 64
@@ -162,17 +168,24 @@ class QuantileEstimate(NumericEstimate):
 
     def table(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return a row for each quantile."""
-        ends = zip(*release.interval(), strict=True)
-        rows = zip(self.orders, np.atleast_1d(release.value), ends, strict=True)
-        shown: list[tuple[str, ...]]
-        shown = [(f"{q:g}", *row(v.item(), [e.item() for e in end])) for q, v, end in rows]
-        return ("order", "quantile", "from (95 %)", "to (95 %)"), shown
+        return quantile_table(self.orders, release)
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw the quantiles against their orders."""
         from sourdine.local.estimators import figures  # noqa: PLC0415 - matplotlib, late
 
         return figures.steps(self, release, **options)
+
+
+def quantile_table(
+    orders: Sequence[float], release: Release
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return a row for each quantile: its order, its value, its interval."""
+    rows = zip(orders, release.value, zip(*release.interval(), strict=True), strict=True)
+    shown: list[tuple[str, ...]] = [
+        (f"{q:g}", *row(v.item(), [e.item() for e in end])) for q, v, end in rows
+    ]
+    return ("order", "quantile", "from (95 %)", "to (95 %)"), shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,9 +80,7 @@ def bars(
     if len(width) and width[-1] == 0:  # the last bin is one tick
         width[-1] = width[:-1].max(initial=1.0)
     figure, axes = canvas()
-    even = (
-        width.mean() / width if len(width) else 1.0
-    )  # a bin of two ticks is not a half of one of four
+    even = width.mean() / width  # so that a bin of two ticks is drawn as high as one of four
     share, low, high = share * even, low * even, high * even
     height = np.maximum(share, 0)
     axes.bar(middle, height, width, color=SOFT, edgecolor="white", linewidth=0.5, label="estimated")

@@ -10,6 +10,7 @@ direction that would exclude it. If hardly anybody answered, everything is possi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,21 +19,23 @@ from sourdine.exact import probability
 from sourdine.laws.normal import student_quantile
 from sourdine.local.estimators.bayes import em
 from sourdine.local.estimators.channel import channel
-from sourdine.local.estimators.means import scores_of_share
+from sourdine.local.estimators.distribution import quantile_table
+from sourdine.local.estimators.means import MeanEstimate, scores_of_share
 from sourdine.local.estimators.numeric import NumericEstimate
 from sourdine.local.estimators.ramps import ramps
+from sourdine.local.table.absence import PaidFlag
 from sourdine.local.table.estimating.scores import flagged, flagged_rows
 from sourdine.look.numbers import row
-from sourdine.release import Release
+from sourdine.mechanisms import RandomizedResponse
+from sourdine.release import Release, readable, rebuilt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from sourdine.exact.parameters import Number
     from sourdine.grid import Grid
-    from sourdine.local.table.absence import PaidFlag
 
     Floats = NDArray[np.float64]
 
@@ -121,9 +124,13 @@ class AnsweredMean:
 
         return figures.dots({"mean": release.value}, release, **options)
 
+    def restore(self, value: Any, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401, ARG002
+        """Return the value that `Release.to_json` wrote."""
+        return value
+
     def facts(self) -> dict[str, Any]:
-        """Return the kind: it is read back with the table it belongs to."""
-        return {"kind": self.kind}
+        """Return the public parameters as JSON knows them."""
+        return {"kind": self.kind, **_facts(self.mechanism, self.grid)}
 
     def __str__(self) -> str:
         return f"{self.kind}, {self.mechanism}"
@@ -197,11 +204,7 @@ class AnsweredQuantiles:
 
     def table(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return a row for each quantile."""
-        rows = zip(self.orders, release.value, zip(*release.interval(), strict=True), strict=True)
-        shown: list[tuple[str, ...]] = [
-            (f"{q:g}", *row(float(v), [float(e) for e in end])) for q, v, end in rows
-        ]
-        return ("order", "quantile", "from (95 %)", "to (95 %)"), shown
+        return quantile_table(self.orders, release)
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw the quantiles against their orders."""
@@ -210,9 +213,14 @@ class AnsweredQuantiles:
         estimate: Any = self
         return figures.steps(estimate, release, **options)
 
+    def restore(self, value: Any, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401, ARG002
+        """Return the value that `Release.to_json` wrote."""
+        return np.array(value)
+
     def facts(self) -> dict[str, Any]:
-        """Return the kind: it is read back with the table it belongs to."""
-        return {"kind": self.kind}
+        """Return the public parameters as JSON knows them."""
+        own = {"kind": self.kind, "orders": list(self.orders)}
+        return {**own, **_facts(self.mechanism, self.grid)}
 
     def __str__(self) -> str:
         return f"{self.kind}, {self.mechanism}"
@@ -263,3 +271,23 @@ def _release(estimate: Any, value: Any, tally: NDArray[np.int64]) -> Release:  #
         drawn={"tally": tally, "reports": int(tally.sum())},
         grid=estimate.grid,
     )
+
+
+def _facts(mechanism: PaidFlag, grid: Grid) -> dict[str, Any]:
+    """Return what rebuilds a mechanism and its grid."""
+    value: Any = mechanism.value
+    answers = MeanEstimate(report=value, grid=grid).facts()
+    return {"answers": answers, "flag": str(mechanism.flag.epsilon)}
+
+
+def _rebuilt(answers: Mapping[str, Any], flag: str, orders: Sequence[float] | None = None) -> Any:  # noqa: ANN401
+    known: Any = rebuilt(answers)
+    oracle = RandomizedResponse(epsilon=Fraction(flag), categories=2)
+    mechanism = PaidFlag(value=known.report, flag=oracle)
+    if orders is None:
+        return AnsweredMean(mechanism=mechanism, grid=known.grid)
+    return AnsweredQuantiles(mechanism=mechanism, grid=known.grid, orders=tuple(orders))
+
+
+readable(AnsweredMean.kind, _rebuilt)
+readable(AnsweredQuantiles.kind, _rebuilt)
