@@ -21,6 +21,7 @@ import pytest
 
 from sourdine.audit import ALPHA, p_value, replay
 from sourdine.errors import ParameterError
+from sourdine.local import density
 from sourdine.local.table import Choice, Flag, Number, Schema
 from sourdine.local.table.sanitizing import crew as crews
 from sourdine.local.table.sanitizing.blocks import shown_block
@@ -442,8 +443,11 @@ def test_no_cell_makes_its_row_vanish(cell, tmp_path):
     assert rows_of(clean) == 3
     packed = tmp_path / "dirty.csv.gz"
     packed.write_bytes(gzip.compress(dirty.read_bytes()))
-    Schema(age=Number(0, 120, 1), epsilon=1).sanitize(packed, to=clean, drop="name")
+    schema = Schema(age=Number(0, 120, 1), epsilon=1)
+    schema.sanitize(packed, to=clean, drop="name")
     assert rows_of(clean) == 3
+    assert sum(map(len, schema.reports(dirty))) == 3
+    assert density(dirty, (0, 120), 1, column="age").reports == 3
 
 
 def test_mended_files_are_read_as_before(tmp_path):

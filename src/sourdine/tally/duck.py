@@ -58,6 +58,7 @@ class Duck(Engine):
 
     def __init__(self, relation: Any, connection: Any = None, *, parsed: bool = False) -> None:  # noqa: ANN401
         self.parsed = parsed
+        self._part = False
         kinds = [sql.kind_of(t) for t in relation.types]
         self._kinds = dict(zip(relation.columns, kinds, strict=True))
         self._connection = connection
@@ -195,6 +196,7 @@ class Duck(Engine):
     def _derived(self, relation: Any) -> Duck:  # noqa: ANN401
         engine = copy(self)
         engine._relation = relation  # noqa: SLF001
+        engine._part = True  # noqa: SLF001
         return engine
 
     def _free(self, wanted: str) -> str:

@@ -5,7 +5,9 @@ cell can change how another is read. (In one that is not, a quote that is never 
 rows after it.) The first line names the columns and its most frequent separator (comma,
 semicolon, tab or bar) separates the fields. A row with too few fields is filled up with missing
 values, further fields are dropped, and a row that is not UTF-8 or longer than two megabytes is
-none (``test_a_dirty_csv_never_raises``); so the number of rows is never taken for public.
+none (``test_a_dirty_csv_never_raises``); so the number of rows is never taken for public. Where
+records are read one by one, to be randomised, every one of them is a row
+(``test_no_cell_makes_its_row_vanish``).
 
 All columns of a CSV file are read even if one is needed, for otherwise a row that is not UTF-8 in
 another column would be a row for some counts and none for others.
@@ -35,6 +37,11 @@ from sourdine.tally.duck import Duck, guarded
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from sourdine.tally.cells import Cell
+
 __all__ = ["mended", "open_file"]
 
 _CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
@@ -62,7 +69,34 @@ def open_file(path: str) -> Duck:
     scan = _csv(files) if is_text else _parquet(files)
     connection = _connect("statistics_propagation" + ",unused_columns" * is_text)
     relation = guarded(lambda: connection.sql(f"SELECT * FROM {scan}"))  # noqa: S608
-    return Duck(relation, connection, parsed=is_text)
+    return TextFile(relation, connection, path) if is_text else Duck(relation, connection)
+
+
+class TextFile(Duck):
+    """Text files; record by record, every one of them is read, whatever its cells hold.
+
+    Parameters
+    ----------
+    relation, connection
+        As in `Duck`.
+    path
+        The file, or the pattern of several.
+    """
+
+    def __init__(self, relation: Any, connection: Any, path: str) -> None:  # noqa: ANN401
+        super().__init__(relation, connection, parsed=True)
+        self._path = path
+
+    def slots(
+        self, cells: Sequence[tuple[str, Cell]], rows: int
+    ) -> Iterator[list[NDArray[np.int64]]]:
+        """Yield the slots of all records; parts of a file are read as they are."""
+        if self._part:
+            yield from super().slots(cells, rows)
+            return
+        with mended(self._path) as path:
+            engine = self if path == self._path else open_file(path)
+            yield from Duck.slots(engine, cells, rows)
 
 
 @contextmanager

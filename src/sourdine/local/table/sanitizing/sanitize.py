@@ -18,7 +18,6 @@ from sourdine.local.table.sanitizing.outputs import assembled
 from sourdine.local.table.sanitizing.progress import counted_rows
 from sourdine.local.table.sanitizing.sinks import sink
 from sourdine.tally import Frame
-from sourdine.tally.files import mended
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -71,23 +70,8 @@ def sanitize(  # noqa: PLR0913 - one call does it
     """
     shown = progress if progress is None else flag(progress, "progress")
     path = _target(frame, to)
+    data = matched(schema, Frame(frame), drop=drop)
     _demand_table(schema)
-    if isinstance(frame, (str, PathLike)):
-        with mended(fspath(frame)) as file:
-            return _sanitized(schema, file, frame, path, drop, source, shown)
-    return _sanitized(schema, frame, frame, path, drop, source, shown)
-
-
-def _sanitized(  # noqa: PLR0913, PLR0917 - the parts of one call
-    schema: Schema,
-    given: Any,  # noqa: ANN401
-    frame: Any,  # noqa: ANN401
-    path: Path | None,
-    drop: Iterable[str],
-    source: Source,
-    shown: bool | None,  # noqa: FBT001
-) -> Any:  # noqa: ANN401
-    data = matched(schema, Frame(given), drop=drop)
     names = [name for name in data.columns if name in schema.columns]
     parts = schema.parts()
     sampled = schema.strategy == "sample"
