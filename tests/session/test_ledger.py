@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from sourdine import book as book_module
 from sourdine.errors import BudgetExceededError, ParameterError, SourdineError
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee
 from sourdine.session import FileLedger, MemoryLedger, Terms
@@ -271,7 +272,7 @@ def test_a_deleted_ledger_does_not_begin_anew(tmp_path):
 
 def test_a_charge_waits_for_the_disk(tmp_path):
     ledger = FileLedger(tmp_path / "p.ledger", TERMS)
-    with ledger._open() as connection:
+    with ledger.book.turn() as connection:
         assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
 
@@ -286,7 +287,7 @@ def test_a_copy_of_the_one_file_holds_every_charge(tmp_path):
 
 
 def test_a_held_ledger_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(ledger_module, "PATIENCE", 0.05)
+    monkeypatch.setattr(book_module, "PATIENCE", 0.05)
     path = tmp_path / "p.ledger"
     ledger = FileLedger(path, TERMS)
     holder = sqlite3.connect(path, isolation_level=None)
