@@ -1,0 +1,19 @@
+"""Every answer about a sample costs bits, and bits cost width."""
+
+from sourdine.adaptive.ledger.codes import Spent, kt_bits
+from sourdine.adaptive.ledger.dependence import Blocks, Custom, Dependence, Iid, Markov
+from sourdine.adaptive.ledger.ledger import Line, Remaining, TranscriptLedger, Turn
+
+__all__ = [
+    "Blocks",
+    "Custom",
+    "Dependence",
+    "Iid",
+    "Line",
+    "Markov",
+    "Remaining",
+    "Spent",
+    "TranscriptLedger",
+    "Turn",
+    "kt_bits",
+]

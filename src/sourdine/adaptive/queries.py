@@ -1,0 +1,64 @@
+r"""Statistical queries: the average over the rows of something between 0 and 1.
+
+A query is a function of the rows that returns a value for each of them, or, where the rows are
+codes :math:`0, \dots, N - 1` of a finite universe, the vector of its :math:`N` values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from sourdine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Values: TypeAlias = NDArray[np.float64]
+
+__all__ = ["Query", "average", "values_of", "vector_of"]
+
+Query: TypeAlias = "Callable[[Any], Any] | NDArray[np.float64]"
+
+
+def values_of(query: Query, rows: NDArray[Any]) -> Values:
+    """Return the value of a query for each row, within [0, 1]; what is not a number counts as 0.
+
+    Examples
+    --------
+    >>> values_of(lambda ages: ages > 40, np.array([38, 41, 65])).tolist()
+    [0.0, 1.0, 1.0]
+    >>> values_of(np.array([0.0, 0.5, 2.0]), np.array([2, 0, 1, 1])).tolist()
+    [1.0, 0.0, 0.5, 0.5]
+    """
+    if callable(query):
+        return _within(np.asarray(query(rows)), len(rows))
+    vector = np.asarray(query)
+    return _within(vector, len(vector))[rows]
+
+
+def average(query: Query, rows: NDArray[Any]) -> float:
+    """Return the average of a query over the rows.
+
+    Examples
+    --------
+    >>> average(lambda x: x > 1, np.array([1, 2, 3, 4]))
+    0.75
+    """
+    return float(values_of(query, rows).mean()) if len(rows) else 0.0
+
+
+def vector_of(query: Query, size: int) -> Values:
+    """Return the values of a query over the codes 0, ..., size - 1 of a universe."""
+    return _within(np.asarray(query(np.arange(size)) if callable(query) else query), size)
+
+
+def _within(values: NDArray[Any], size: int) -> Values:
+    if values.shape != (size,):
+        raise ParameterError(
+            f"a query must have one value for each of {size} rows, got the shape {values.shape}. "
+            "Type a function as lambda rows: rows > 40."
+        )
+    return np.clip(np.nan_to_num(values.astype(np.float64), nan=0.0), 0.0, 1.0)
