@@ -6,7 +6,6 @@ codes :math:`0, \dots, N - 1` of a finite universe, the vector of its :math:`N` 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -14,6 +13,8 @@ import numpy as np
 from sourdine.errors import ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     Values: TypeAlias = NDArray[np.float64]
@@ -36,7 +37,7 @@ def values_of(query: Query, rows: NDArray[Any]) -> Values:
     if callable(query):
         return _within(np.asarray(query(rows)), len(rows))
     vector = np.asarray(query)
-    return _within(vector, len(vector))[rows]
+    return np.asarray(_within(vector, len(vector))[rows])
 
 
 def average(query: Query, rows: NDArray[Any]) -> float:

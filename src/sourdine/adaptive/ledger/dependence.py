@@ -98,8 +98,8 @@ class Markov(Dependence):
     .. math:: w = \sqrt{\frac{1 + \lambda}{1 - \lambda}\cdot\frac{t + \ln 2}{2n}}
 
     for :math:`\lambda` the operator's norm on functions of mean zero (one minus the absolute
-    spectral gap) [2]_; for reversible chains the largest eigenvalue below one, or 0, will do [1]_. The
-    lazy random walk, which stays where it is with probability one half, has
+    spectral gap) [2]_; for reversible chains the largest eigenvalue below one, or 0, will
+    do [1]_. The lazy random walk, which stays where it is with probability one half, has
     :math:`\lambda = 1/2`: threefold variance.
 
     References
@@ -219,8 +219,8 @@ def chernoff(average: float, nats: float) -> tuple[float, float]:
     --------
     >>> [round(x, 3) for x in chernoff(0.5, 0.02)]
     [0.401, 0.599]
-    >>> chernoff(0.0, 0.0)
-    (0.0, 0.0)
+    >>> [round(x, 6) for x in chernoff(0.0, 0.0)]
+    [0.0, 0.0]
     """
     return _end(average, 0.0, nats), _end(average, 1.0, nats)
 
