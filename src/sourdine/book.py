@@ -26,7 +26,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Lock
+from threading import Lock, get_ident
 from typing import TYPE_CHECKING
 
 from sourdine.errors import ParameterError, SourdineError
@@ -35,17 +35,43 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from sqlite3 import Connection
 
-__all__ = ["Book", "Kind", "new_identity", "now", "only_grows", "only_one"]
+__all__ = ["Alone", "Book", "Kind", "new_identity", "now", "only_grows", "only_one"]
 
 PATIENCE = 60.0
 """Seconds to wait for other writers."""
 
-_QUIET = Lock()
+
+class Alone:
+    """A lock that refuses its own holder, who would wait for ever, and lets others wait."""
+
+    __slots__ = ("_holder", "lock")
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self._holder: int | None = None
+
+    def __enter__(self) -> None:
+        if self._holder == get_ident():
+            raise SourdineError(
+                "a turn must end before the next one begins, got one inside the other. Ask the "
+                "open turn, as turn.halfwidth(), or end it first."
+            )
+        self.lock.acquire()
+        self._holder = get_ident()
+
+    def __exit__(self, *_: object) -> None:
+        self._holder = None
+        self.lock.release()
+
+
+_QUIET = Alone()
 """Held while a file is in use, so that no fork can carry a half-written line away."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_QUIET.acquire, after_in_parent=_QUIET.release, after_in_child=_QUIET.release
+        before=_QUIET.lock.acquire,
+        after_in_parent=_QUIET.lock.release,
+        after_in_child=_QUIET.lock.release,
     )
 
 

@@ -1,7 +1,9 @@
 r"""Statistical queries: the average over the rows of something between 0 and 1.
 
 A query is a function of the rows that returns a value for each of them, or, where the rows are
-codes :math:`0, \dots, N - 1` of a finite universe, the vector of its :math:`N` values.
+codes :math:`0, \dots, N - 1` of a finite universe, the vector of its :math:`N` values. A function
+has the rows in its hands: it can print them, or fail where a row is odd. Take functions from
+people you trust with the rows, and vectors from all others.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from sourdine.errors import ParameterError
+from sourdine.errors import ParameterError, ParameterTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +29,8 @@ Query: TypeAlias = "Callable[[Any], Any] | NDArray[np.float64]"
 def values_of(query: Query, rows: NDArray[Any]) -> Values:
     """Return the value of a query for each row, within [0, 1]; what is not a number counts as 0.
 
+    So does a row outside the universe of a vector.
+
     Examples
     --------
     >>> values_of(lambda ages: ages > 40, np.array([38, 41, 65])).tolist()
@@ -37,7 +41,13 @@ def values_of(query: Query, rows: NDArray[Any]) -> Values:
     if callable(query):
         return _within(np.asarray(query(rows)), len(rows))
     vector = np.asarray(query)
-    return np.asarray(_within(vector, len(vector))[rows])
+    if rows.dtype.kind not in "iu":
+        raise ParameterTypeError(
+            f"rows must be whole numbers where a query is a vector, got {rows.dtype}. "
+            "Type rows.astype(int), or a function as lambda rows: rows > 40."
+        )
+    known = (rows >= 0) & (rows < vector.size)
+    return np.append(_within(vector, vector.size), 0.0)[np.where(known, rows, vector.size)]
 
 
 def average(query: Query, rows: NDArray[Any]) -> float:
@@ -60,6 +70,11 @@ def _within(values: NDArray[Any], size: int) -> Values:
     if values.shape != (size,):
         raise ParameterError(
             f"a query must have one value for each of {size} rows, got the shape {values.shape}. "
+            "Type a function as lambda rows: rows > 40."
+        )
+    if values.dtype.kind not in "biuf":
+        raise ParameterTypeError(
+            f"the values of a query must be numbers or booleans, got {values.dtype}. "
             "Type a function as lambda rows: rows > 40."
         )
     return np.clip(np.nan_to_num(values.astype(np.float64), nan=0.0), 0.0, 1.0)

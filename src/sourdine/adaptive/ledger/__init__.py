@@ -2,9 +2,11 @@
 
 from sourdine.adaptive.ledger.codes import Spent, kt_bits
 from sourdine.adaptive.ledger.dependence import Blocks, Custom, Dependence, Iid, Markov
-from sourdine.adaptive.ledger.ledger import Line, Remaining, TranscriptLedger, Turn
+from sourdine.adaptive.ledger.ledger import LEDGER_TABLES, Remaining, TranscriptLedger
+from sourdine.adaptive.ledger.turn import Line, Turn
 
 __all__ = [
+    "LEDGER_TABLES",
     "Blocks",
     "Custom",
     "Dependence",

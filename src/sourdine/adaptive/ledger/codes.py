@@ -11,12 +11,12 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf, lgamma, log, log2, nextafter, pi
 
 __all__ = ["Spent", "kt_bits"]
 
-_LN2 = log(2)
+_LN2, _LN_PI = log(2), log(pi)
 
 
 def kt_bits(yes: int, no: int) -> float:
@@ -34,8 +34,8 @@ def kt_bits(yes: int, no: int) -> float:
     >>> round(kt_bits(10, 490), 1), round(kt_bits(1, 0), 9)
     (75.5, 1.0)
     """
-    nats = log(pi) + lgamma(yes + no + 1) - lgamma(yes + 0.5) - lgamma(no + 0.5)
-    return nats / _LN2
+    nats = _LN_PI + lgamma(yes + no + 1) - (lgamma(yes + 0.5) + lgamma(no + 0.5))
+    return max(0.0, nats / _LN2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +65,10 @@ class Spent:
     def bit(self, answer: bool) -> Spent:  # noqa: FBT001 - the answer
         """Return what is spent after one more yes or no."""
         yes, no = self.yes + bool(answer), self.no + (not answer)
-        return replace(self, answers=self.answers + 1, yes=yes, no=no)
+        return Spent(self.answers + 1, yes, no, self.value_bits)
 
     def value(self, levels: int) -> Spent:
         """Return what is spent after one more value of so many levels; 1 for none to be seen."""
         total = self.value_bits + log2(levels)
         up = nextafter(total, inf) if levels > 1 else total
-        return replace(self, answers=self.answers + 1, value_bits=up)
+        return Spent(self.answers + 1, self.yes, self.no, up)

@@ -21,19 +21,18 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, log
-from threading import Lock
-from typing import TYPE_CHECKING
+from math import inf, isnan, log, nextafter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sourdine.adaptive.ledger.codes import Spent
 from sourdine.adaptive.ledger.dependence import Dependence, Iid, dependence_of
-from sourdine.book import Book, Kind, new_identity, now, only_grows, only_one
+from sourdine.adaptive.ledger.turn import FileLines, Line, Lines, MemoryLines, Turn, add_up
+from sourdine.book import Alone, Book, Kind, new_identity, now, only_grows, only_one
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
-from sourdine.exact import flag, integer, number, positive
+from sourdine.exact import integer, number, positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,16 +61,6 @@ LEDGER = Kind(noun="ledger", mark=b"SouT", version=1, schema=LEDGER_TABLES)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One answer of a ledger: when, to what, and all that was told until then, it included."""
-
-    number: int
-    when: str
-    what: str
-    spent: Spent
-
-
-@dataclass(frozen=True, slots=True)
 class Remaining:
     """What can still be told before the next half-width passes a target.
 
@@ -82,7 +71,7 @@ class Remaining:
     answers
         How many more yes-or-no answers there may be, whatever they are.
     noes
-        How many there may be if all of them are no.
+        How many there may be if all are no but perhaps the last.
     """
 
     bits: float
@@ -124,9 +113,11 @@ class TranscriptLedger:
         "_book",
         "_lines",
         "_lock",
+        "_nats",
         "_process",
         "beta",
         "dependence",
+        "limit",
         "n",
         "name",
         "target",
@@ -144,11 +135,13 @@ class TranscriptLedger:
     ) -> None:
         self.n = integer(n, "n", least=1)
         self.beta: Fraction = number(beta, "beta", above=0, most=1)
+        self._nats = log(self.beta.denominator) - log(self.beta.numerator)
         self.dependence = _read_dependence(dependence)
         self.target = None if target is None else positive(target, "target")
+        self.limit = inf if self.target is None else _float_below(self.target)
         self.name = name
         self._lines: list[Line] = []
-        self._lock, self._process = Lock(), os.getpid()
+        self._lock, self._process = Alone(), os.getpid()
         self._book: Book | None = None
         if path is not None:
             self._keep(Book(path, LEDGER, self.write_terms))
@@ -159,11 +152,9 @@ class TranscriptLedger:
     ) -> TranscriptLedger:
         """Return the ledger that a file keeps, under the file's own terms."""
         book = path if isinstance(path, Book) else Book(path, LEDGER)
-        with book.turn() as connection:
-            n, beta, rows, target, name = _terms(connection)
-        kind = dependence_of(json.loads(rows), dependence)
-        goal = None if target is None else Fraction(target)
-        ledger = cls(n, beta=Fraction(beta), dependence=kind, target=goal, name=name)
+        terms = _terms(book)
+        kind = dependence_of(terms.dependence, dependence)
+        ledger = cls(terms.n, beta=terms.beta, dependence=kind, target=terms.target)
         ledger._keep(book)
         return ledger
 
@@ -217,7 +208,7 @@ class TranscriptLedger:
 
     def interval(self, average: float) -> tuple[float, float]:
         """Return ends for the truth of the next query, given its average over the sample."""
-        return self.dependence.interval(average, self.n, self.nats_after(self.spent))
+        return self.interval_after(self.spent, average)
 
     def remaining(self, target: Number | None = None) -> Remaining:
         """Return what can be told before the next half-width is above the target.
@@ -238,23 +229,30 @@ class TranscriptLedger:
                 "target must be given, since the ledger has none of its own. "
                 "Type remaining(0.05), the half-width that is still of use."
             )
-        return self._remaining(self.spent, float(goal))
+        return self._remaining(self.spent, _float_below(goal))
 
     def nats_after(self, spent: Spent) -> float:
         r"""Return :math:`\ln(1/\beta_i) + L\ln 2` for the query after those of ``spent``."""
         i = spent.answers + 1
-        return log(i) + log(i + 1) - log(self.beta) + spent.bits * log(2)
+        return log(i) + log(i + 1) + self._nats + spent.bits * log(2)
 
     def halfwidth_after(self, spent: Spent) -> float:
         """Return the half-width of the query after those of ``spent``."""
         return self.dependence.width(self.n, self.nats_after(spent))
+
+    def interval_after(self, spent: Spent, average: float) -> tuple[float, float]:
+        """Return ends for the truth of the query after those of ``spent``."""
+        if isnan(average):
+            return 0.0, 1.0
+        inside = min(max(float(average), 0.0), 1.0)
+        return self.dependence.interval(inside, self.n, self.nats_after(spent))
 
     @contextmanager
     def turn(self) -> Iterator[Turn]:
         """Hold the ledger alone: read, decide, charge; whatever raises inside undoes it."""
         if self._book is not None:
             with self._book.turn() as connection:
-                yield Turn(self, _FileLines(connection))
+                yield from self._one_turn(FileLines(connection))
             return
         if os.getpid() != self._process:
             raise BudgetExceededError(
@@ -264,148 +262,80 @@ class TranscriptLedger:
         with self._lock:
             before = len(self._lines)
             try:
-                yield Turn(self, _MemoryLines(self._lines))
+                yield from self._one_turn(MemoryLines(self._lines))
             except BaseException:
                 del self._lines[before:]
                 raise
 
+    def _one_turn(self, lines: Lines) -> Iterator[Turn]:
+        turn = Turn(self, lines)
+        try:
+            yield turn
+        finally:
+            turn.end()
+
     def _remaining(self, spent: Spent, target: float) -> Remaining:
         allowed = self.dependence.nats(self.n, target)
-        two = log(spent.answers + 2) + log(spent.answers + 3) - log(self.beta)
-        bits = max(0.0, (allowed - two) / log(2) - spent.bits)
+        one_more = Spent(spent.answers + 1, spent.yes, spent.no, spent.value_bits)
+        bits = max(0.0, (allowed - self.nats_after(one_more)) / log(2))
 
         def fits(more: int, yes: int) -> bool:
             told = Spent(
                 spent.answers + more, spent.yes + yes, spent.no + more - yes, spent.value_bits
             )
-            return self.nats_after(told) <= allowed
+            return self.halfwidth_after(told) <= target
 
         def worst(more: int) -> bool:
             return all(fits(more, yes) for yes in _dearest(spent, more))
 
-        return Remaining(bits, _most(worst), _most(lambda more: fits(more, 0)))
+        def rare(more: int) -> bool:
+            return fits(more, 0) and fits(more, 1)
+
+        return Remaining(bits, _most(worst), _most(rare))
 
     def _keep(self, book: Book) -> None:
-        self._book = book
-        with book.turn() as connection:
-            n, beta, rows, target, name = _terms(connection)
-        mine = (self.n, str(self.beta), self.dependence.facts(), self.target and str(self.target))
-        file = (n, beta, json.loads(rows), target)
-        words = ("n", "beta", "dependence", "target")
-        for word, yours, kept in zip(words, mine, file, strict=True):
-            if yours != kept:
+        kept = _terms(book)
+        words = {
+            "n": (self.n, kept.n),
+            "beta": (self.beta, kept.beta),
+            "dependence": (self.dependence.facts(), kept.dependence),
+            "target": (self.target, kept.target),
+            "name": (self.name or kept.name, kept.name),
+        }
+        for word, (yours, files) in words.items():
+            if yours != files:
                 raise ParameterError(
-                    f"{word} must be {kept}, as the ledger {book.path.name} says since it was "
+                    f"{word} must be {files}, as the ledger {book.path.name} says since it was "
                     f"opened, got {yours}. Type TranscriptLedger.open({book.path.name!r})."
                 )
-        self.name = name
-        if not _adds_up(self.history):
+        self._book, self.name = book, kept.name
+        if not add_up(self.history):
             raise book.refusal("its lines do not add up")
 
 
-class Turn:
-    """One writer's time alone with a ledger."""
-
-    __slots__ = ("_lines", "ledger", "spent")
-
-    def __init__(self, ledger: TranscriptLedger, lines: _FileLines | _MemoryLines) -> None:
-        self.ledger = ledger
-        self._lines = lines
-        self.spent = lines.spent()
-
-    @property
-    def connection(self) -> Connection:
-        """The open transaction of a ledger that is kept in a file."""
-        if not isinstance(self._lines, _FileLines):
-            raise ParameterTypeError("a ledger in memory has no file. Type path='eval.ledger'.")
-        return self._lines.connection
-
-    def history(self) -> list[Line]:
-        """Return all answers so far."""
-        return self._lines.read()
-
-    def halfwidth(self) -> float:
-        """Return the half-width of the next query."""
-        return self.ledger.halfwidth_after(self.spent)
-
-    def interval(self, average: float) -> tuple[float, float]:
-        """Return ends for the truth of the next query."""
-        ledger = self.ledger
-        return ledger.dependence.interval(average, ledger.n, ledger.nats_after(self.spent))
-
-    def bit(self, answer: bool, what: str = "bit") -> float:  # noqa: FBT001 - the answer
-        """Charge a yes or a no and return its bits; whether it fits never depends on which."""
-        told = self.spent.bit(flag(answer, "answer"))
-        dearest = max((self.spent.bit(True), self.spent.bit(False)), key=lambda s: s.bits)  # noqa: FBT003
-        return self._charge(told, dearest, what)
-
-    def value(self, levels: int, what: str = "value") -> float:
-        """Charge a value of so many levels and return its bits."""
-        told = self.spent.value(integer(levels, "levels", least=1))
-        return self._charge(told, told, what)
-
-    def _charge(self, told: Spent, dearest: Spent, what: str) -> float:
-        target, after = self.ledger.target, self.ledger.halfwidth_after(dearest)
-        if target is not None and after > target:
-            raise BudgetExceededError(
-                f"the next half-width must stay at most {float(target):g}, got {after:.4g} after "
-                f"this answer. Nothing was answered: take fresh data, or begin a ledger with a "
-                f"wider target."
-            )
-        bits = told.bits - self.spent.bits
-        self._lines.add(Line(told.answers, now(), what, told))
-        self.spent = told
-        return bits
+class _Terms(NamedTuple):
+    n: int
+    beta: Fraction
+    dependence: dict[str, Any]
+    target: Fraction | None
+    name: str | None
 
 
-class _MemoryLines:
-    """Lines that end with the process."""
-
-    __slots__ = ("lines",)
-
-    def __init__(self, lines: list[Line]) -> None:
-        self.lines = lines
-
-    def spent(self) -> Spent:
-        return self.lines[-1].spent if self.lines else Spent()
-
-    def read(self) -> list[Line]:
-        return list(self.lines)
-
-    def add(self, line: Line) -> None:
-        self.lines.append(line)
+def _terms(book: Book) -> _Terms:
+    """Return the terms that a file holds."""
+    with book.turn() as connection:
+        row = connection.execute("SELECT n, beta, dependence, target, name FROM terms").fetchone()
+    try:
+        n, beta, rows, target, name = row
+        goal = None if target is None else Fraction(target)
+        return _Terms(int(n), Fraction(beta), dict(json.loads(rows)), goal, name)
+    except (TypeError, ValueError, ZeroDivisionError):
+        raise book.refusal("its terms cannot be read") from None
 
 
-class _FileLines:
-    """Lines of an open file."""
-
-    __slots__ = ("connection",)
-
-    def __init__(self, connection: Connection) -> None:
-        self.connection = connection
-
-    def spent(self) -> Spent:
-        last = self.read("ORDER BY number DESC LIMIT 1")
-        return last[0].spent if last else Spent()
-
-    def read(self, order: str = "ORDER BY number") -> list[Line]:
-        fields = "number, time, what, yes, no, value_bits"
-        rows = self.connection.execute(f"SELECT {fields} FROM answers {order}")  # noqa: S608 - ours
-        return [Line(row[0], row[1], row[2], Spent(row[0], *row[3:])) for row in rows]
-
-    def add(self, line: Line) -> None:
-        told = line.spent
-        self.connection.execute(
-            "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)",
-            (line.number, line.when, line.what, told.yes, told.no, told.value_bits),
-        )
-
-
-def _terms(connection: Connection) -> tuple[int, str, str, str | None, str | None]:
-    row = connection.execute("SELECT n, beta, dependence, target, name FROM terms").fetchone()
-    if row is None:
-        raise sqlite3.DatabaseError("no terms")
-    return row  # type: ignore[no-any-return]
+def _float_below(x: Fraction) -> float:
+    """Return the largest float that is at most ``x``: a quick comparison is then an exact one."""
+    return float(x) if float(x) <= x else nextafter(float(x), 0.0)
 
 
 def _read_dependence(given: Dependence | None) -> Dependence:
@@ -435,18 +365,3 @@ def _most(fits: Callable[[int], bool]) -> int:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     return low
-
-
-def _adds_up(lines: list[Line]) -> bool:
-    """Return whether every line is the one before it and one more answer."""
-    before = Spent()
-    for line in lines:
-        told = line.spent
-        a_bit = told in (before.bit(True), before.bit(False))  # noqa: FBT003
-        a_value = (told.yes, told.no) == (before.yes, before.no)
-        if told.answers != before.answers + 1 or not (
-            a_bit or (a_value and before.value_bits <= told.value_bits < inf)
-        ):
-            return False
-        before = told
-    return True

@@ -1,0 +1,176 @@
+"""One writer's time alone with a ledger, and the lines it reads and writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, Protocol
+
+from sourdine.adaptive.ledger.codes import Spent
+from sourdine.book import now
+from sourdine.errors import BudgetExceededError, ParameterTypeError, SourdineError
+from sourdine.exact import flag, integer
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from sourdine.adaptive.ledger.ledger import TranscriptLedger
+
+__all__ = ["FileLines", "Line", "Lines", "MemoryLines", "Turn", "add_up"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One answer of a ledger: when, to what, and all that was told until then, it included."""
+
+    number: int
+    when: str
+    what: str
+    spent: Spent
+
+
+class Turn:
+    """One writer's time alone with a ledger: read, decide, charge."""
+
+    __slots__ = ("_lines", "_over", "ledger", "spent")
+
+    def __init__(self, ledger: TranscriptLedger, lines: Lines) -> None:
+        self.ledger = ledger
+        self._lines = lines
+        self._over = False
+        self.spent = lines.spent()
+
+    @property
+    def connection(self) -> Connection:
+        """The open transaction of a ledger that is kept in a file."""
+        if not isinstance(self._lines, FileLines):
+            raise ParameterTypeError(
+                "a connection must be that of a ledger in a file, got a ledger in memory. "
+                "Type path='eval.ledger'."
+            )
+        return self._lines.connection
+
+    def history(self) -> list[Line]:
+        """Return all answers so far."""
+        return self._lines.read()
+
+    def halfwidth(self) -> float:
+        """Return the half-width of the next query."""
+        return self.ledger.halfwidth_after(self.spent)
+
+    def interval(self, average: float) -> tuple[float, float]:
+        """Return ends for the truth of the next query."""
+        return self.ledger.interval_after(self.spent, average)
+
+    def bit(self, answer: bool, what: str = "bit") -> float:  # noqa: FBT001 - the answer
+        """Charge a yes or a no and return its bits; whether it fits never depends on which."""
+        yes, no = self.spent.bit(True), self.spent.bit(False)  # noqa: FBT003
+        told = yes if flag(answer, "answer") else no
+        return self._charge(told, no if yes.yes > no.no else yes, what)
+
+    def value(self, levels: int, what: str = "value") -> float:
+        """Charge a value of so many levels and return its bits."""
+        told = self.spent.value(integer(levels, "levels", least=1))
+        return self._charge(told, told, what)
+
+    def end(self) -> None:
+        """Let nothing more be charged in this turn."""
+        self._over = True
+
+    def _charge(self, told: Spent, dearest: Spent, what: str) -> float:
+        if self._over:
+            raise SourdineError(
+                "a turn must be used before it ends, got one that is over. "
+                "Type with ledger.turn() as turn: turn.bit(answer)."
+            )
+        limit = self.ledger.limit
+        if limit < inf and (after := self.ledger.halfwidth_after(dearest)) > limit:
+            raise BudgetExceededError(
+                f"the next half-width must stay at most {limit:g}, got {after:.4g} after "
+                f"this answer. Nothing was answered: take fresh data, or begin a ledger with a "
+                f"wider target."
+            )
+        bits = told.bits - self.spent.bits
+        self._lines.add(Line(told.answers, now(), what, told))
+        self.spent = told
+        return bits
+
+
+class Lines(Protocol):
+    """Where lines are kept."""
+
+    def spent(self) -> Spent:
+        """Return what the last line says."""
+
+    def read(self) -> list[Line]:
+        """Return all of them."""
+
+    def add(self, line: Line) -> None:
+        """Write one more."""
+
+
+class MemoryLines:
+    """Lines that end with the process."""
+
+    __slots__ = ("lines",)
+
+    def __init__(self, lines: list[Line]) -> None:
+        self.lines = lines
+
+    def spent(self) -> Spent:
+        """Return what the last line says."""
+        return self.lines[-1].spent if self.lines else Spent()
+
+    def read(self) -> list[Line]:
+        """Return all of them."""
+        return list(self.lines)
+
+    def add(self, line: Line) -> None:
+        """Write one more."""
+        self.lines.append(line)
+
+
+class FileLines:
+    """Lines of an open file."""
+
+    __slots__ = ("connection",)
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+
+    def spent(self) -> Spent:
+        """Return what the last line says."""
+        last = self.read("ORDER BY number DESC LIMIT 1")
+        return last[0].spent if last else Spent()
+
+    def read(self, order: str = "ORDER BY number") -> list[Line]:
+        """Return all of them."""
+        fields = "number, time, what, yes, no, value_bits"
+        rows = self.connection.execute(f"SELECT {fields} FROM answers {order}")  # noqa: S608 - ours
+        return [Line(row[0], row[1], row[2], Spent(row[0], *row[3:])) for row in rows]
+
+    def add(self, line: Line) -> None:
+        """Write one more."""
+        told = line.spent
+        self.connection.execute(
+            "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)",
+            (line.number, line.when, line.what, told.yes, told.no, told.value_bits),
+        )
+
+
+def add_up(lines: list[Line]) -> bool:
+    """Return whether every line is the one before it and one more answer."""
+    before = Spent()
+    for line in lines:
+        if not _follows(before, line.spent):
+            return False
+        before = line.spent
+    return True
+
+
+def _follows(before: Spent, told: Spent) -> bool:
+    if told in (before.bit(True), before.bit(False)):  # noqa: FBT003
+        return True
+    alike = (told.answers, told.yes, told.no) == (before.answers + 1, before.yes, before.no)
+    bits = told.value_bits
+    return alike and isinstance(bits, float) and before.value_bits <= bits < inf

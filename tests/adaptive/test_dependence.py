@@ -1,0 +1,293 @@
+"""Widths and intervals of one fixed query: never missed more often than they say."""
+
+from __future__ import annotations
+
+from functools import cache
+from math import comb, exp, inf, isnan, log, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sourdine.adaptive.ledger import Blocks, Custom, Iid, Markov, TranscriptLedger
+from sourdine.adaptive.ledger.dependence import chernoff, dependence_of
+from sourdine.adaptive.queries import average, values_of, vector_of
+from sourdine.adaptive.samples import lazy_matrix, second_eigenvalue, stationary
+from sourdine.errors import ParameterError, ParameterTypeError
+
+NATS = (0.01, 0.3, 1.0, 2.0, 3.0, 6.0, 12.0)
+ROUNDING = 1 + 1e-12
+
+
+def binomial(n, p):
+    return np.array([comb(n, x) * p**x * (1 - p) ** (n - x) for x in range(n + 1)])
+
+
+def misses(dependence, law, values, truth, n, nats):  # noqa: PLR0917
+    """Return the chances that the width and the interval miss, by adding up a law."""
+    far = np.abs(values - truth) > dependence.width(n, nats) * ROUNDING
+    low, high = ends(dependence, tuple(values.tolist()), n, nats)
+    return law[far].sum(), law[(truth < low) | (high < truth)].sum()
+
+
+@cache
+def ends(dependence, averages, n, nats):
+    return np.array([dependence.interval(a, n, nats) for a in averages]).T
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 20, 45])
+def test_independent_rows_stay_within_their_width(n):
+    for p in np.linspace(0, 1, 41):
+        law, values = binomial(n, p), np.arange(n + 1) / n
+        for nats in NATS:
+            worst = max(misses(Iid(), law, values, p, n, nats))
+            assert worst <= exp(-nats) * ROUNDING
+
+
+@pytest.mark.parametrize("sizes", [[10] * 6, [10, 10, 10, 3, 2, 1], [4] * 7, [5, 1, 1]])
+def test_blocks_stay_within_their_width(sizes):
+    n, dependence = sum(sizes), Blocks(max(sizes))
+    for p in np.linspace(0.02, 0.98, 25):
+        law = np.ones(1)
+        for size in sizes:  # a block is yes as a whole, or no
+            step = np.zeros(size + 1)
+            step[[0, size]] = 1 - p, p
+            law = np.convolve(law, step)
+        for nats in NATS:
+            worst = max(misses(dependence, law, np.arange(n + 1) / n, p, n, nats))
+            assert worst <= exp(-nats) * ROUNDING
+
+
+def test_copies_pass_the_width_of_independent_rows():
+    law, n = binomial(10, 0.5), 100
+    far, outside = misses(Iid(), law, np.arange(11) / 10, 0.5, n, 3.0)
+    assert min(far, outside) > exp(-3.0)
+    assert max(misses(Blocks(10), law, np.arange(11) / 10, 0.5, n, 3.0)) <= exp(-3.0)
+
+
+def law_of_average(matrix, query, n):
+    """Return the law of the number of yes among n states of a chain, exactly."""
+    start = stationary(matrix)
+    counts = np.zeros((n + 1, len(matrix)))
+    counts[0] = start * (1 - query)
+    counts[1] += start * query
+    for _ in range(n - 1):
+        moved = counts @ matrix
+        counts = moved * (1 - query)
+        counts[1:] += (moved * query)[:-1]
+    return counts.sum(axis=1), float(start @ query)
+
+
+def random_chain(rng, states):
+    return rng.dirichlet(np.full(states, 0.5), states)
+
+
+def reversible_chain(rng, states):
+    weights = rng.gamma(0.4, size=(states, states))
+    weights += weights.T
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def cycle(states, stay):
+    return stay * np.eye(states) + (1 - stay) * np.roll(np.eye(states), 1, axis=1)
+
+
+def chains():
+    rng = np.random.default_rng(31)
+    yield from (lazy_matrix([1 - p, p], stay=s) for p in (0.1, 0.5) for s in (0, 0.2, 0.5, 0.9))
+    yield from (cycle(states, stay) for states in (3, 4) for stay in (0.1, 0.5))
+    yield from (random_chain(rng, states) for states in (2, 3, 4, 5) for _ in range(4))
+    yield from (reversible_chain(rng, states) for states in (2, 3, 4, 5) for _ in range(4))
+    yield np.array([[0.1, 0.9], [0.9, 0.1]])
+    yield np.array([[0.0, 1.0], [1.0, 0.0]])
+
+
+def test_chains_stay_within_their_width():
+    seen = set()
+    for matrix in chains():
+        value = second_eigenvalue(matrix)
+        if value > 1 - 1e-9:
+            continue
+        seen.add(round(value, 1))
+        for query in _queries(len(matrix)):
+            for n in (1, 2, 10, 40):
+                law, truth = law_of_average(matrix, query, n)
+                for nats in NATS:
+                    worst = max(misses(Markov(value), law, np.arange(n + 1) / n, truth, n, nats))
+                    assert worst <= exp(-nats) * ROUNDING, (matrix, query, n, nats)
+    assert {0.0, 0.2, 0.5, 0.9} <= seen
+
+
+def _queries(states):
+    return [np.array([x >> s & 1 for s in range(states)], float) for x in range(1, 2**states - 1)]
+
+
+def test_a_chain_passes_the_width_of_a_smaller_eigenvalue():
+    law, truth = law_of_average(lazy_matrix([0.5, 0.5], stay=0.9), np.array([0.0, 1.0]), 400)
+    values = np.arange(401) / 400
+    assert misses(Markov(0.9), law, values, truth, 400, 4.0)[0] <= exp(-4.0)
+    assert misses(Markov(0.6), law, values, truth, 400, 4.0)[0] > exp(-4.0)
+    assert misses(Iid(), law, values, truth, 400, 4.0)[0] > exp(-4.0)
+
+
+def test_inflation_is_the_variance_of_a_long_lazy_walk():
+    for stay in (0.0, 0.5, 0.8):
+        law, truth = law_of_average(lazy_matrix([0.5, 0.5], stay=stay), np.array([0.0, 1.0]), 1000)
+        variance = law @ (np.arange(1001) / 1000 - truth) ** 2 * 1000 / 0.25
+        assert variance == pytest.approx(Markov(stay).inflation, rel=0.01)
+        assert variance <= Markov(stay).inflation * ROUNDING
+
+
+def test_alternation_needs_no_more_than_independence():
+    """The eigenvalue -0.8 counts as 0: its averages are better than those of independent rows."""
+    matrix = np.array([[0.1, 0.9], [0.9, 0.1]])
+    assert second_eigenvalue(matrix) == pytest.approx(0, abs=1e-12)
+    law, truth = law_of_average(matrix, np.array([0.0, 1.0]), 60)
+    values = np.arange(61) / 60
+    variance = law @ (values - truth) ** 2
+    assert variance < 0.25 / 60
+    assert misses(Markov(0), law, values, truth, 60, 1.0)[0] <= exp(-1.0)
+
+
+@given(st.floats(0, 1), st.floats(1e-12, 3))
+def test_ends_are_those_of_the_divergence_and_outward(average, nats):
+    low, high = chernoff(average, nats)
+    assert 0 <= low <= average <= high <= 1
+    for end, inward in ((low, 1e-7), (high, -1e-7)):
+        if end not in (0.0, 1.0):
+            assert divergence(average, end) >= nats * (1 - 1e-6) - 1e-14
+        if abs(end - average) > 1e-3 and 0 < end + inward < 1:
+            assert divergence(average, end + inward) <= nats + 1e-9
+
+
+def divergence(a, b):
+    terms = [(a, b), (1 - a, 1 - b)]
+    return sum(inf if y == 0 else x * log(x / y) for x, y in terms if x > 0)
+
+
+@given(st.floats(0, 1), st.integers(1, 10**8), st.floats(0, 1e5), st.integers(1, 50))
+def test_chernoff_is_never_longer_than_hoeffding(average, n, nats, size):
+    for dependence in (Iid(), Blocks(size)):
+        low, high = dependence.interval(average, n, nats)
+        width = dependence.width(n, nats)
+        assert average - low <= width * (1 + 1e-9) + 1e-12
+        assert high - average <= width * (1 + 1e-9) + 1e-12
+
+
+def test_chernoff_is_much_shorter_near_the_ends():
+    low, high = Iid().interval(0.001, 10_000, 3.0)
+    assert high - low < 0.2 * 2 * Iid().width(10_000, 3.0)
+    assert Iid().interval(0.0, 1000, 3.0)[1] == pytest.approx(1 - exp(-(3 + log(2)) / 1000))
+    assert Iid().interval(1.0, 1000, 3.0)[1] == 1.0
+
+
+ALL = [Iid(), Markov(0), Markov(0.5), Markov(0.99), Blocks(1), Blocks(10)]
+
+
+@pytest.mark.parametrize("dependence", ALL, ids=str)
+def test_widths_grow_with_nats_and_fall_with_rows(dependence):
+    nats, rows = np.linspace(0, 500, 60), [10, 11, 100, 10**4, 10**9]
+    widths = np.array([[dependence.width(n, t) for t in nats] for n in rows])
+    assert (np.diff(widths, axis=1) > 0).all()
+    assert (np.diff(widths, axis=0) < 0).all()
+    ends = np.array([dependence.interval(0.3, 1000, t) for t in nats])
+    assert (np.diff(ends[:, 0]) <= 0).all()
+    assert (np.diff(ends[:, 1]) >= 0).all()
+
+
+@pytest.mark.parametrize("dependence", ALL, ids=str)
+def test_nats_inverts_width(dependence):
+    for n in (10, 10**4, 10**7):
+        for nats in (0.0, 0.7, 30.0, 2e4):
+            width = dependence.width(n, nats)
+            assert dependence.nats(n, width) == pytest.approx(nats, rel=1e-12, abs=1e-12)
+            assert dependence.width(n, dependence.nats(n, width * 1.3)) <= width * 1.3
+        assert dependence.nats(n, dependence.width(n, 0.0) * 0.999) == -inf
+
+
+def test_formulas():
+    t = 5.0
+    hoeffding = sqrt(log(2 / exp(-t)) / (2 * 400))
+    assert Iid().width(400, t) == pytest.approx(hoeffding, rel=1e-14)
+    assert Markov(0.5).width(400, t) == pytest.approx(sqrt(3) * hoeffding, rel=1e-14)
+    assert Markov(0).width(400, t) == Iid().width(400, t)
+    assert Blocks(10).width(400, t) == pytest.approx(sqrt(10) * hoeffding, rel=1e-14)
+    assert Blocks(10).interval(0.3, 400, t) == pytest.approx(Iid().interval(0.3, 40, t))
+    assert Markov(0.5).interval(0.01, 400, t) == (0.0, 0.01 + Markov(0.5).width(400, t))
+
+
+def test_custom_says_what_its_function_says():
+    slow = Custom("slow", lambda n, t: ((t + 1) / n) ** 0.25)
+    assert slow.width(16, 0.0) == 0.5
+    assert slow.interval(0.25, 16, 0.0) == (0.0, 0.75)
+    assert slow.nats(16, 0.75) == pytest.approx(16 * 0.75**4 - 1)
+    assert slow.facts() == {"name": "custom slow"}
+    flat = Custom("flat", lambda _n, _t: 0.1)
+    assert flat.nats(5, 0.2) > 1e300
+    unknown = Custom("unknown", lambda _n, _t: float("nan"))
+    assert unknown.width(5, 1.0) == inf
+    assert unknown.interval(0.5, 5, 1.0) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("dependence", ALL, ids=str)
+def test_facts_name_the_dependence(dependence):
+    assert dependence_of(dependence.facts(), None) == dependence
+
+
+def test_a_custom_dependence_must_be_given_again():
+    slow = Custom("slow", lambda n, t: ((t + 1) / n) ** 0.25)
+    assert dependence_of(slow.facts(), slow) is slow
+    for other in (None, Custom("fast", slow.function), Iid()):
+        with pytest.raises(ParameterError, match=r"Type dependence=Custom\('slow', \.\.\.\)"):
+            dependence_of(slow.facts(), other)
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: Markov(1), "eigenvalue must be 0 or more and below 1, got 1"),
+        (lambda: Markov(-0.1), "eigenvalue must be 0 or more"),
+        (lambda: Blocks(0), "size must be"),
+        (lambda: Blocks(2.5), "size must be"),
+        (lambda: Custom(3, abs), "custom dependence must be a name and a function"),
+        (lambda: Custom("slow", 0.5), "custom dependence must be a name and a function"),
+        (lambda: TranscriptLedger(5, dependence=0.5), "dependence must be Iid"),
+    ],
+)
+def test_refusals(make, text):
+    with pytest.raises((ParameterError, ParameterTypeError), match=text):
+        make()
+
+
+def test_queries_never_fail_because_of_a_row():
+    rows = np.array([-1, 0, 1, 2, 10**9])
+    assert values_of(np.array([0.5, 1.0]), rows).tolist() == [0, 0.5, 1, 0, 0]
+    assert values_of(np.array([1.0]), rows - 1).tolist() == [0, 0, 1, 0, 0]
+    assert values_of(np.array([]), rows).tolist() == [0] * 5
+    odd = np.array([np.nan, np.inf, -np.inf, 3.0, -2.0])
+    assert values_of(lambda x: x, odd).tolist() == [0, 1, 0, 1, 0]
+    assert average(lambda x: x, odd) == 0.4
+    assert average(lambda x: x, np.array([])) == 0
+    assert vector_of(lambda codes: codes > 1, 4).tolist() == [0, 0, 1, 1]
+
+
+def test_queries_of_a_wrong_kind_are_refused_without_a_value():
+    names = np.array(["secret", "other"])
+    with pytest.raises(ParameterTypeError, match="must be numbers or booleans") as refusal:
+        values_of(lambda rows: rows, names)
+    assert "secret" not in str(refusal.value)
+    with pytest.raises(ParameterError, match=r"one value for each of 2 rows, got the shape \(\)"):
+        average(len, names)
+    with pytest.raises(ParameterTypeError, match="rows must be whole numbers"):
+        values_of(np.ones(3), np.array([0.5]))
+    assert not isnan(average(np.ones(3), np.array([1])))
+
+
+def test_eigenvalues_of_a_chain_that_turns_back_on_itself_say_nothing():
+    """The last two of many coins: all eigenvalues but one are 0, the norm is 1."""
+    coins = np.array([[0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5], [0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5]])
+    assert np.sort(np.abs(np.linalg.eigvals(coins)))[:3] == pytest.approx([0, 0, 0], abs=1e-7)
+    assert second_eigenvalue(coins) == pytest.approx(1)
+    with pytest.raises(ParameterError, match="below 1"):
+        Markov(round(second_eigenvalue(coins), 9))

@@ -1,0 +1,444 @@
+"""The transcript ledger: lengths are a code, widths are the theorem's, nothing told is lost."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import pickle
+import time
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from math import exp, inf, isclose, log, log2, sqrt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sourdine.adaptive.ledger import (
+    Blocks,
+    Custom,
+    Iid,
+    Markov,
+    Spent,
+    TranscriptLedger,
+    kt_bits,
+)
+from sourdine.errors import (
+    BudgetExceededError,
+    ParameterError,
+    ParameterTypeError,
+    SourdineError,
+)
+
+REFUSALS = (ParameterError, ParameterTypeError)
+SLOW = Custom("slow", lambda n, t: ((t + 1) / n) ** 0.25)
+
+
+@pytest.fixture(params=["memory", "file"])
+def make(request, tmp_path):
+    def ledger(n=1000, **terms):
+        if request.param == "file":
+            terms["path"] = tmp_path / "a ledger #1?.ledger"
+        return TranscriptLedger(n, **terms)
+
+    return ledger
+
+
+# Lengths.
+
+
+@pytest.mark.parametrize("answers", [1, 2, 5, 11])
+def test_lengths_of_all_sequences_are_a_code(answers):
+    total = 0.0
+    for sequence in itertools.product([True, False], repeat=answers):
+        spent = Spent()
+        for answer in sequence:
+            spent = spent.bit(answer)
+        total += 2**-spent.bits
+    assert total == pytest.approx(1, abs=1e-9)
+
+
+def test_lengths_of_all_adaptive_transcripts_are_a_code():
+    """Whether a bit or a value comes next, and of how many levels, depends on all answers."""
+
+    def kraft(spent, told):
+        if len(told) == 5:
+            return 2**-spent.bits
+        choice = sum((i + 2) * x for i, x in enumerate(told)) % 4
+        if choice == 0:
+            levels = 1 + sum(told) % 3
+            return sum(kraft(spent.value(levels), (*told, x)) for x in range(levels))
+        return sum(kraft(spent.bit(bool(x)), (*told, x)) for x in (0, 1))
+
+    total = kraft(Spent(), ())
+    assert 1 - 1e-9 <= total <= 1 + 1e-9
+
+
+def test_closed_form_is_the_product_of_sequential_chances():
+    for answers in itertools.product([True, False], repeat=9):
+        yes = no = bits = 0
+        for answer in answers:
+            bits -= log2(((yes if answer else no) + 0.5) / (yes + no + 1))
+            yes, no = yes + answer, no + (not answer)
+        assert kt_bits(yes, no) == pytest.approx(bits, abs=1e-9)
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6))
+def test_lengths_are_symmetric_and_near_the_entropy(yes, no):
+    bits, total = kt_bits(yes, no), yes + no
+    assert bits == kt_bits(no, yes)
+    entropy = sum(x * log2(total / x) for x in (yes, no) if x)
+    slack = 1e-8 * max(total, 1) ** 0.5
+    assert entropy - slack <= bits <= entropy + 0.5 * log2(total + 1) + 1 + slack
+
+
+def test_rare_answers_are_cheap_and_surprises_dear():
+    assert kt_bits(10, 490) == pytest.approx(75.5, abs=0.05)
+    assert kt_bits(0, 500) < 6
+    assert kt_bits(250, 250) > 500
+    lopsided = Spent(answers=100, no=100)
+    assert lopsided.bit(answer=True).bits - lopsided.bits == pytest.approx(log2(101 / 0.5))
+    assert lopsided.bit(answer=False).bits - lopsided.bits == pytest.approx(-log2(100.5 / 101))
+
+
+def test_values_cost_the_logarithm_of_their_levels():
+    assert Spent().value(1) == Spent(answers=1)
+    assert Spent().value(64).bits == pytest.approx(6)
+    spent = Spent()
+    for _ in range(1000):
+        spent = spent.value(3)
+    assert Fraction(spent.value_bits) >= Fraction(1584962500721156, 10**12)
+    assert spent.value_bits == pytest.approx(1000 * log2(3), rel=1e-12)
+    assert Spent().value(2**5000).bits >= 5000
+
+
+# Widths.
+
+
+def probability_of(answers):
+    """Return a transcript's chance under the code: a product, no logarithms."""
+    yes = no = 0
+    chance = Fraction(1)
+    for answer in answers:
+        if isinstance(answer, bool):
+            chance *= Fraction(2 * (yes if answer else no) + 1, 2 * (yes + no + 1))
+            yes, no = yes + answer, no + (not answer)
+        else:
+            chance /= answer
+    return chance
+
+
+TRANSCRIPTS = st.lists(st.one_of(st.booleans(), st.integers(1, 100)), max_size=40)
+
+
+@given(TRANSCRIPTS, st.integers(1, 10**6), st.fractions("1/1000", 1))
+def test_halfwidth_is_the_theorems(answers, n, beta):
+    ledger = TranscriptLedger(n, beta=beta)
+    for answer in answers:
+        if isinstance(answer, bool):
+            ledger.charge_bit(answer)
+        else:
+            ledger.charge_value(answer)
+    i = len(answers) + 1
+    failure = beta / (i * (i + 1)) * probability_of(answers)
+    hoeffding = sqrt(log(2 / failure) / (2 * n))
+    assert ledger.halfwidth() == pytest.approx(hoeffding, rel=1e-9)
+    assert ledger.bits == pytest.approx(-log2(probability_of(answers)), abs=1e-9)
+
+
+def test_failures_of_all_queries_sum_to_beta():
+    """Over all lists of one-bit transcripts and all their queries: e^-t sums to beta at most."""
+    ledger, total = TranscriptLedger(10, beta=Fraction(1, 20)), 0.0
+    for i in range(1, 13):
+        for sequence in itertools.product([True, False], repeat=i - 1):
+            spent = Spent()
+            for answer in sequence:
+                spent = spent.bit(answer)
+            total += exp(-ledger.nats_after(spent))
+    assert total == pytest.approx(0.05 * (1 - 1 / 13), abs=1e-9)
+
+
+@pytest.mark.parametrize("dependence", [None, Markov(0.5), Blocks(10), SLOW], ids=str)
+def test_widths_and_intervals_are_those_of_the_dependence(make, dependence):
+    ledger = make(4000, dependence=dependence)
+    for answer in (True, False, False):
+        ledger.charge_bit(answer)
+    ledger.charge_value(8)
+    nats = log(5 * 6 / 0.05) + 7 * log(2)
+    nats += log(16 / 2**4)  # KT of one yes in three: 1/16
+    law = dependence or Iid()
+    assert ledger.halfwidth() == pytest.approx(law.width(4000, nats), rel=1e-12)
+    for average in (0.0, 0.01, 0.5, 1.0):
+        ends = ledger.interval(average)
+        assert ends == pytest.approx(law.interval(average, 4000, nats), rel=1e-9)
+        with ledger.turn() as turn:
+            assert turn.interval(average) == ends
+            assert turn.halfwidth() == pytest.approx(law.width(4000, nats))
+            assert turn.spent == Spent(4, 1, 2, turn.spent.value_bits)
+
+
+def test_intervals_do_not_fail_because_of_an_average():
+    ledger = TranscriptLedger(100)
+    assert ledger.interval(float("nan")) == (0.0, 1.0)
+    assert ledger.interval(1 + 1e-9) == ledger.interval(1.0)
+    assert ledger.interval(-inf) == ledger.interval(0.0)
+
+
+def test_the_smallest_beta_has_a_width():
+    ledger = TranscriptLedger(10**6, beta=Fraction(1, 10**400))
+    assert ledger.halfwidth() == pytest.approx(sqrt((log(4) + 400 * log(10)) / 2e6))
+
+
+def test_charge_returns_its_bits():
+    with TranscriptLedger(10).turn() as turn:
+        assert turn.bit(answer=True) == pytest.approx(1)
+        assert turn.bit(answer=True) == pytest.approx(-log2(0.75))
+        assert turn.value(5) == pytest.approx(log2(5))
+
+
+# What is left.
+
+
+def told(ledger, answers):
+    spent = ledger.spent
+    for answer in answers:
+        spent = spent.bit(answer)
+    return ledger.halfwidth_after(spent)
+
+
+@pytest.mark.parametrize("before", ["", "n", "nnnnnn", "ynyn", "yyyyynv", "vv"])
+@pytest.mark.parametrize("target", [0.25, 0.28, 0.29, 0.3])
+def test_remaining_answers_by_brute_force(before, target):
+    ledger = TranscriptLedger(100)
+    for letter in before:
+        ledger.charge_value(4) if letter == "v" else ledger.charge_bit(letter == "y")
+    left = ledger.remaining(target)
+
+    def all_fit(more):
+        return all(told(ledger, a) <= target for a in itertools.product([True, False], repeat=more))
+
+    most = max((m for m in range(1, 13) if all_fit(m)), default=0)
+    assert left.answers == most < 12
+
+
+@pytest.mark.parametrize("target", [0.05, 0.06, 0.2])
+@pytest.mark.parametrize("kind", [Iid(), Markov(0.5), Blocks(3), SLOW], ids=str)
+def test_what_remains_is_what_a_ledger_with_that_target_answers(kind, target):
+    free = TranscriptLedger(10_000, dependence=kind)
+    for worst in (True, False):
+        ledger = TranscriptLedger(10_000, dependence=kind, target=target)
+        left, answers = ledger.remaining(), 0
+        assert left == free.remaining(target)
+        try:
+            while answers < 3000:
+                yes = worst and ledger.spent.yes <= ledger.spent.no
+                ledger.charge_bit(yes)
+                answers += 1
+        except BudgetExceededError:
+            assert ledger.remaining().answers == 0
+            assert ledger.halfwidth() <= max(target, free.halfwidth())
+        assert answers == min(3000, left.answers if worst else left.noes)
+
+
+@pytest.mark.parametrize("target", [0.05, 0.06, 0.08, 0.3])
+def test_remaining_bits_are_those_of_one_more_value(target):
+    ledger = TranscriptLedger(5000, target=target)
+    ledger.charge_bit(answer=True)
+    bits = ledger.remaining().bits
+    levels = int(Fraction(2) ** int(bits) * Fraction(2 ** (bits % 1)))
+    with pytest.raises(BudgetExceededError):
+        ledger.charge_value(levels * 1001 // 1000 + 1)
+    ledger.charge_value(levels * 999 // 1000)
+    assert ledger.halfwidth() <= target
+    assert ledger.remaining().bits == 0
+
+
+def test_nothing_remains_where_the_width_is_passed():
+    left = TranscriptLedger(100).remaining(0.01)
+    assert (left.bits, left.answers, left.noes) == (0.0, 0, 0)
+    with pytest.raises(ParameterError, match=r"target must be given.*Type remaining\(0\.05\)"):
+        TranscriptLedger(100).remaining()
+
+
+def test_remaining_noes_of_a_long_run_are_many():
+    left = TranscriptLedger(10_000).remaining(0.05)
+    assert left.noes > 100 * left.answers
+    flat = TranscriptLedger(5, dependence=Custom("flat", lambda _n, _t: 0.1))
+    assert flat.remaining(0.2).answers > 10**11
+
+
+# The target.
+
+
+def test_refusal_never_depends_on_the_answer(make):
+    ledger = make(300, target=Fraction(1, 10))
+    pattern = itertools.cycle([False, False, False, True])
+    while True:
+        refused = []
+        for answer in (True, False):
+            try:
+                with ledger.turn() as turn:
+                    turn.bit(answer)
+                    raise KeyError  # noqa: TRY301 - undone: only whether it fits is of interest
+            except KeyError:
+                refused.append(None)
+            except BudgetExceededError as error:
+                refused.append(str(error))
+        assert refused[0] == refused[1]
+        if refused[0]:
+            break
+        ledger.charge_bit(next(pattern))
+    assert "must stay at most 0.1, got" in refused[0]
+    assert "Nothing was answered" in refused[0]
+    before = ledger.history
+    for refuse in (lambda: ledger.charge_bit(answer=False), lambda: ledger.charge_value(2**40)):
+        with pytest.raises(BudgetExceededError):
+            refuse()
+    assert ledger.history == before
+    assert ledger.halfwidth() <= 0.1
+
+
+def test_a_target_is_compared_exactly():
+    at = TranscriptLedger(50, dependence=Custom("flat", lambda _n, _t: 0.1))
+    at.charge_bit(answer=True)
+    exact = Fraction(0.1)
+    for target, fits in ((exact, True), (exact - Fraction(1, 10**30), False), (0.1, False)):
+        ledger = TranscriptLedger(50, dependence=at.dependence, target=target)
+        assert (ledger.remaining().answers > 0) == fits
+        if fits:
+            ledger.charge_bit(answer=True)
+        else:
+            with pytest.raises(BudgetExceededError):
+                ledger.charge_bit(answer=True)
+
+
+# Turns.
+
+
+def test_a_turn_reads_decides_and_charges(make):
+    ledger = make()
+    with ledger.turn() as turn:
+        turn.bit(answer=True, what="confirm tree")
+        turn.value(9, "score")
+        assert [line.what for line in turn.history()] == ["confirm tree", "score"]
+    lines = ledger.history
+    assert [line.number for line in lines] == [1, 2]
+    assert lines[-1].spent == ledger.spent == Spent(2, 1, 0, ledger.spent.value_bits)
+    assert all(line.when.endswith("+00:00") for line in lines)
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_whatever_raises_in_a_turn_undoes_it(make, error):
+    ledger = make()
+    ledger.charge_bit(answer=True)
+    before = ledger.history
+    with pytest.raises(error), ledger.turn() as turn:  # noqa: PT012
+        turn.bit(answer=False)
+        turn.value(100)
+        raise error
+    assert ledger.history == before
+    ledger.charge_bit(answer=False)
+    assert ledger.spent == Spent(2, 1, 1)
+
+
+def test_a_turn_that_is_over_charges_nothing(make):
+    ledger = make()
+    with ledger.turn() as turn:
+        turn.bit(answer=True)
+    for charge in (lambda: turn.bit(answer=True), lambda: turn.value(2)):
+        with pytest.raises(SourdineError, match="got one that is over"):
+            charge()
+    assert ledger.spent.answers == 1
+
+
+def test_a_turn_inside_a_turn_is_refused_and_does_not_hang(make):
+    ledger = make()
+    with ledger.turn() as turn:
+        for nested in (ledger.halfwidth, ledger.remaining, lambda: ledger.charge_bit(answer=True)):
+            with pytest.raises(SourdineError, match=r"turn must end|target must be given"):
+                nested()
+        turn.bit(answer=True)
+    assert ledger.spent.answers == 1
+
+
+@pytest.mark.parametrize("answer", ["yes", 1, None, 0.0])
+def test_answers_are_true_or_false(make, answer):
+    with pytest.raises(ParameterTypeError, match="answer must be True or False"):
+        make().charge_bit(answer)
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [{"n": 0}, {"n": 2.5}, {"beta": 0}, {"beta": 1.1}, {"target": 0}, {"target": "x"}],
+)
+def test_bad_terms_are_refused(terms):
+    with pytest.raises(REFUSALS, match=f"^{next(iter(terms))} must be"):
+        TranscriptLedger(**({"n": 10} | terms))
+
+
+@pytest.mark.parametrize("levels", [0, -1, 2.5, "x", True])
+def test_levels_are_a_whole_number(make, levels):
+    ledger = make()
+    with pytest.raises(REFUSALS, match=r"^levels must be"):
+        ledger.charge_value(levels)
+    assert ledger.history == []
+
+
+def test_threads_share_exactly(make):
+    ledger = make(2000, target=0.1)
+    fits = ledger.remaining().noes
+
+    def attempt(_):
+        try:
+            ledger.charge_bit(answer=False)
+        except BudgetExceededError:
+            return False
+        return True
+
+    ledger.charge_value(2 ** int(ledger.remaining().bits - 12))
+    fits = ledger.remaining().noes
+    assert 5 < fits < 60
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(attempt, range(80))) == fits
+    assert ledger.spent.no == fits
+
+
+def test_a_ledger_in_memory_cannot_be_doubled():
+    ledger = TranscriptLedger(100)
+    for double in (copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError):
+            double(ledger)
+
+
+# Long transcripts.
+
+
+def test_a_hundred_thousand_bits_neither_underflow_nor_slow_down():
+    ledger = TranscriptLedger(10**9)
+    begin, laps = time.process_time(), []
+    with ledger.turn() as turn:
+        for i in range(100_000):
+            turn.bit(i % 2 == 0)
+            if i % 5000 == 4999:
+                laps.append(time.process_time() - begin)
+                begin = time.process_time()
+    assert ledger.bits == pytest.approx(100_000 + 0.5 * log2(100_000), abs=1)
+    assert isclose(ledger.halfwidth(), sqrt(log(2) * 1e5 / 2e9), rel_tol=2e-3)
+    assert min(laps[10:]) < 3 * min(laps[:10])
+
+
+def test_a_charge_is_quick():
+    """About 12 microseconds where a KT length takes half a one, and no file is waited for."""
+    ledger = TranscriptLedger(10**6, target=0.5)
+
+    def best(what, times):
+        laps = []
+        for _ in range(15):
+            begin = time.process_time()
+            for i in range(times):
+                what(i)
+            laps.append((time.process_time() - begin) / times)
+        return min(laps)
+
+    reference = best(lambda i: kt_bits(i, i), 2000)
+    assert best(lambda i: ledger.charge_bit(i % 3 == 0), 300) < 60 * reference

@@ -1,0 +1,341 @@
+"""A transcript ledger in a file: shared, kept, and never less than what was told."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+from fractions import Fraction
+
+import pytest
+
+from sourdine.adaptive.ledger import (
+    LEDGER_TABLES,
+    Blocks,
+    Custom,
+    Iid,
+    Markov,
+    Spent,
+    TranscriptLedger,
+)
+from sourdine.book import Book, Kind
+from sourdine.errors import (
+    BudgetExceededError,
+    ParameterError,
+    ParameterTypeError,
+    SourdineError,
+)
+
+LEDGER_KIND = Kind(noun="ledger", mark=b"SouT", version=1, schema=LEDGER_TABLES)
+SLOW = Custom("slow", lambda n, t: ((t + 1) / n) ** 0.25)
+
+
+def test_a_file_remembers(tmp_path):
+    path = tmp_path / "eval.ledger"
+    first = TranscriptLedger(
+        500, beta=Fraction(1, 7), dependence=Markov(0.25), target=0.4, path=path, name="clinic"
+    )
+    first.charge_bit(answer=True)
+    first.charge_value(10, "score")
+    again = TranscriptLedger.open(path)
+    terms = ("n", "beta", "dependence", "target", "name", "path", "limit", "history")
+    for word in terms:
+        assert getattr(again, word) == getattr(first, word), word
+    assert again.halfwidth() == first.halfwidth()
+    same = TranscriptLedger(
+        500, beta=Fraction(1, 7), dependence=Markov(0.25), target=0.4, path=path
+    )
+    assert same.name == "clinic"
+    same.charge_bit(answer=False)
+    assert again.spent == first.spent == Spent(3, 1, 1, first.spent.value_bits)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["eval.ledger"]
+    assert TranscriptLedger(5).path is None
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"n": 501}, "n must be 500, as the ledger eval.ledger says since it was opened, got 501"),
+        ({"beta": 0.1}, "beta must be 1/20, as"),
+        ({"dependence": Blocks(2)}, "dependence must be {'name': 'iid'}, as"),
+        ({"target": 0.2}, "target must be None, as"),
+        ({"name": "other"}, "name must be clinic, as"),
+    ],
+)
+def test_other_terms_are_refused(tmp_path, change, text):
+    path = tmp_path / "eval.ledger"
+    terms = {"n": 500, "name": "clinic", "path": path}
+    TranscriptLedger(**terms)
+    with pytest.raises(ParameterError, match=re.escape(text)):
+        TranscriptLedger(**(terms | change))
+
+
+@pytest.mark.parametrize("dependence", [Iid(), Markov(Fraction(1, 3)), Blocks(7)], ids=str)
+def test_a_file_names_its_dependence(tmp_path, dependence):
+    TranscriptLedger(50, dependence=dependence, path=tmp_path / "x.ledger")
+    assert TranscriptLedger.open(tmp_path / "x.ledger").dependence == dependence
+
+
+def test_a_custom_dependence_is_given_again(tmp_path):
+    path = tmp_path / "x.ledger"
+    TranscriptLedger(50, dependence=SLOW, path=path).charge_bit(answer=True)
+    with pytest.raises(ParameterError, match=r"Type dependence=Custom\('slow', \.\.\.\)"):
+        TranscriptLedger.open(path)
+    again = TranscriptLedger.open(path, dependence=SLOW)
+    assert again.halfwidth() == SLOW.width(50, again.nats_after(again.spent))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE answers SET yes = 0",
+        "DELETE FROM answers",
+        "INSERT OR REPLACE INTO answers VALUES (1, 't', 'w', 0, 0, 0.0)",
+        "INSERT INTO answers VALUES (7, 't', 'w', 2, 0, 0.0)",
+        "INSERT INTO answers VALUES (NULL, 't', 'w', 2, 0, 0.0)",
+        "UPDATE terms SET n = 1000000",
+        "DELETE FROM terms",
+        "INSERT INTO terms SELECT * FROM terms",
+    ],
+)
+def test_the_file_only_grows(tmp_path, statement):
+    path = tmp_path / "x.ledger"
+    ledger = TranscriptLedger(50, path=path)
+    ledger.charge_bit(answer=True)
+    connection = sqlite3.connect(path)
+    with pytest.raises(sqlite3.IntegrityError):
+        connection.execute(statement)
+    connection.close()
+    assert ledger.spent == Spent(1, 1, 0)
+    assert TranscriptLedger.open(path).n == 50
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "0, 0, 0.0",
+        "2, 0, 0.5",
+        "3, 0, 0.0",
+        "1, 0, -1.0",
+        "1, 0, 'x'",
+        "1, 0, 9e999",
+        "'x', 0, 0.0",
+    ],
+)
+def test_lines_that_do_not_add_up_are_refused(tmp_path, line):
+    path = tmp_path / "x.ledger"
+    TranscriptLedger(50, path=path).charge_bit(answer=True)
+    append(path, f"INSERT INTO answers VALUES (2, 't', 'w', {line})")  # noqa: S608
+    with pytest.raises(ParameterError, match="lines do not add up"):
+        TranscriptLedger.open(path)
+
+
+def append(path, statement):
+    connection = sqlite3.connect(path)
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "terms", ["'x', '1/20', '{}'", "5, '1/0', '{}'", "5, 'one', '{}'", "5, '1', '{'", "5, '1', '3'"]
+)
+def test_terms_that_cannot_be_read_are_refused(tmp_path, terms):
+    path = tmp_path / "x.ledger"
+    statement = f"INSERT INTO terms VALUES ('id', 't', {terms}, NULL, NULL)"  # noqa: S608
+    Book(path, LEDGER_KIND, lambda connection: connection.execute(statement))
+    with pytest.raises(ParameterError, match="ledger must be a file that Sourdine wrote"):
+        TranscriptLedger.open(path)
+
+
+def test_a_damaged_file_is_refused(tmp_path):
+    path = tmp_path / "x.ledger"
+    ledger = TranscriptLedger(50, path=path)
+    with ledger.turn() as turn:
+        for _ in range(60):
+            turn.bit(answer=True, what="x" * 500)
+    whole = path.read_bytes()
+    for cut in (len(whole) // 2, len(whole) - 4096):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(SourdineError, match=r"x\.ledger"):
+            TranscriptLedger.open(path)
+    path.write_bytes(whole[:8192] + b"\xa7" * 8192 + whole[16384:])
+    with pytest.raises(SourdineError, match="Sourdine wrote"):
+        TranscriptLedger.open(path)
+
+
+def test_two_ledgers_of_one_file_share_what_is_left(tmp_path):
+    path = tmp_path / "x.ledger"
+    one = TranscriptLedger(300, target=0.12, path=path)
+    two = TranscriptLedger.open(path)
+    fits = one.remaining().noes
+    for ledger in itertools.islice(itertools.cycle([one, two]), fits):
+        ledger.charge_bit(answer=False)
+    for ledger in (one, two):
+        assert ledger.spent.no == fits
+        with pytest.raises(BudgetExceededError):
+            ledger.charge_bit(answer=False)
+
+
+def test_a_larger_book_holds_a_ledger(tmp_path):
+    """As a guard does: labels, proposals and the ledger in one file and one transaction."""
+    kind = Kind(
+        noun="guard",
+        mark=b"Test",
+        version=3,
+        schema=LEDGER_TABLES + "CREATE TABLE labels (row INTEGER PRIMARY KEY, label REAL);\n",
+    )
+
+    def begin(connection):
+        TranscriptLedger(4, target=0.99, name="labels").write_terms(connection)
+        connection.executemany("INSERT INTO labels VALUES (?, ?)", enumerate([0.0, 1.0, 1.0, 0.0]))
+
+    path = tmp_path / "x.guard"
+    ledger = TranscriptLedger.open(Book(path, kind, begin))
+    assert (ledger.n, ledger.target, ledger.name) == (4, Fraction("0.99"), "labels")
+    with pytest.raises(BudgetExceededError), ledger.turn() as turn:  # noqa: PT012
+        turn.connection.execute("INSERT INTO labels VALUES (9, 1.0)")
+        turn.bit(answer=True)
+        turn.value(10**9)
+    with ledger.turn() as turn:
+        (count,) = turn.connection.execute("SELECT sum(label) FROM labels").fetchone()
+        assert count == 2
+        turn.bit(answer=True)
+    again = TranscriptLedger.open(Book(path, kind))
+    assert again.spent == Spent(1, 1, 0)
+    with pytest.raises(ParameterError, match="a database of something else"):
+        TranscriptLedger.open(path)
+
+
+def test_a_ledger_in_memory_has_no_connection():
+    with TranscriptLedger(4).turn() as turn, pytest.raises(ParameterTypeError, match="in memory"):
+        _ = turn.connection
+
+
+def test_paths_that_cannot_be(tmp_path):
+    with pytest.raises(SourdineError, match="no such folder"):
+        TranscriptLedger(5, path=tmp_path / "nowhere" / "x.ledger")
+    with pytest.raises(SourdineError, match="no such file"):
+        TranscriptLedger.open(tmp_path / "x.ledger")
+    assert list(tmp_path.iterdir()) == []
+
+
+# Processes.
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
+
+
+def run(script, *arguments):
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", script, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.split()
+
+
+@needs_fork
+def test_forked_processes_share_a_file_and_not_memory(tmp_path):
+    assert run(FORKS, tmp_path / "x.ledger") == ["refused"] * 3 + ["4", "1"]
+
+
+FORKS = """
+import os, sys
+from sourdine.adaptive.ledger import TranscriptLedger
+from sourdine.errors import BudgetExceededError
+memory, file = TranscriptLedger(9), TranscriptLedger(9, path=sys.argv[1])
+memory.charge_bit(True)
+file.charge_bit(True)
+for _ in range(3):
+    child = os.fork()
+    if not child:
+        file.charge_bit(False)
+        try:
+            memory.charge_bit(False)
+        except BudgetExceededError:
+            os.write(1, b"refused\\n")
+        os._exit(0)
+    os.waitpid(child, 0)
+print(file.spent.answers, memory.spent.answers)
+"""
+
+
+@needs_fork
+def test_killed_processes_lose_no_answer(tmp_path):
+    """Killed at random moments: what was told is charged, and at most one charge was not told."""
+    path = tmp_path / "x.ledger"
+    counts = [tuple(map(int, pair.split(":"))) for pair in run(KILLS, path, 40)]
+    ledger = TranscriptLedger.open(path)
+    charges = [line.what for line in ledger.history]
+    ledger.charge_bit(answer=True)
+    assert sum(shown for _, shown in counts) > 10, "the processes got to work"
+    for writer, shown in counts:
+        assert 0 <= charges.count(str(writer)) - shown <= 1
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["x.ledger"]
+
+
+@needs_fork
+def test_eight_processes_share_exactly_what_fits(tmp_path):
+    ledger = TranscriptLedger(2000, target=0.1, path=tmp_path / "x.ledger")
+    ledger.charge_value(2 ** int(ledger.remaining().bits - 16))
+    fits = ledger.remaining().noes
+    assert fits > 16
+    counts = [int(pair.split(":")[1]) for pair in run(KILLS, ledger.path, 0)]
+    assert len(counts) == 8
+    assert sum(counts) == fits == ledger.spent.no
+
+
+KILLS = """
+import itertools, os, random, signal, sys, time
+from sourdine.adaptive.ledger import TranscriptLedger
+from sourdine.errors import BudgetExceededError
+path, kills = sys.argv[1], int(sys.argv[2])
+chance = random.Random(5)
+ledger = TranscriptLedger(2000, path=path) if kills else TranscriptLedger.open(path)
+def start(name):
+    reading, writing = os.pipe()
+    process = os.fork()
+    if process:
+        os.close(writing)
+        return name, process, reading
+    try:
+        while True:
+            ledger.charge_bit(False, what=str(name))
+            os.write(writing, b".")
+    except BudgetExceededError:
+        os._exit(0)
+    except BaseException as error:
+        os.write(2, repr(error).encode())
+    os._exit(1)
+def end(name, process, reading):
+    _, status = os.waitpid(process, 0)
+    assert status in (0, signal.SIGKILL), status
+    os.set_blocking(reading, False)
+    shown = b""
+    try:
+        while part := os.read(reading, 65536):
+            shown += part
+    except BlockingIOError:
+        pass
+    print(f"{name}:{len(shown)}")
+if not kills:
+    for writer in [start(i) for i in range(8)]:
+        end(*writer)
+alive, names = [], itertools.count()
+for _ in range(kills):
+    while len(alive) < 3:
+        alive.append(start(next(names)))
+    time.sleep(chance.uniform(0, 0.06))
+    writer = alive.pop(chance.randrange(3))
+    os.kill(writer[1], signal.SIGKILL)
+    end(*writer)
+for writer in alive:
+    os.kill(writer[1], signal.SIGKILL)
+    end(*writer)
+"""
