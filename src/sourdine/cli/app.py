@@ -9,6 +9,7 @@ import typer
 
 from sourdine import __version__
 from sourdine.cli.commands import add_local, add_plans, add_statistics
+from sourdine.cli.guard import guard
 from sourdine.cli.wording import as_typed
 from sourdine.errors import BudgetExceededError, SourdineError
 
@@ -31,6 +32,7 @@ add_statistics(app)
 add_local(app)
 add_plans(plan)
 app.add_typer(plan, name="plan")
+app.add_typer(guard, name="guard")
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback

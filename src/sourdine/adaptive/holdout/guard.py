@@ -1,0 +1,383 @@
+r"""A guard for evaluation data that is used again and again.
+
+Whoever climbs on a fixed set of labels ends above the truth: the best of many tries is the
+luckiest of them. The guard holds the labels and answers three questions, each charged to a
+transcript ledger (`sourdine.adaptive.ledger`), so that what it says stays true for all tries at
+once, whoever asks: a person, a leaderboard, an automatic agent.
+
+============  =========================================================  ======================
+``confirm``   is the new one better than the old one? yes or no          a bit, less where no is
+                                                                         usual
+``score``     the accuracy on a public grid, with an interval            log2 of the levels
+``final``     the exact accuracy, with an interval; nothing after it     closes the guard
+============  =========================================================  ======================
+
+Nothing else about the labels is told: no error, no printed form, no file that others may read.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from sourdine.adaptive.answers import Answer, Certificate
+from sourdine.adaptive.holdout.column import Column
+from sourdine.adaptive.holdout.evidence import proves_progress, stands_out
+from sourdine.adaptive.holdout.losses import read_loss
+from sourdine.adaptive.holdout.rounding import rounded, step_of
+from sourdine.adaptive.holdout.store import (
+    FINAL,
+    FileStore,
+    MemoryStore,
+    labels_in,
+    new_file,
+    old_file,
+)
+from sourdine.adaptive.holdout.verdict import Verdict
+from sourdine.adaptive.ledger import Remaining, TranscriptLedger
+from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
+from sourdine.exact import at_least, flag, number
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from sourdine.adaptive.holdout.losses import Loss
+    from sourdine.adaptive.holdout.store import Store
+    from sourdine.adaptive.ledger import Dependence, Turn
+    from sourdine.exact.parameters import Number
+
+    Losses = NDArray[np.float64]
+
+__all__ = ["GuardedHoldout"]
+
+
+class GuardedHoldout:
+    r"""Labels that answer questions about predictions, and count what they tell.
+
+    Parameters
+    ----------
+    labels
+        One for each row of the evaluation data: numbers, booleans or texts; what is missing
+        counts as a mistake of every prediction. How many there are, and whether they are numbers
+        or texts, is public.
+    loss
+        ``"zero-one"`` for mistakes; ``"absolute"`` for distances, with ``scale``; or a function
+        of the arrays of predictions and labels to a loss in [0, 1] for each row.
+    scale
+        The distance that counts as wholly wrong, for ``"absolute"``.
+    baseline
+        Predictions that the first new ones must beat; else the first ``confirm`` names them.
+    ledger
+        A ledger over the same rows that others charge too; a new one if left out.
+    beta
+        The chance that any interval, of all that are ever given, misses; 0.05 if left out.
+    dependence
+        How the rows depend on each other; independent if left out.
+    target
+        Refuse what would take the half-width of the next answer above this.
+
+    Examples
+    --------
+    >>> labels = [0, 1] * 1000
+    >>> guard = GuardedHoldout(labels, baseline=[0] * 2000, target=0.06)
+    >>> better = [0, 1, 0, 0] * 500
+    >>> verdict = guard.confirm(better)
+    >>> bool(verdict), verdict.remaining.answers
+    (True, 6)
+    >>> bool(guard.confirm([0, 0, 0, 1] * 500))
+    False
+    >>> print(guard.score(better, resolution=0.05))
+    0.75, between 0.6833 and 0.8114, 4.39 bits
+    >>> print(guard.final())
+    0.75, between 0.7011 and 0.795, 11 bits
+    """
+
+    __slots__ = ("_labels", "_loss", "_store", "ledger")
+
+    def __init__(  # noqa: PLR0913 - the terms of a guard
+        self,
+        labels: object,
+        *,
+        loss: object = "zero-one",
+        scale: Number | None = None,
+        baseline: object = None,
+        ledger: TranscriptLedger | None = None,
+        beta: Number | None = None,
+        dependence: Dependence | None = None,
+        target: Number | None = None,
+    ) -> None:
+        self._labels = labels if isinstance(labels, Column) else Column.read(labels, "labels")
+        self._loss: Loss = read_loss(loss, scale, self._labels)
+        terms = {"beta": beta, "dependence": dependence, "target": target}
+        self.ledger = _ledger(len(self._labels), ledger, terms)
+        self._store: Store = MemoryStore(self._baseline(baseline))
+
+    @classmethod
+    def create(  # noqa: PLR0913 - the terms of a guard
+        cls,
+        path: str | os.PathLike[str],
+        labels: object,
+        *,
+        loss: object = "zero-one",
+        scale: Number | None = None,
+        baseline: object = None,
+        beta: Number = 0.05,
+        dependence: Dependence | None = None,
+        target: Number | None = None,
+        name: str | None = None,
+    ) -> GuardedHoldout:
+        """Make a file that holds the labels, the ledger and the predictions that hold.
+
+        Only its owner may read it. All processes that name it share it; what was charged survives
+        kills (``test_killed_processes_lose_no_charge``) and other writers
+        (``test_writers_at_once``).
+        """
+        guard = cls(labels, loss=loss, scale=scale, beta=beta, dependence=dependence, target=target)
+        guard.ledger.name = name
+        first = guard._baseline(baseline)
+        new_file(path, guard.ledger, guard._labels, guard._loss, first)
+        return cls.open(path, dependence=dependence)
+
+    @classmethod
+    def open(
+        cls, path: str | os.PathLike[str], *, dependence: Dependence | None = None
+    ) -> GuardedHoldout:
+        """Return the guard that a file keeps; a custom dependence must be given again."""
+        book = old_file(path)
+        labels, loss = labels_in(book)
+        ledger = TranscriptLedger.open(book, dependence=dependence)
+        guard = cls(labels, loss=loss, ledger=ledger)
+        guard._store = FileStore()
+        return guard
+
+    def confirm(
+        self,
+        new: object,
+        old: object = None,
+        *,
+        margin: Number = 1.0,
+        certified: bool = False,
+    ) -> Verdict:
+        r"""Answer whether new predictions are better than old ones, and keep them if so.
+
+        Parameters
+        ----------
+        new
+            The predictions, in the order of the labels.
+        old
+            What they must beat; those confirmed last, or the baseline, if left out.
+        margin
+            How many standard errors of the paired difference they must be better by.
+        certified
+            Confirm only what is proved to be better: all such confirmations that a ledger ever
+            gives are true, but for its beta (``test_certified_confirmations_are_true``).
+
+        Returns
+        -------
+        Verdict
+            True if confirmed.
+        """
+        fresh, given = self._read(new, "new"), None if old is None else self._read(old, "old")
+        least, proved = float(at_least(margin, "margin", 0)), flag(certified, "certified")
+        losses = self._losses(fresh)
+        with self._turn() as turn:
+            before = self._store.confirmed(turn) if given is None else given
+            if before is None:
+                raise ParameterError(
+                    "old must be given the first time, got none. Type old=... for the predictions "
+                    "to beat, or give a baseline when the guard is made."
+                )
+            d = self._losses(before) - losses
+            nats = self.ledger.nats_after(turn.spent)
+            answer = stands_out(d, least, self.ledger.dependence, nats)
+            if proved:
+                answer &= proves_progress(d, self.ledger.dependence, nats)
+            bits = turn.bit(answer, "confirm, certified" if proved else "confirm")
+            if answer:
+                self._store.confirm(turn, fresh)
+        return Verdict(answer, bits, self._left())
+
+    def score(self, predictions: object, *, resolution: Number = 0.01) -> Answer:
+        r"""Answer one minus the average loss (the accuracy), on a public grid.
+
+        The interval allows for the rounding: it goes from the lower end that the least average of
+        the cell would have to the upper end of the largest (``test_scores_cover_the_truth``).
+
+        Parameters
+        ----------
+        predictions
+            In the order of the labels.
+        resolution
+            The step of the grid; the coarser, the cheaper.
+        """
+        step = number(resolution, "resolution", above=0, most=1)
+        average = self._average(self._read(predictions, "predictions"))
+        with self._turn() as turn:
+            return rounded(average, step, turn)
+
+    def final(self, predictions: object = None) -> Answer:
+        """Answer the exact average of the predictions that hold, or of others, and close.
+
+        It costs nothing that anyone still needs, for nothing is answered after it.
+        """
+        given = None if predictions is None else self._read(predictions, "predictions")
+        with self._turn() as turn:
+            last = self._store.confirmed(turn) if given is None else given
+            if last is None:
+                raise ParameterError(
+                    "predictions must be given where none were confirmed, got none. "
+                    "Type final(predictions)."
+                )
+            average = self._average(last)
+            lower, upper = turn.interval(average)
+            bits = _told_last(turn, self._loss.levels(self.n))
+        return Answer(average, lower, upper, bits)
+
+    def remaining(self, target: Number | None = None) -> Remaining:
+        """Return what can be told before the next half-width is above the target."""
+        return Remaining(0.0, 0, 0) if self.closed else self.ledger.remaining(target)
+
+    def certificate(self) -> Certificate:
+        """Return what is proved of all averages answered so far."""
+        with self.ledger.turn() as turn:
+            width, answers, bits = turn.halfwidth(), turn.spent.answers, turn.spent.bits
+            steps = [step_of(line.what) for line in turn.history()]
+        rows = self.ledger.dependence.facts()["name"]
+        return Certificate(
+            width + float(max(steps, default=Fraction(0))) / 2,
+            float(self.ledger.beta),
+            answers,
+            f"{bits:.4g} bits told about {self.n} rows declared {rows}, theorem of the transcript "
+            "ledger",
+        )
+
+    @property
+    def n(self) -> int:
+        """How many rows there are."""
+        return self.ledger.n
+
+    @property
+    def kind(self) -> str:
+        """Whether labels are numbers or texts."""
+        return self._labels.kind
+
+    @property
+    def loss(self) -> str:
+        """The name of the loss."""
+        return self._loss.name
+
+    @property
+    def bits(self) -> float:
+        """The bits told so far."""
+        return self.ledger.bits
+
+    @property
+    def path(self) -> Path | None:
+        """The file; None in memory."""
+        return self.ledger.path
+
+    @property
+    def closed(self) -> bool:
+        """Whether the final answer was given."""
+        with self.ledger.turn() as turn:
+            return self._store.closed(turn)
+
+    @property
+    def confirmed(self) -> list[Any] | None:
+        """The predictions confirmed last, or the baseline; None if there are none."""
+        with self.ledger.turn() as turn:
+            held = self._store.confirmed(turn)
+        return None if held is None else held.values.tolist()
+
+    def __repr__(self) -> str:
+        place = "" if self.path is None else f", path={str(self.path)!r}"
+        return f"GuardedHoldout(n={self.n}, loss={self.loss!r}, bits={self.bits:.4g}{place})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if not isinstance(self._store, FileStore):
+            raise ParameterTypeError(
+                "a guard in memory must stay in its process, for copies would not count together. "
+                "Type GuardedHoldout.create('eval.guard', labels) to share one."
+            )
+        return _reopened, (str(self.path), self.ledger.dependence)
+
+    @contextmanager
+    def _turn(self) -> Iterator[Turn]:
+        with self.ledger.turn() as turn:
+            if self._store.closed(turn):
+                raise BudgetExceededError(
+                    "the guard must be open, got one whose final answer was given. Nothing was "
+                    "answered: take fresh data."
+                )
+            yield turn
+
+    def _read(self, given: object, name: str) -> Column:
+        column = self._loss.read(given, name, self._labels)
+        if len(column) != self.n:
+            raise ParameterError(
+                f"{name} must be one for each of {self.n} labels, got {len(column)}. "
+                "Predict all rows of the evaluation data, in their order."
+            )
+        if not column.whole:
+            raise ParameterError(
+                f"{name} must be there for every row, got missing or infinite ones. "
+                "Type some value for them: a guess may be wrong, a gap may not be."
+            )
+        return column
+
+    def _baseline(self, given: object) -> Column | None:
+        return None if given is None else self._read(given, "baseline")
+
+    def _losses(self, predictions: Column) -> Losses:
+        return self._loss.of(predictions, self._labels)
+
+    def _average(self, predictions: Column) -> float:
+        return 1.0 - float(self._losses(predictions).mean())
+
+    def _left(self) -> Remaining | None:
+        return None if self.ledger.target is None else self.ledger.remaining()
+
+
+def _told_last(turn: Turn, levels: int) -> float:
+    """Charge the last answer: no target limits it, for there is no next half-width to keep."""
+    return turn._charge(turn.spent.value(levels), turn.spent, FINAL)  # noqa: SLF001
+
+
+def _ledger(n: int, given: TranscriptLedger | None, terms: dict[str, Any]) -> TranscriptLedger:
+    kept = {name: value for name, value in terms.items() if value is not None}
+    if given is None:
+        ledger = TranscriptLedger(n, **kept)
+    elif kept:
+        raise ParameterError(
+            f"{next(iter(kept))} must be left out where a ledger is given, for the ledger has its "
+            "own. Type TranscriptLedger(n, beta=0.05, target=0.05)."
+        )
+    elif not isinstance(given, TranscriptLedger):
+        raise ParameterTypeError(
+            f"ledger must be a TranscriptLedger, got {type(given).__name__}. "
+            f"Type TranscriptLedger({n})."
+        )
+    elif given.n != n:
+        raise ParameterError(
+            f"ledger must be of {n} rows, one for each label, got {given.n}. "
+            f"Type TranscriptLedger({n})."
+        )
+    else:
+        ledger = given
+    first = ledger.halfwidth()
+    if first > ledger.limit and ledger.spent.answers == 0:
+        raise ParameterError(
+            f"target must be at least {first:.4g}, the half-width of the first answer from {n} "
+            f"rows, got {ledger.limit:g}. Type target={1.5 * first:.2g} or take more rows."
+        )
+    return ledger
+
+
+def _reopened(path: str, dependence: Dependence) -> GuardedHoldout:
+    return GuardedHoldout.open(path, dependence=dependence)

@@ -1,0 +1,186 @@
+r"""A leaderboard that cannot be climbed by luck: the Ladder [1]_ on a guard's ledger.
+
+A submission's score is shown only if it beats the leader by a step; all others learn that they
+did not, and no more. Hundreds of tries that lead nowhere then cost a few bits, since no is usual,
+and every score that is shown comes with an interval that holds for all of them at once.
+
+References
+----------
+.. [1] A. Blum, M. Hardt, "The Ladder: a reliable leaderboard for machine learning competitions",
+   ICML 2015.
+"""
+
+# ruff: noqa: SLF001 - a leaderboard reads with the guard's own eyes
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import isqrt
+from typing import TYPE_CHECKING
+
+from sourdine.adaptive.holdout.evidence import stands_out
+from sourdine.adaptive.holdout.rounding import levels_of, rounded
+from sourdine.adaptive.holdout.store import Entry
+from sourdine.adaptive.holdout.verdict import left_in_words
+from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
+from sourdine.exact import number
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from sourdine.adaptive.answers import Answer
+    from sourdine.adaptive.holdout.guard import GuardedHoldout
+    from sourdine.adaptive.ledger import Remaining, Turn
+    from sourdine.exact.parameters import Number
+
+__all__ = ["Leaderboard", "Standing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a submission is told; true if it leads now.
+
+    Parameters
+    ----------
+    name
+        Whose it is.
+    score
+        The accuracy with its interval; None if it does not beat the leader by a step.
+    bits
+        What the answer cost.
+    remaining
+        What can still be told; None if the ledger has no target.
+    """
+
+    name: str
+    score: Answer | None
+    bits: float
+    remaining: Remaining | None = None
+
+    def __bool__(self) -> bool:
+        return self.score is not None
+
+    def __str__(self) -> str:
+        said = "not better than the leader" if self.score is None else f"leads with {self.score}"
+        left = "" if self.remaining is None else f"; {left_in_words(self.remaining)}"
+        return f"{self.name}: {said}{left}"
+
+
+class Leaderboard:
+    r"""Submissions against one guard, of which only those that lead see a score.
+
+    Parameters
+    ----------
+    guard
+        It holds the labels and the ledger; a guard in a file keeps the leaderboard there too.
+    step
+        By how much a submission must beat the leader, and the grid of the scores. ``"auto"``: by
+        the standard error of the paired difference, and :math:`1/\lceil\sqrt n\,\rceil`.
+
+    Examples
+    --------
+    >>> from sourdine.adaptive.holdout import GuardedHoldout
+    >>> board = Leaderboard(GuardedHoldout(["cat", "dog"] * 500))
+    >>> print(board.submit("all cats", ["cat"] * 1000))
+    all cats: leads with 0.5, between 0.4378 and 0.5622, 5.04 bits
+    >>> print(board.submit("all dogs", ["dog"] * 1000))
+    all dogs: not better than the leader
+    >>> bool(board.submit("one cat in four", ["cat", "dog", "dog", "dog"] * 250))
+    True
+    >>> print(board)
+    name             score   lower   upper  bits
+    one cat in four   0.75  0.6618  0.8273  7.04
+    all cats           0.5  0.4378  0.5622  5.04
+    1 more did not beat the leader; the next answer is within 0.09 of the truth
+    """
+
+    __slots__ = ("_auto", "guard", "step")
+
+    def __init__(self, guard: GuardedHoldout, step: Number | str = "auto") -> None:
+        self.guard = guard
+        self._auto = step == "auto"
+        if isinstance(step, str) and not self._auto:
+            raise ParameterTypeError(
+                f"step must be 'auto' or a number, got {step!r}. Type step=0.01."
+            )
+        grid = Fraction(1, isqrt(guard.n - 1) + 1) if self._auto else step
+        self.step: Fraction = number(grid, "step", above=0, most=1)
+
+    def submit(self, name: str, predictions: object) -> Standing:
+        """Compare predictions with the leader's; show their score if they lead now.
+
+        The first submission always leads. Whether there is room left for an answer never depends
+        on which one it is (``test_refusal_does_not_depend_on_the_answer``).
+        """
+        if not isinstance(name, str) or not name.strip():
+            raise ParameterError("name must be a text, got none. Type submit('anna', predictions).")
+        guard = self.guard
+        given = guard._read(predictions, "predictions")
+        losses = guard._losses(given)
+        with guard._turn() as turn:
+            store = guard._store
+            leader = store.leader(turn)
+            before = turn.spent.bits
+            leads = leader is None
+            if leader is not None:
+                self._require_room(turn)
+                leads = self._beats(guard._losses(leader) - losses, turn)
+                turn.bit(leads, f"submission of {name}")
+            score = rounded(1.0 - float(losses.mean()), self.step, turn) if leads else None
+            bits = turn.spent.bits - before
+            entry = Entry(name, score and replace(score, bits=bits), bits)
+            store.enter(turn, entry, given)
+        return Standing(name, entry.score, bits, guard._left())
+
+    @property
+    def standings(self) -> list[Standing]:
+        """All submissions whose scores were shown, the leader first."""
+        shown = [entry for entry in self._entries() if entry.score is not None]
+        return [Standing(entry.name, entry.score, entry.bits) for entry in reversed(shown)]
+
+    def __str__(self) -> str:
+        entries = self._entries()
+        rows: list[tuple[str, ...]] = [("name", "score", "lower", "upper", "bits")]
+        for entry in reversed(entries):
+            if (score := entry.score) is not None:
+                ends = f"{score.lower:.4g}", f"{score.upper:.4g}"
+                rows.append((entry.name, f"{score.value:.4g}", *ends, f"{entry.bits:.3g}"))
+        others = len(entries) - len(rows) + 1
+        width = self.guard.ledger.halfwidth()
+        foot = (
+            f"{others} more did not beat the leader; the next answer is within {width:.2g} of the "
+            "truth"
+        )
+        return "\n".join([*_aligned(rows), foot])
+
+    def _entries(self) -> list[Entry]:
+        with self.guard.ledger.turn() as turn:
+            return self.guard._store.entries(turn)
+
+    def _beats(self, d: NDArray[np.float64], turn: Turn) -> bool:
+        ledger = self.guard.ledger
+        if self._auto:
+            return stands_out(d, 1.0, ledger.dependence, ledger.nats_after(turn.spent))
+        return bool(d.mean() > float(self.step))
+
+    def _require_room(self, turn: Turn) -> None:
+        """Refuse what would not fit if it were answered with yes and a score."""
+        levels, ledger = levels_of(self.step), turn.ledger
+        yes = turn.spent.bit(True).value(levels)  # noqa: FBT003 - an answer
+        if (after := ledger.halfwidth_after(yes)) > ledger.limit:
+            raise BudgetExceededError(
+                f"the next half-width must stay at most {ledger.limit:g}, got {after:.4g} if the "
+                "submission leads. Nothing was answered: take fresh data."
+            )
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    """Return the rows as lines: names on the left, figures on the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for name, *figures in rows:
+        cells = [cell.rjust(width) for cell, width in zip(figures, widths[1:], strict=True)]
+        lines.append("  ".join([name.ljust(widths[0]), *cells]).rstrip())
+    return lines

@@ -1,0 +1,174 @@
+"""How wrong a prediction is: a value from 0 to 1 for each row."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+from warnings import catch_warnings
+
+import numpy as np
+
+from sourdine.adaptive.holdout.column import NUMBER, Column, same
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import positive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from sourdine.exact.parameters import Number
+
+    Losses = NDArray[np.float64]
+
+__all__ = ["Absolute", "Loss", "Own", "ZeroOne", "loss_of", "read_loss"]
+
+
+class Loss(ABC):
+    """A loss of one row, between 0 and 1; a row whose label is missing loses 1 whatever is said."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def of(self, predictions: Column, labels: Column) -> Losses:
+        """Return the loss of each row."""
+
+    def levels(self, n: int) -> int:
+        """Return how many values the exact average over n rows can have, as a float."""
+        del n
+        return 1 << 62
+
+    def read(self, given: object, name: str, labels: Column) -> Column:
+        """Return predictions, or say what is wrong with them; nothing said depends on a label."""
+        column = Column.read(given, name)
+        if column.kind != labels.kind:
+            raise ParameterTypeError(
+                f"{name} must be {labels.kind}s, as the labels are, got {column.kind}s. "
+                f"Convert them first: 1 and '1' are not the same."
+            )
+        return column
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a file keeps of it."""
+        return {"name": self.name}
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroOne(Loss):
+    """1 where the prediction is not the label, else 0: the average is one minus the accuracy."""
+
+    name: ClassVar[str] = "zero-one"
+
+    def of(self, predictions: Column, labels: Column) -> Losses:
+        """Return 1 for each mistake."""
+        return 1.0 - same(labels, predictions).astype(np.float64)
+
+    def levels(self, n: int) -> int:
+        """Return n + 1: no mistake up to n of them."""
+        return n + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Absolute(Loss):
+    r"""The distance in units of a public scale, 1 at most: :math:`\min(1, |\hat y - y| / s)`."""
+
+    scale: Number
+    name: ClassVar[str] = "absolute"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", positive(self.scale, "scale"))
+
+    def of(self, predictions: Column, labels: Column) -> Losses:
+        """Return each distance."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            far = np.abs(predictions.values.astype(np.float64) - labels.values.astype(np.float64))
+            return _bounded(far / float(self.scale))
+
+    def facts(self) -> dict[str, Any]:
+        """Return the name and the scale."""
+        return {"name": self.name, "scale": str(self.scale)}
+
+
+@dataclass(frozen=True, slots=True)
+class Own(Loss):
+    """Your own function of two arrays, predictions and labels, to a loss for each row.
+
+    It is tried once, on the labels as their own predictions, when the guard is made. From then on
+    whatever is outside [0, 1] counts as the nearest end, and all that is not a number, or where
+    the function raises, counts as 1: an error would tell about the labels. Warnings are not shown.
+    """
+
+    function: Callable[[Any, Any], Any] = field(repr=False)
+    name: ClassVar[str] = "own"
+
+    def of(self, predictions: Column, labels: Column) -> Losses:
+        """Return what the function says."""
+        n = len(labels)
+        try:
+            with np.errstate(all="ignore"), catch_warnings(action="ignore"):
+                found = np.asarray(self.function(predictions.values, labels.values), np.float64)
+        except Exception:  # noqa: BLE001 - whether it raises may depend on a label
+            return np.ones(n)
+        return _bounded(found) if found.shape == (n,) else np.ones(n)
+
+    def read(self, given: object, name: str, labels: Column) -> Column:
+        """Return predictions of any kind, as probabilities of classes in an array of two axes."""
+        if isinstance(given, np.ndarray) and given.ndim == 2 and given.dtype.kind in "biuf":
+            return Column(NUMBER, given.astype(np.float64))
+        del labels
+        return Column.read(given, name)
+
+    def facts(self) -> dict[str, Any]:
+        """Refuse: a function cannot be kept in a file."""
+        raise ParameterError(
+            "loss must be 'zero-one' or 'absolute' in a file, got a function. Type "
+            "GuardedHoldout(labels, loss=...) without a file, on a TranscriptLedger with a path."
+        )
+
+
+def read_loss(given: object, scale: Number | None, labels: Column) -> Loss:
+    """Return the loss that was asked for."""
+    if isinstance(given, Loss):
+        return given
+    if given == "absolute":
+        if labels.kind != NUMBER:
+            raise ParameterTypeError(
+                "labels must be numbers for loss='absolute', got texts. Type loss='zero-one'."
+            )
+        if scale is None:
+            raise ParameterError(
+                "scale must be given for loss='absolute', got none. Type the distance that counts "
+                "as wholly wrong, as scale=10."
+            )
+        return Absolute(scale)
+    if scale is not None:
+        raise ParameterError("scale must be left out, got one. Type loss='absolute' to use it.")
+    if given == "zero-one":
+        return ZeroOne()
+    if callable(given):
+        return _tried(Own(given), labels)
+    raise ParameterError(
+        "loss must be 'zero-one', 'absolute' or a function of predictions and labels, got "
+        "something else. Type loss='zero-one'."
+    )
+
+
+def loss_of(facts: dict[str, Any]) -> Loss:
+    """Return the loss that a file names."""
+    return Absolute(Fraction(facts["scale"])) if facts["name"] == Absolute.name else ZeroOne()
+
+
+def _tried(loss: Own, labels: Column) -> Own:
+    shape = np.shape(loss.function(labels.values, labels.values))
+    if shape != (len(labels),):
+        raise ParameterError(
+            f"loss must return one value for each of {len(labels)} rows, got the shape {shape}. "
+            "Type a function as lambda p, y: (p - y) ** 2."
+        )
+    return loss
+
+
+def _bounded(losses: Losses) -> Losses:
+    return np.clip(np.where(np.isnan(losses), 1.0, losses), 0.0, 1.0)

@@ -1,0 +1,363 @@
+"""``sourdine guard``: evaluation data that scripts and agents may ask, and what is left of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sourdine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sourdine.adaptive.answers import Answer
+    from sourdine.adaptive.holdout import GuardedHoldout
+    from sourdine.adaptive.ledger import Dependence, Remaining
+
+__all__ = ["guard"]
+
+DATA, TERMS, OUTPUT = "Data", "Terms, fixed for good", "Output"
+
+guard = typer.Typer(
+    no_args_is_help=True,
+    help="Evaluation data that may be used again and again: the labels stay in the guard's file, "
+    "every answer is counted, and what is said stays true for all tries at once.\n\n"
+    "The exit status says the verdict: 0 confirmed or answered, 1 not confirmed, 2 for what "
+    "cannot be, 3 where nothing is left.",
+    epilog="Begin here:\n\n"
+    "$ sourdine guard init labels.csv -c y --out eval.guard --baseline old.csv --target 0.05\n\n"
+    "$ sourdine guard confirm eval.guard new.csv\n\n"
+    "$ sourdine guard status eval.guard",
+)
+
+GuardFile = Annotated[
+    Path, typer.Argument(metavar="GUARD", help="The file that 'sourdine guard init' made.")
+]
+Predictions = Annotated[
+    Path,
+    typer.Argument(
+        metavar="PREDICTIONS",
+        help="One for each label, in their order: .csv with a header, .txt with one a line, .npy.",
+    ),
+]
+ColumnName = Annotated[
+    str | None,
+    typer.Option(
+        "--column",
+        "-c",
+        metavar="NAME",
+        help="The column of a .csv file; not needed if there is only one.",
+        rich_help_panel=DATA,
+    ),
+]
+Json = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Print JSON, and nothing else, on standard output.", rich_help_panel=OUTPUT
+    ),
+]
+
+
+def _term(*flags: str, metavar: str, text: str) -> Any:  # noqa: ANN401 - typer's own
+    return typer.Option(*flags, metavar=metavar, help=text, rich_help_panel=TERMS)
+
+
+@guard.command()
+def init(  # noqa: PLR0913 - the terms of a guard
+    labels: Annotated[
+        Path,
+        typer.Argument(metavar="LABELS", help="The true labels, in a .csv, .txt or .npy file."),
+    ],
+    *,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="PATH",
+            help="The guard's file, a new one.",
+            rich_help_panel=OUTPUT,
+        ),
+    ],
+    column: ColumnName = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Predictions that the first new ones must beat.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        _term(
+            "--target",
+            metavar="NUMBER",
+            text="Refuse what would take the half-width of the next answer above this, as 0.05.",
+        ),
+    ] = None,
+    beta: Annotated[
+        str,
+        _term("--beta", metavar="NUMBER", text="The chance that any interval ever given misses."),
+    ] = "0.05",
+    blocks: Annotated[
+        str | None,
+        _term(
+            "--blocks",
+            metavar="ROWS",
+            text="Rows come in independent blocks of at most so many, as households or copies.",
+        ),
+    ] = None,
+    markov: Annotated[
+        str | None,
+        _term(
+            "--markov",
+            metavar="NUMBER",
+            text="Rows are a stationary Markov chain with this second eigenvalue, as 0.5.",
+        ),
+    ] = None,
+    loss: Annotated[
+        str, _term("--loss", metavar="NAME", text="zero-one (mistakes) or absolute (distances).")
+    ] = "zero-one",
+    scale: Annotated[
+        str | None,
+        _term(
+            "--scale",
+            metavar="NUMBER",
+            text="The distance that counts as wholly wrong, with --loss absolute.",
+        ),
+    ] = None,
+    name: Annotated[
+        str | None, _term("--name", metavar="TEXT", text="What the data are called.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Put labels under guard: make the file that holds them and counts what is told.
+
+    Only you may read the file. Keep the labels away from whoever asks; the guard is all they need.
+    """
+    from sourdine.adaptive.holdout import GuardedHoldout  # noqa: PLC0415 - loaded when needed
+    from sourdine.cli.values import read_labels, read_values  # noqa: PLC0415
+
+    given = read_labels(labels, column)
+    made = GuardedHoldout.create(
+        out,
+        given,
+        loss=loss,
+        scale=_number(scale, "scale"),
+        baseline=None if baseline is None else read_values(baseline, column, given.kind),
+        beta=_number(beta, "beta"),
+        dependence=_dependence(blocks, markov),
+        target=_number(target, "target"),
+        name=name,
+    )
+    _status(made, as_json=json)
+
+
+@guard.command()
+def confirm(  # noqa: PLR0913 - a command's options
+    path: GuardFile,
+    new: Predictions,
+    *,
+    old: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="What must be beaten; the predictions confirmed last if left out.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    column: ColumnName = None,
+    margin: Annotated[
+        str,
+        typer.Option(
+            metavar="NUMBER",
+            help="How many standard errors of the paired difference are needed.",
+            rich_help_panel=DATA,
+        ),
+    ] = "1",
+    certified: Annotated[
+        bool,
+        typer.Option(
+            "--certified", help="Confirm only what is proved to be better.", rich_help_panel=DATA
+        ),
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Ask for one bit: are the new predictions better? If so they are the ones to beat.
+
+    Exits with status 0 if confirmed, 1 if not.
+    """
+    from sourdine.cli.values import read_values  # noqa: PLC0415 - loaded when needed
+
+    opened = _opened(path)
+    verdict = opened.confirm(
+        read_values(new, column, opened.kind),
+        None if old is None else read_values(old, column, opened.kind),
+        margin=_number(margin, "margin"),
+        certified=certified,
+    )
+    said = "confirmed" if verdict else "not confirmed"
+    facts = {"confirmed": verdict.confirmed, "bits": verdict.bits}
+    _say(opened, said, facts, as_json=json)
+    raise typer.Exit(0 if verdict else 1)
+
+
+@guard.command()
+def score(
+    path: GuardFile,
+    predictions: Predictions,
+    *,
+    column: ColumnName = None,
+    resolution: Annotated[
+        str,
+        typer.Option(
+            metavar="NUMBER",
+            help="The grid of the score; the coarser, the cheaper.",
+            rich_help_panel=DATA,
+        ),
+    ] = "0.01",
+    json: Json = False,
+) -> None:
+    """Ask for the accuracy (one minus the average loss) on a grid, with an interval."""
+    from sourdine.cli.values import read_values  # noqa: PLC0415 - loaded when needed
+
+    opened = _opened(path)
+    values = read_values(predictions, column, opened.kind)
+    answer = opened.score(values, resolution=_number(resolution, "resolution"))
+    _say(opened, _words(answer), _facts(answer), as_json=json)
+
+
+@guard.command()
+def final(
+    path: GuardFile,
+    predictions: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="PREDICTIONS", help="Those to score; the confirmed ones if left out."
+        ),
+    ] = None,
+    *,
+    column: ColumnName = None,
+    json: Json = False,
+) -> None:
+    """Ask for the exact accuracy with an interval, and close the guard for good."""
+    from sourdine.cli.values import read_values  # noqa: PLC0415 - loaded when needed
+
+    opened = _opened(path)
+    values = None if predictions is None else read_values(predictions, column, opened.kind)
+    answer = opened.final(values)
+    _say(opened, _words(answer), _facts(answer), as_json=json)
+
+
+@guard.command()
+def status(path: GuardFile, *, json: Json = False) -> None:
+    """Show the terms of a guard, what was told and what is left; costs nothing."""
+    _status(_opened(path), as_json=json)
+
+
+def _opened(path: Path) -> GuardedHoldout:
+    from sourdine.adaptive.holdout import GuardedHoldout  # noqa: PLC0415 - loaded when needed
+
+    return GuardedHoldout.open(path)
+
+
+def _number(text: str | None, name: str) -> Any:  # noqa: ANN401 - None only where None was given
+    """Return the number that a person typed, exactly."""
+    from fractions import Fraction  # noqa: PLC0415 - loaded when needed
+
+    if text is None:
+        return None
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise ParameterError(f"{name} must be a number, got {text}. Type {name}=0.05.") from None
+
+
+def _dependence(blocks: str | None, markov: str | None) -> Dependence | None:
+    from sourdine.adaptive.ledger import Blocks, Markov  # noqa: PLC0415 - loaded when needed
+
+    if blocks is not None and markov is not None:
+        raise ParameterError("blocks must be left out with markov, got both. Type one of them.")
+    if blocks is not None:
+        if not blocks.isdecimal():
+            raise ParameterError(f"blocks must be a whole number, got {blocks}. Type blocks=10.")
+        return Blocks(int(blocks))
+    return None if markov is None else Markov(_number(markov, "markov"))
+
+
+def _left(opened: GuardedHoldout) -> Remaining | None:
+    return None if opened.ledger.target is None else opened.remaining()
+
+
+def _left_in_words(opened: GuardedHoldout) -> str:
+    if opened.closed:
+        return "nothing, the final answer was given"
+    within = f"next answer within {opened.ledger.halfwidth():.4g}"
+    if (left := _left(opened)) is None:
+        return within
+    rare = "" if left.answers == left.noes else f", {left.noes} if all are no"
+    return f"{left.answers} yes or no{rare}, or {left.bits:.4g} bits; {within}"
+
+
+def _say(opened: GuardedHoldout, said: str, facts: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps({**facts, **_balance(opened)}))
+    else:
+        typer.echo(f"{said}\nleft: {_left_in_words(opened)}")
+
+
+def _balance(opened: GuardedHoldout) -> dict[str, Any]:
+    left = _left(opened)
+    return {
+        "left": left and {"bits": left.bits, "answers": left.answers, "noes": left.noes},
+        "halfwidth": opened.ledger.halfwidth(),
+        "closed": opened.closed,
+    }
+
+
+def _words(answer: Answer) -> str:
+    return f"{answer.value:.6g} (between {answer.lower:.4g} and {answer.upper:.4g})"
+
+
+def _facts(answer: Answer) -> dict[str, float]:
+    return {
+        "value": answer.value,
+        "lower": answer.lower,
+        "upper": answer.upper,
+        "bits": answer.bits,
+    }
+
+
+def _status(opened: GuardedHoldout, *, as_json: bool) -> None:
+    ledger, spent = opened.ledger, opened.ledger.spent
+    rows = ledger.dependence.facts()
+    if as_json:
+        facts = {
+            "name": ledger.name,
+            "labels": opened.n,
+            "kind": opened.kind,
+            "loss": opened.loss,
+            "beta": float(ledger.beta),
+            "dependence": rows,
+            "target": None if ledger.target is None else float(ledger.target),
+            "answers": spent.answers,
+            "bits": spent.bits,
+            **_balance(opened),
+        }
+        typer.echo(json.dumps(facts, ensure_ascii=False))
+        return
+    from rich.console import Console  # noqa: PLC0415 - loaded when needed
+
+    from sourdine.cli.output import notes  # noqa: PLC0415
+
+    known = [
+        ("data", ledger.name),
+        ("labels", f"{opened.n} {opened.kind}s, {opened.loss} loss"),
+        ("rows", " ".join(map(str, rows.values()))),
+        ("target", None if ledger.target is None else f"half-width {float(ledger.target):g}"),
+        ("told", f"{spent.answers} answers, {spent.bits:.4g} bits"),
+        ("left", _left_in_words(opened)),
+    ]
+    notes(Console(), [(word, text) for word, text in known if text is not None])

@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import os
+import pickle
+import sqlite3
+import stat
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sourdine.adaptive.holdout import GuardedHoldout, Leaderboard
+from sourdine.adaptive.holdout.store import FileStore
+from sourdine.adaptive.ledger import Blocks, Custom, Markov, TranscriptLedger
+from sourdine.errors import BudgetExceededError, ParameterError, SourdineError
+
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "guard.py"
+SECRET = ["élan", "zwölf", "a,b", ' "', "élan", "", "zwölf", "ß"] * 25
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "eval.guard"
+
+
+def test_what_a_file_keeps(path):
+    blank = [" "] * len(SECRET)
+    made = GuardedHoldout.create(
+        path, SECRET, baseline=blank, beta=0.1, dependence=Blocks(2), target=0.3, name="words"
+    )
+    assert made.confirm(SECRET)
+    again = GuardedHoldout.open(path)
+    assert again.confirmed == SECRET
+    assert again.score(SECRET, resolution=0.5).value == 1
+    assert (again.n, again.kind, again.loss) == (200, "text", "zero-one")
+    ledger = again.ledger
+    assert (ledger.name, ledger.beta, ledger.dependence) == ("words", made.ledger.beta, Blocks(2))
+    assert made.bits == again.bits
+    assert str(path) in repr(again)
+
+
+@pytest.mark.parametrize(
+    "labels", [[1, 2, 2**62], [0.1, float("nan"), 1e-300], [True, False, None], ["a", None, "\0"]]
+)
+def test_labels_come_back_as_they_were(path, labels):
+    GuardedHoldout.create(path, labels)
+    kept, given = GuardedHoldout.open(path)._labels, GuardedHoldout(labels)._labels
+    assert kept.kind == given.kind
+    assert kept.values.dtype == given.values.dtype
+    assert str(kept.values.tolist()) == str(given.values.tolist())
+
+
+def test_distances_in_a_file(path):
+    GuardedHoldout.create(path, [1.0, 2.0], loss="absolute", scale=4)
+    assert GuardedHoldout.open(path).final([2.0, 2.0]).value == 1 - 0.125
+
+
+def test_only_its_owner_may_read_it(path):
+    before = os.umask(0)
+    try:
+        GuardedHoldout.create(path, SECRET)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_file_that_is_there_stays(path):
+    GuardedHoldout.create(path, SECRET)
+    kept = path.read_bytes()
+    with pytest.raises(ParameterError, match="must be that of a new file"):
+        GuardedHoldout.create(path, SECRET)
+    assert path.read_bytes() == kept
+    with pytest.raises(ParameterError, match="a place where a file can be made"):
+        GuardedHoldout.create(path.parent / "no" / "eval.guard", SECRET)
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        {"loss": lambda p, y: p != y},
+        {"beta": 0},
+        {"target": 0.0001},
+        {"baseline": ["a"]},
+        {"loss": "absolute", "scale": 1},
+    ],
+)
+def test_bad_terms_leave_no_file(path, terms):
+    with pytest.raises(SourdineError, match="must be"):
+        GuardedHoldout.create(path, SECRET, **terms)
+    assert not path.exists()
+
+
+def test_a_failure_while_it_is_made_leaves_no_file(path, monkeypatch):
+    monkeypatch.setattr(TranscriptLedger, "write_terms", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        GuardedHoldout.create(path, SECRET)
+    assert not path.exists()
+
+
+def test_files_of_other_kinds_are_refused(path):
+    with pytest.raises(SourdineError, match="no such file"):
+        GuardedHoldout.open(path)
+    TranscriptLedger(10, path=path)
+    with pytest.raises(ParameterError, match="a database of something else"):
+        GuardedHoldout.open(path)
+    other = path.with_suffix(".other")
+    GuardedHoldout.create(other, SECRET)
+    with pytest.raises(ParameterError, match="a database of something else"):
+        TranscriptLedger.open(other)
+
+
+def test_labels_that_cannot_be_read_are_not_shown(path):
+    GuardedHoldout.create(path, SECRET)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TRIGGER labels_stay")
+        connection.execute("UPDATE labels SET packed = ?", (b"secret",))
+        connection.commit()
+    with pytest.raises(ParameterError, match="its labels cannot be read") as caught:
+        GuardedHoldout.open(path)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize("table", ["labels", "confirmed", "submissions", "answers", "terms"])
+def test_what_is_written_stays(path, table):
+    guard = GuardedHoldout.create(path, SECRET, baseline=SECRET[::-1])
+    Leaderboard(guard).submit("a", SECRET)
+    with closing(sqlite3.connect(path)) as connection:
+        for change in (f"DELETE FROM {table}", f"UPDATE {table} SET rowid = rowid"):  # noqa: S608
+            with pytest.raises(sqlite3.IntegrityError, match="what is written"):
+                connection.execute(change)
+
+
+def test_charge_and_predictions_are_written_together(path, monkeypatch):
+    guard = GuardedHoldout.create(path, SECRET, baseline=["x"] * 200)
+    monkeypatch.setattr(FileStore, "confirm", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        guard.confirm(SECRET)
+    monkeypatch.undo()
+    guard = GuardedHoldout.open(path)
+    assert guard.bits == 0
+    assert guard.confirmed == ["x"] * 200
+
+
+def test_final_closes_for_all(path):
+    made, other = GuardedHoldout.create(path, SECRET, baseline=SECRET), GuardedHoldout.open(path)
+    assert made.final().value == 1
+    for guard in (made, other, GuardedHoldout.open(path)):
+        with pytest.raises(BudgetExceededError, match="final answer was given"):
+            guard.score(SECRET)
+        with pytest.raises(BudgetExceededError, match="final answer was given"):
+            Leaderboard(guard).submit("a", SECRET)
+
+
+def test_a_guard_in_a_file_is_opened_again_when_copied(path):
+    slow = Custom("slow", min)
+    GuardedHoldout.create(path, SECRET, baseline=["x"] * 200, dependence=Markov(0.5))
+    copy = pickle.loads(pickle.dumps(GuardedHoldout.open(path)))  # noqa: S301 - our own
+    assert copy.confirm(SECRET)
+    assert GuardedHoldout.open(path).ledger.spent.yes == 1
+    other = path.with_suffix(".slow")
+    GuardedHoldout.create(other, SECRET, dependence=slow)
+    with pytest.raises(ParameterError, match="dependence must be given again"):
+        GuardedHoldout.open(other)
+    assert pickle.loads(pickle.dumps(GuardedHoldout.open(other, dependence=slow))).n == 200  # noqa: S301
+
+
+def test_memory_and_file_say_the_same(path):
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 2, 300)
+    base = rng.integers(0, 2, 300)
+    one = GuardedHoldout(labels, baseline=base)
+    two = GuardedHoldout.create(path, labels, baseline=base)
+    boards = Leaderboard(one), Leaderboard(two)
+    for i in range(12):
+        tried = np.where(rng.random(300) < 0.4, labels, base)
+        assert one.confirm(tried) == two.confirm(tried)
+        assert one.score(tried) == two.score(tried)
+        assert boards[0].submit(f"{i}", tried) == boards[1].submit(f"{i}", tried)
+    kept = Leaderboard(GuardedHoldout.open(path))
+    assert boards[0].standings == kept.standings
+    assert str(boards[0]) == str(kept)
+    assert one.confirmed == two.confirmed
+    assert one.final() == two.final()
+
+
+def run(*words):
+    done = subprocess.run(  # noqa: S603 - our own script
+        [sys.executable, BENCHMARK, *words], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_killed_processes_lose_no_charge():
+    assert "10 kills" in run("--kills", "10", "--writers", "0")
+
+
+def test_writers_at_once():
+    assert "4 writers" in run("--kills", "0", "--writers", "4", "--confirms", "10")

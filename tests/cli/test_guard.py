@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import json
+import stat
+from subprocess import CompletedProcess
+
+import numpy as np
+import pytest
+
+from sourdine.cli import main
+from sourdine.cli.values import read_labels
+
+N = 600
+RNG = np.random.default_rng(4)
+LABELS = RNG.integers(0, 2, N)
+
+
+def mistaken(wrong):
+    told = LABELS.copy()
+    told[:wrong] = 1 - told[:wrong]
+    return told
+
+
+def write(path, values, header="y"):
+    path.write_text("\n".join([*([header] if header else []), *map(str, values), ""]))
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write(tmp_path / "labels.csv", LABELS)
+    write(tmp_path / "old.csv", mistaken(200))
+    write(tmp_path / "new.txt", mistaken(120), header="")
+    np.save(tmp_path / "newer.npy", mistaken(100))
+    rows = [f"{i},{p}" for i, p in enumerate(mistaken(150))]
+    write(tmp_path / "worse.csv", rows, header="row,prediction")
+    return tmp_path
+
+
+@pytest.fixture
+def guard(folder, monkeypatch, capsys):
+    """Run ``sourdine guard`` there, in this process."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["sourdine", "guard", *words])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        told = capsys.readouterr()
+        return CompletedProcess(words, caught.value.code or 0, told.out, told.err)
+
+    return run
+
+
+def test_exit_status_of_a_process(sourdine, guard, folder):
+    guard("init", "labels.csv", "--out", "eval.guard")
+    words = ("guard", "confirm", "eval.guard", "old.csv", "--old", "new.txt")
+    done = sourdine(*words, cwd=folder)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith("not confirmed\nleft: next answer within 0.0")
+
+
+def test_a_guard_from_its_labels_to_its_end(guard, folder):
+    made = guard(
+        "init", "labels.csv", "--out", "eval.guard", "--baseline", "old.csv", "--target", "0.11",
+        "--name", "coins",
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    assert "600 numbers, zero-one loss" in made.stdout
+    assert stat.S_IMODE((folder / "eval.guard").stat().st_mode) == 0o600
+
+    yes = guard("confirm", "eval.guard", "new.txt")
+    assert (yes.returncode, yes.stderr) == (0, "")
+    assert [line.split(":")[0] for line in yes.stdout.splitlines()] == ["confirmed", "left"]
+
+    no = guard("confirm", "eval.guard", "worse.csv", "-c", "prediction", "--json")
+    assert (no.returncode, no.stderr) == (1, "")
+    facts = json.loads(no.stdout)
+    assert facts["confirmed"] is False
+    assert facts["left"]["answers"] > 0
+
+    proved = guard("confirm", "eval.guard", "newer.npy", "--old", "old.csv", "--certified")
+    assert (proved.returncode, proved.stdout.splitlines()[0]) == (0, "confirmed")
+
+    score = guard("score", "eval.guard", "newer.npy", "--resolution", "0.1", "--json")
+    facts = json.loads(score.stdout)
+    assert (score.returncode, facts["value"]) == (0, 0.8)
+    assert facts["lower"] < 5 / 6 < facts["upper"]
+
+    out = guard("score", "eval.guard", "newer.npy", "--resolution", "0.00001")
+    assert (out.returncode, out.stdout) == (3, "")
+    assert "must stay at most 0.11" in out.stderr
+
+    status = json.loads(guard("status", "eval.guard", "--json").stdout)
+    assert (status["answers"], status["name"], status["closed"]) == (4, "coins", False)
+
+    final = guard("final", "eval.guard")
+    assert final.returncode == 0
+    assert final.stdout.startswith("0.833333 (between 0.")
+    assert "nothing, the final answer was given" in final.stdout
+
+    over = guard("confirm", "eval.guard", "new.txt")
+    assert (over.returncode, over.stdout) == (3, "")
+    assert "final answer was given" in over.stderr
+
+
+def test_terms(guard):
+    for words, facts in [
+        (("--blocks", "3"), {"name": "blocks", "size": 3}),
+        (("--markov", "0.5", "--beta", "0.1"), {"name": "markov", "eigenvalue": "1/2"}),
+        (("--loss", "absolute", "--scale", "2"), {"name": "iid"}),
+    ]:
+        made = guard("init", "labels.csv", "-o", f"{words[0]}.guard", *words, "--json")
+        assert made.returncode == 0, made.stderr
+        assert json.loads(made.stdout)["dependence"] == facts
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--blocks", "2", "--markov", "0.5"), "blocks must be left out"),
+        (("--blocks", "2.5"), "blocks must be a whole number"),
+        (("--beta", "x"), "beta must be a number"),
+        (("--target", "0.0001"), "target must be at least"),
+        (("--column", "z"), "column must be one of the 1 columns"),
+        (("--loss", "squared"), "loss must be"),
+        (("--loss", "absolute"), "scale must be given"),
+        (("--baseline", "none.csv"), "No such file"),
+        (("--baseline", "labels.parquet"), "must end in .csv, .txt or .npy"),
+    ],
+)
+def test_bad_terms(guard, folder, words, said):
+    done = guard("init", "labels.csv", "--out", "eval.guard", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert not (folder / "eval.guard").exists()
+
+
+def test_errors_of_a_label_file_show_no_value(guard, folder):
+    (folder / "a.csv").write_bytes(b"y\nsecret\xff\n")
+    (folder / "b.csv").write_text('y\n"secret\n')
+    (folder / "c.csv").write_text("secret,y\n1,2\n3\n")
+    (folder / "d.npy").write_bytes(b"secret")
+    np.save(folder / "e.npy", np.array([{"secret": 1}, None], object), allow_pickle=True)
+    write(folder / "f.csv", ["secret", "b"], header="secret,also")
+    for name in "abcdef":
+        file = next(folder.glob(f"{name}.*")).name
+        done = guard("init", file, "--out", "eval.guard", *(["-c", "y"] if name == "c" else []))
+        assert done.returncode == 2, name
+        for leak in ("secret", "0xff", "position", "Traceback"):
+            assert leak not in done.stdout + done.stderr, name
+
+
+def test_bad_predictions(guard, folder):
+    guard("init", "labels.csv", "--out", "eval.guard")
+    (folder / "words.txt").write_text("1\n" * (N - 1) + "cat\n")
+    (folder / "short.csv").write_text("1\n" * N)
+    for file, said in [
+        ("words.txt", f"got something else in row {N}"),
+        ("short.csv", f"one for each of {N} labels, got {N - 1}"),
+        ("new.txt", "old must be given the first time, got none. Type --old"),
+    ]:
+        done = guard("confirm", "eval.guard", file)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert said in done.stderr
+    assert json.loads(guard("status", "eval.guard", "--json").stdout)["answers"] == 0
+    assert guard("status", "labels.csv").returncode == 2
+
+
+def test_gaps_keep_their_place(tmp_path):
+    """A blank line of one column is a row without a label, not a line to be skipped."""
+
+    def read(text, name="x.csv"):
+        (tmp_path / name).write_text(text)
+        return read_labels(tmp_path / name, None)
+
+    assert str(read("y\n1\n\n0\n").values.tolist()) == "[1.0, nan, 0.0]"
+    assert read("y\na\n\nb\n\n").values.tolist() == ["a", None, "b"]
+    assert read("\ufeffy\n1\n2.5\n").values.tolist() == [1.0, 2.5]
+    assert read("007\n7\n", "x.txt").values.tolist() == ["007", "7"]
+    assert read(f"1\n{10**30}\n", "x.txt").kind == "text"
+    assert read('"a\nb"\n"c"\n"d, e"\n').values.tolist() == ["c", "d, e"]
+
+
+def test_help_reads_well(guard):
+    text = guard("--help").stdout
+    for word in ("init", "confirm", "score", "final", "status", "1 not confirmed"):
+        assert word in text
