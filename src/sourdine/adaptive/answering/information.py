@@ -1,0 +1,184 @@
+r"""From what is told about a sample to how far a query chosen by it can be off.
+
+A query is chosen by whatever a mechanism told of :math:`n` independent rows. Were it chosen without
+looking, :math:`|q(S) - q(P)| > w` would have probability :math:`p = 2e^{-2nw^2}` at most. Two
+measures of what was told bound the true probability :math:`b`:
+
+* **Mutual information** of :math:`I` nats: :math:`\mathrm{kl}(b \| p) \le I`, the divergence of
+  coins, by data processing.
+* **A privacy loss** of :math:`\varepsilon`: given the output, row after row, the log likelihood
+  ratio of joint to independent grows by steps that lie in an interval of length
+  :math:`\varepsilon`, as likelihoods of neighbours do, and so have a mean of at most
+  :math:`\varepsilon^2/8` (Hoeffding's lemma, as the inverse ratio has mean one). So
+  :math:`I \le n\varepsilon^2/8`, and but for :math:`\beta'` the ratio stays below :math:`L =
+  n\varepsilon^2/8 + \varepsilon\sqrt{n\ln(1/\beta')/2}` (Azuma): :math:`b \le e^L p + \beta'`.
+
+A mechanism that is :math:`\rho`-zCDP when one row is replaced tells :math:`I \le \rho n` nats:
+:math:`I(S; T) \le \sum_i I(S_i; T \mid S_{-i})` for independent rows, and each term is at most the
+divergence between neighbours, averaged. For Gaussian noise the term is smaller by four: given the
+rest and the answers so far, answer :math:`j` is a Gaussian channel whose input
+:math:`q_j(S_i)/n` has a variance of at most :math:`1/4n^2`, so it tells at most
+:math:`1/8n^2\sigma^2` nats; :math:`k` answers about :math:`n` rows tell :math:`I \le k/8n\sigma^2`.
+Of noise on whole ticks the same is true, since the discrete Gaussian's mass around any centre is
+largest at a tick.
+
+References
+----------
+.. [1] R. Rogers, A. Roth, A. Smith, N. Srebro, O. Thakkar, B. Woodworth, "Guaranteed validity for
+   empirical approaches to adaptive data analysis", AISTATS 2020.
+.. [2] D. Russo, J. Zou, "Controlling bias in adaptive data analysis using information theory",
+   AISTATS 2016.
+.. [3] C. Dwork et al., "Generalization in adaptive data analysis and holdout reuse", NeurIPS 2015.
+.. [4] M. Bun, T. Steinke, "Concentrated differential privacy", TCC 2016.
+"""
+
+from __future__ import annotations
+
+from math import exp, log, log1p, sqrt
+from typing import TYPE_CHECKING
+
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import at_least, integer, number
+from sourdine.privacy import SUBSTITUTE, Concentrated, Guarantee
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sourdine.exact.parameters import Number
+
+__all__ = ["informed_width", "least", "likely_loss", "noise_tail", "privacy_to_validity"]
+
+STEPS = 60
+
+
+def informed_width(nats: float, n: int, beta: float) -> float:
+    r"""Return the least :math:`w` with :math:`\mathrm{kl}(\beta \| 2e^{-2nw^2}) \ge I`.
+
+    *Checked by* ``test_information_bounds_the_chance``.
+
+    Examples
+    --------
+    Nothing told is Hoeffding's width:
+
+    >>> round(informed_width(0.0, 10_000, 0.05), 5), round(sqrt(log(40) / 20_000), 5)
+    (0.01358, 0.01358)
+    """
+    goal = at_least(nats, "nats", 0)
+    heads, tails = beta * log(beta), log1p(-beta) * (1 - beta) if beta < 1 else 0.0
+
+    def told(t: float) -> float:  # p = e^-t
+        rest = (1 - beta) * -log1p(-exp(-t)) if beta < 1 else 0.0
+        return heads + tails + beta * t + rest
+
+    low, high = -log(beta), 1 - log(beta)
+    while told(high) < goal:
+        low, high = high, 2 * high
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if told(middle) < goal else (low, middle)
+    return sqrt((high + log(2)) / (2 * n))
+
+
+def noise_tail(sigma: float, k: int, beta: float) -> float:
+    """Return what none of k Gaussian draws passes, either way, but for a chance of beta."""
+    from scipy.special import ndtri  # noqa: PLC0415 - costs time to import, needed here only
+
+    return -sigma * float(ndtri(beta / (2 * k)))
+
+
+def privacy_to_validity(
+    told: Number | Concentrated | Guarantee, n: int, beta: Number = 0.05
+) -> float:
+    r"""Return how far a query chosen by a private computation can be off its truth.
+
+    With probability :math:`1 - \beta`, :math:`|q(S) - q(P)|` is at most the width returned, for a
+    query chosen in any way by what the computation told of :math:`n` independent rows. One of many
+    queries, picked for being the worst, is such a query too. *Checked by*
+    ``test_privacy_covers_an_overfitting_query``.
+
+    Parameters
+    ----------
+    told
+        :math:`\rho` as a number or `Concentrated`, or a pure `Guarantee`; of one row replaced.
+    n
+        How many rows there are.
+    beta
+        The chance of failure.
+
+    Examples
+    --------
+    >>> round(privacy_to_validity(0.001, n=10_000), 3)
+    0.101
+    >>> round(privacy_to_validity(Guarantee(0.01), n=10_000), 3)
+    0.017
+    """
+    rows = integer(n, "n", least=1)
+    chance = float(number(beta, "beta", above=0, most=1))
+    if isinstance(told, Guarantee):
+        epsilon = float(_pure(told).exact_epsilon())
+        return min(
+            informed_width(rows * epsilon**2 / 8, rows, chance),
+            _pure_width(epsilon, rows, chance),
+        )
+    spent = told if isinstance(told, Concentrated) else Concentrated(at_least(told, "rho", 0))
+    if spent.relation is not SUBSTITUTE:
+        raise _wrong_relation(spent.relation.name)
+    return informed_width(rows * float(spent.rho), rows, chance)
+
+
+def likely_loss(epsilon: float, n: int, beta: float) -> float:
+    r"""Return what the log likelihood ratio of joint to independent stays below, but for beta.
+
+    *Checked by* ``test_likely_loss_of_randomised_response``.
+    """
+    return n * epsilon**2 / 8 + epsilon * sqrt(n * log(1 / beta) / 2)
+
+
+def _pure_width(epsilon: float, n: int, beta: float) -> float:
+    def width(share: float) -> float:
+        loss = likely_loss(epsilon, n, share * beta)
+        return sqrt((loss + log(2 / (beta * (1 - share)))) / (2 * n))
+
+    return min(width(i / 64) for i in range(1, 64))
+
+
+def _pure(guarantee: Guarantee) -> Guarantee:
+    if guarantee.relation is not SUBSTITUTE:
+        raise _wrong_relation(guarantee.relation.name)
+    if not guarantee.is_pure:
+        raise ParameterTypeError(
+            "told must be a Concentrated or a Guarantee of delta 0, got one of delta above 0. "
+            "Type Concentrated(rho), as Gaussian noise has one."
+        )
+    return guarantee
+
+
+def _wrong_relation(name: str) -> ParameterError:
+    return ParameterError(
+        f"told must be for one record replaced, got {name}. Type told.under('substitute')."
+    )
+
+
+def least(function: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
+    """Return where a function that falls and then rises is least, on a log scale, and its value.
+
+    Examples
+    --------
+    >>> at, value = least(lambda x: x + 1 / x, 1e-3, 1e3)
+    >>> round(at, 6), round(value, 6)
+    (1.0, 2.0)
+    """
+    ratio = (sqrt(5) - 1) / 2
+    a, b = log(low), log(high)
+    left, right = b - ratio * (b - a), a + ratio * (b - a)
+    at_left, at_right = function(exp(left)), function(exp(right))
+    for _ in range(STEPS):
+        if at_left <= at_right:
+            b, right, at_right = right, left, at_left
+            left = b - ratio * (b - a)
+            at_left = function(exp(left))
+        else:
+            a, left, at_left = left, right, at_right
+            right = a + ratio * (b - a)
+            at_right = function(exp(right))
+    return (exp(left), at_left) if at_left <= at_right else (exp(right), at_right)
