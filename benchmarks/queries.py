@@ -1,0 +1,228 @@
+"""Ask query servers adaptively: what is certified, what is seen, how long an answer takes.
+
+* The overfitting attack of `sourdine.adaptive.game.Overfitting` on populations of Zipf's kind, for
+  several sizes and thresholds, and with short steps only, to see what long ones save.
+* An adversary that knows the sample and asks for gaps just beyond the threshold, against the bound
+  on surprises.
+* The private server, with the surprises that its budget pays for.
+
+Usage: python benchmarks/queries.py [--quick]. Writes benchmarks/out/queries.md. The exit status is
+1 if a demand fails: half-width 0.12 at 10^5 rows, 10^4 queries and 2^13 cells, the bound on
+surprises, half a millisecond of processor time an answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.progress import Progress
+
+from sourdine.adaptive.answering import widths
+from sourdine.adaptive.game import Exchange, Overfitting, Transcript
+from sourdine.adaptive.samples import iid
+from sourdine.adaptive.server import QueryServer
+from sourdine.adaptive.server.gaps import Cell
+from sourdine.adaptive.server.looks import PlainLook
+from sourdine.errors import BudgetExceededError
+from sourdine.privacy import Concentrated, Guarantee
+
+OUT = Path(__file__).parent / "out" / "queries.md"
+MOST, SLOWEST = 0.12, 0.5
+
+
+class ShortLook(PlainLook):
+    """Takes short steps only."""
+
+    __slots__ = ()
+
+    def cell(self, question: Any) -> Cell | None:  # noqa: ANN401
+        """Return the cell with a short step."""
+        cell = super().cell(question)
+        return None if cell is None else Cell(cell.steps, short=True)
+
+
+@dataclass
+class Run:
+    """One attack and what came of it."""
+
+    name: str
+    server: QueryServer
+    law: np.ndarray
+    rounds: int
+    errors: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    misses: int = 0
+
+    def play(self, bar: Progress, rng: np.random.Generator) -> Run:
+        """Attack until the end or a refusal."""
+        analyst, exchanges = Overfitting(self.law, self.rounds, rng=rng), []
+        heard = Transcript(exchanges)
+        for _ in bar.track(range(self.rounds), description=self.name):
+            query: Any = analyst.ask(heard)
+            start = time.thread_time()
+            try:
+                answer = self.server.ask(query)
+            except BudgetExceededError:
+                break
+            self.seconds.append(time.thread_time() - start)
+            truth = float(query @ self.law)
+            self.errors.append(answer.value - truth)
+            self.misses += not answer.lower <= truth <= answer.upper
+            exchanges.append(Exchange(query, answer.value))
+        return self
+
+    def row(self) -> str:
+        """Return a line of the table."""
+        server, milliseconds = self.server, 1000 * np.array(self.seconds)
+        n, k = server.ledger.n, server.answers
+        cells = (
+            self.name, f"{k:,}", f"{server.hard}", f"{server.most_hard:,}"
+            if server.most_hard else "", f"{server.bits:.0f}",
+            f"{server.certificate().halfwidth:.4f}", f"{widths.splitting(n, k):.3f}",
+            f"{widths.gaussian_information(n, k):.3f}", f"{np.abs(self.errors).max():.4f}",
+            f"{self.errors[-1]:+.4f}", str(self.misses), f"{np.median(milliseconds):.3f}",
+            f"{milliseconds.mean():.3f}",
+        )  # fmt: skip
+        return "| " + " | ".join(cells) + " |"
+
+
+HEAD = (
+    "| server | answers | surprises | at most | bits | certified | splitting | Gaussian | largest "
+    "error | last error | misses | ms, median | ms, mean |\n" + "|---" * 13 + "|"
+)
+
+
+def zipf(size: int) -> np.ndarray:
+    """Return a law in which few cells are common and most are rare."""
+    law = 1 / np.arange(1, size + 1) ** 0.8
+    return np.random.default_rng(7).permutation(law / law.sum())
+
+
+def attacks(scale: int, bar: Progress) -> list[Run]:
+    """Run the overfitting attack in all settings."""
+    runs = []
+    for n, k, bits, threshold, short in (
+        (100_000, 10_000, 13, 0.05, False), (100_000, 10_000, 13, 0.05, True),
+        (100_000, 10_000, 13, 0.04, False), (100_000, 10_000, 13, 0.03, False),
+        (100_000, 10_000, 13, 0.1, False), (10_000, 1_000, 10, 0.05, False),
+        (10_000, 10_000, 13, 0.1, False), (100_000, 2_000, 16, 0.05, False),
+        (1_000_000, 10_000, 13, 0.03, False),
+    ):  # fmt: skip
+        law, rng = zipf(2**bits), np.random.default_rng(100)
+        rows = iid(law, n, rng=rng)
+        server = QueryServer(rows, universe=2**bits, threshold=threshold)
+        name = f"n = {n:,}, 2^{bits} cells, threshold {threshold}"
+        if short:
+            server._look = ShortLook(server._evidence, threshold, server._guesser)  # noqa: SLF001
+            name += ", short steps"
+        runs.append(Run(name, server, law, k // scale).play(bar, rng))
+    return runs
+
+
+def private(scale: int, bar: Progress) -> list[Run]:
+    """Run the attack on private servers."""
+    runs = []
+    for n, privacy, threshold in (
+        (100_000, Guarantee(1), 0.1), (100_000, Concentrated(0.1), 0.1),
+        (1_000_000, Guarantee(1), 0.05), (1_000_000, Guarantee(0.1), 0.1),
+    ):  # fmt: skip
+        law, rng = zipf(2**10), np.random.default_rng(100)
+        rows = iid(law, n, rng=rng)
+        server = QueryServer(rows, universe=2**10, threshold=threshold, privacy=privacy)
+        kind = "rho" if isinstance(privacy, Concentrated) else "epsilon"
+        cost = float(privacy.rho if isinstance(privacy, Concentrated) else privacy.epsilon)
+        name = f"n = {n:,}, 2^10 cells, threshold {threshold}, {kind} {cost:g}"
+        runs.append(Run(name, server, law, 10_000 // scale).play(bar, rng))
+    return runs
+
+
+def spread(
+    share: np.ndarray, law: np.ndarray, threshold: float, rng: np.random.Generator
+) -> np.ndarray:
+    """Ask for just enough of the cells that the hypothesis holds too small."""
+    order = rng.permutation(np.flatnonzero(share > law))
+    enough = np.searchsorted(np.cumsum((share - law)[order]), 1.02 * threshold) + 1
+    query = np.zeros(len(law))
+    query[order[:enough]] = 1
+    return query
+
+
+def crowded(
+    share: np.ndarray, law: np.ndarray, threshold: float, rng: np.random.Generator
+) -> np.ndarray:
+    """Ask for half of all cells, and so much of the largest that the gap is just enough."""
+    top, query = int(share.argmax()), rng.integers(0, 2, len(law)).astype(float)
+    query[top] = 0
+    gap = query @ law - query @ share + 1.01 * threshold
+    query[top] = np.clip(gap / max(share[top] - law[top], 1e-9), 0, 1)
+    return query
+
+
+def adversary(scale: int, bar: Progress) -> list[tuple[str, int, int]]:
+    """Ask for gaps just beyond the threshold, at times for the largest; count surprises."""
+    found = []
+    for bits, threshold, kind in (
+        (10, 0.05, "zipf"), (13, 0.05, "zipf"), (13, 0.03, "zipf"), (10, 0.05, "point"),
+    ):  # fmt: skip
+        size = 2**bits
+        law = zipf(size) if kind == "zipf" else np.eye(size)[0]
+        rng = np.random.default_rng(3)
+        rows = iid(law, 20_000, rng=rng)
+        share = np.bincount(rows, minlength=size) / len(rows)
+        server = QueryServer(rows, universe=size, threshold=threshold)
+        for i in bar.track(range(4_000 // scale), description=f"adversary, {kind}, 2^{bits}"):
+            ask = spread if kind == "zipf" and i % 50 else crowded
+            server.ask(ask(share, server.hypothesis, threshold, rng))
+        name = f"2^{bits} cells, threshold {threshold}, {kind}"
+        found.append((name, server.hard, server.most_hard or 0))
+    return found
+
+
+def tables(plain: list[Run], hidden: list[Run]) -> list[str]:
+    """Return the tables of the attacks."""
+    return [
+        "# Adaptive queries\n",
+        "The overfitting attack on populations of Zipf's kind; beta 0.05; processor time.",
+        "",
+        HEAD,
+        *(run.row() for run in plain),
+        "\nPrivate servers, until their surprises are used up or all is asked.\n",
+        HEAD,
+        *(run.row() for run in hidden),
+    ]
+
+
+def bounds(found: list[tuple[str, int, int]]) -> list[str]:
+    """Return the table of the adversary."""
+    return [
+        "\nAn adversary that knows the sample and asks for gaps just beyond the threshold.\n",
+        "| sample | surprises | at most |\n|---|---|---|",
+        *(f"| {name} | {hard} | {most:,} |" for name, hard, most in found),
+    ]
+
+
+def main() -> int:
+    """Run everything, write the tables, check the demands."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the questions")
+    scale = 10 if parser.parse_args().quick else 1
+    with Progress() as bar:
+        plain, hidden, gaps = attacks(scale, bar), private(scale, bar), adversary(scale, bar)
+    text = "\n".join([*tables(plain, hidden), *bounds(gaps), ""])
+    OUT.write_text(text)
+    sys.stdout.write(text)
+    first = plain[0].server.certificate().halfwidth
+    quick = all(1000 * np.median(run.seconds) < SLOWEST for run in plain)
+    bounded = all(hard <= most for _, hard, most in gaps)
+    held = not any(run.misses for run in plain + hidden)
+    return 0 if first <= MOST and quick and bounded and held else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,172 @@
+"""What the server holds: the rows, of which it gives out one average at a time."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from sourdine.adaptive.queries import vector_of
+from sourdine.errors import ParameterError, ParameterTypeError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sourdine.adaptive.queries import Query, Values
+    from sourdine.adaptive.server.universe import Universe
+
+__all__ = ["Cells", "Evidence", "Rows"]
+
+
+class Evidence(Protocol):
+    """Rows that queries are asked of."""
+
+    @property
+    def n(self) -> int:
+        """How many rows there are."""
+
+    def read(self, query: Query) -> Any:  # noqa: ANN401
+        """Return a query in standard form; touches no row."""
+
+    def span(self, query: Any) -> tuple[float, float]:  # noqa: ANN401
+        """Return the least and the largest value a row may have, public."""
+
+    def average(self, query: Any) -> float:  # noqa: ANN401
+        """Return the average over the rows, private."""
+
+    def take(self, index: NDArray[np.int64]) -> Evidence:
+        """Return some of the rows."""
+
+
+class Cells:
+    """Rows counted in the cells of a universe; queries are vectors over the cells.
+
+    Examples
+    --------
+    >>> from sourdine.adaptive.server.universe import Universe
+    >>> rows = Cells(Universe.read(4), np.array([0, 1, 1, 3]))
+    >>> rows.average(rows.read(lambda code: code > 0))
+    0.75
+    """
+
+    __slots__ = ("_codes", "counts", "law", "universe")
+
+    def __init__(self, universe: Universe, codes: NDArray[np.int64]) -> None:
+        self.universe = universe
+        self._codes = codes
+        self.counts = np.bincount(codes, minlength=universe.size)
+        self.law: Values = self.counts / max(len(codes), 1)
+
+    @property
+    def n(self) -> int:
+        """How many rows there are."""
+        return len(self._codes)
+
+    def read(self, query: Query) -> Values:
+        """Return the query's value in each cell."""
+        return self.universe.vector(query)
+
+    def span(self, query: Values) -> tuple[float, float]:
+        """Return the least and the largest value of any cell."""
+        return float(query.min()), float(query.max())
+
+    def average(self, query: Values) -> float:
+        """Return the average over the rows."""
+        return float(query @ self.law)
+
+    def take(self, index: NDArray[np.int64]) -> Cells:
+        """Return some of the rows."""
+        return Cells(self.universe, self._codes[index])
+
+
+class Rows:
+    """Rows of any kind; a query is a function of them that returns one value for each.
+
+    A query that raises, warns or returns the wrong shape on private rows counts as 0 for all of
+    them: its failure would tell about them, and say so to nobody. *Checked by*
+    ``test_a_query_that_fails_on_private_rows_says_nothing``.
+
+    Examples
+    --------
+    >>> ages = Rows(np.array([38, 41, 65]))
+    >>> round(ages.average(lambda age: age > 40), 3), ages.average(lambda age: 1 / 0)
+    (0.667, 0.0)
+    """
+
+    __slots__ = ("_rows", "n")
+
+    def __init__(self, rows: object) -> None:
+        self._rows = _standard(rows)
+        self.n = _length(self._rows)
+
+    def read(self, query: Query) -> Query:
+        """Return the query if it is a function."""
+        if not callable(query):
+            raise ParameterTypeError(
+                f"query must be a function of the rows, got {type(query).__name__}. "
+                "Type a function as lambda rows: rows > 40, or give a universe."
+            )
+        return query
+
+    def span(self, query: Query) -> tuple[float, float]:  # noqa: ARG002 - nothing is known of it
+        """Return 0 and 1."""
+        return 0.0, 1.0
+
+    def values(self, query: Any) -> Values:  # noqa: ANN401
+        """Return the values of rows that are public: what goes wrong, raises."""
+        return vector_of(np.asarray(query(self._rows)), self.n)
+
+    def average(self, query: Any) -> float:  # noqa: ANN401
+        """Return the average over the rows, 0 for a query that fails."""
+        try:
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return float(self.values(query).mean())
+        except Exception:  # noqa: BLE001 - a failure may depend on the rows
+            return 0.0
+
+    def take(self, index: NDArray[np.int64]) -> Rows:
+        """Return some of the rows."""
+        if isinstance(self._rows, dict):
+            return Rows({name: column[index] for name, column in self._rows.items()})
+        if isinstance(self._rows, np.ndarray):
+            return Rows(self._rows[index])
+        return Rows(_wrapped(self._rows)[index.tolist(), :].to_native())
+
+
+def _standard(rows: object) -> Any:  # noqa: ANN401
+    """Return an array, a dict of arrays, or a frame as it is."""
+    if isinstance(rows, Mapping):
+        columns = {str(name): _frozen(column) for name, column in rows.items()}
+        if len({len(column) for column in columns.values()}) != 1:
+            raise ParameterError("columns must be equally long, got others. Type whole rows.")
+        return columns
+    if isinstance(rows, (list, tuple, np.ndarray)):
+        return _frozen(rows)
+    _wrapped(rows)
+    return rows
+
+
+def _frozen(values: Any) -> NDArray[Any]:  # noqa: ANN401
+    """Return an array that no query can write to."""
+    view = np.asarray(values).view()
+    view.setflags(write=False)
+    return view
+
+
+def _wrapped(rows: object) -> Any:  # noqa: ANN401
+    from narwhals import from_native  # noqa: PLC0415 - costs time to import
+
+    try:
+        return from_native(rows, eager_only=True)
+    except TypeError as error:
+        raise ParameterTypeError(
+            f"rows must be a list, an array, a dict of columns or a frame, got "
+            f"{type(rows).__name__}. Type QueryServer(frame, guess='split')."
+        ) from error
+
+
+def _length(rows: Any) -> int:  # noqa: ANN401
+    return len(next(iter(rows.values()))) if isinstance(rows, dict) else len(rows)

@@ -1,0 +1,132 @@
+"""Where guesses come from, and the rows that check them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sourdine.adaptive.server.evidence import Cells, Rows
+from sourdine.adaptive.server.splits import halves
+from sourdine.adaptive.server.universe import Universe
+from sourdine.adaptive.server.weights import Weights
+from sourdine.errors import ParameterError, ParameterTypeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from sourdine.adaptive.ledger import Dependence
+    from sourdine.noise import Source
+
+__all__ = ["Guesser", "Parts", "read_guess"]
+
+
+class Guesser(Protocol):
+    """Guesses a query's average without a look at the rows that check."""
+
+    def guess(self, query: Any, /) -> float:  # noqa: ANN401
+        """Return a number from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """Guesses from rows of its own, which are public: what goes wrong there, raises."""
+
+    rows: Cells | Rows
+
+    def guess(self, query: Any) -> float:  # noqa: ANN401
+        """Return the average over the training rows."""
+        if isinstance(self.rows, Cells):
+            return self.rows.average(query)
+        return float(self.rows.values(query).mean())
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Guesses from a function."""
+
+    function: Callable[[Any], float]
+
+    def guess(self, query: Any) -> float:  # noqa: ANN401
+        """Return what the function says."""
+        return read_guess(self.function(query))
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The rows that check, and what guesses."""
+
+    evidence: Cells | Rows
+    guesser: Guesser
+
+    @classmethod
+    def read(  # noqa: PLR0913 - the terms of a server
+        cls,
+        rows: object,
+        universe: object,
+        guess: object,
+        *,
+        dependence: Dependence,
+        prior: ArrayLike | None,
+        training: object,
+        groups: Sequence[object] | NDArray[np.generic] | None,
+        source: Source,
+    ) -> Parts:
+        """Return the parts of a server."""
+        cells = None if universe is None else Universe.read(universe)
+        _consistent(guess, universe, prior, training, groups)
+        evidence = _evidence(rows, cells)
+        if callable(guess):
+            return cls(evidence, Told(guess))
+        if guess == "weights" and cells is not None:
+            return cls(evidence, Weights(cells.size, prior))
+        if training is not None:
+            return cls(evidence, Trained(_some(_evidence(training, cells))))
+        train, check = halves(evidence.n, dependence, groups=groups, source=source)
+        return cls(evidence.take(check), Trained(evidence.take(train)))
+
+
+def read_guess(guess: object) -> float:
+    """Return a guess within [0, 1]."""
+    try:
+        value = float(guess)  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        raise ParameterTypeError(
+            f"guess must be a number, got {type(guess).__name__}. Type guess=0.3."
+        ) from error
+    if not isfinite(value):
+        raise ParameterError(f"guess must be finite, got {value}. Type guess=0.3.")
+    return min(max(value, 0.0), 1.0)
+
+
+def _evidence(rows: object, universe: Universe | None) -> Cells | Rows:
+    return Rows(rows) if universe is None else Cells(universe, universe.codes(rows))
+
+
+def _some(training: Cells | Rows) -> Cells | Rows:
+    if training.n:
+        return training
+    raise ParameterError("training must have at least one row, got none. Leave it out.")
+
+
+def _consistent(
+    guess: object, universe: object, prior: object, training: object, groups: object
+) -> None:
+    if not callable(guess) and guess not in ("weights", "split"):
+        raise ParameterError(
+            f"guess must be 'weights', 'split' or a function, got {guess!r}. Type guess='split'."
+        )
+    if guess == "weights" and universe is None:
+        raise ParameterError(
+            "universe must be given for guess='weights', got none. Type universe=1000 for codes "
+            "below 1000, universe={'age': range(100)} for columns, or guess='split'."
+        )
+    if guess != "weights" and prior is not None:
+        raise ParameterError("prior must be left out unless guess='weights'. Type prior=None.")
+    if guess != "split" and (training is not None or groups is not None):
+        raise ParameterError(
+            "training and groups must be left out unless guess='split'. Type guess='split'."
+        )

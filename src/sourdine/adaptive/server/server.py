@@ -1,0 +1,327 @@
+r"""The query server: ten thousand adaptive questions to one sample, each with ends that hold.
+
+A public guess comes first. If the sample's average is within the threshold :math:`\alpha` of it,
+the guess is the answer and the sample has only nodded; if not, the average is told to within
+:math:`\alpha` and the hypothesis behind the guesses learns from it. Nods are cheap in the
+transcript ledger, surprises are few, and so the ends stay short, whatever the analyst does.
+
+*Theorem*. With ``guess="weights"`` and a uniform prior at most :math:`\ln|X| / 2\alpha^2` answers
+surprise. *Proof*. Let :math:`\Phi_t` be the divergence :math:`\mathrm{KL}(S \| w)` after :math:`t`
+surprises. The server keeps :math:`\Phi_t \le \ln|X| - 2\alpha^2 t`, and divergence is never
+negative. It moves the hypothesis until it gives the value told, the middle of the cell, if that
+keeps the invariant; otherwise, and it says so in the answer, only to the cell's near end, which
+the theorem of `sourdine.adaptive.server.weights` shows to bring the sample nearer by
+:math:`2\alpha^2`. *Checked by* ``test_surprises_stay_within_the_bound``. The longer step is the
+better one on most data, and the entropy of the sample is a stock of slack for it.
+
+The hypothesis is a function of the answers alone. So are the ends: of an average known to lie
+between :math:`a` and :math:`b`, they are the ledger's ends for :math:`a` below and :math:`b`
+above. *Checked by* ``test_server_says_nothing_but_its_answers`` and
+``test_all_answers_hold_their_ends``.
+"""
+
+from __future__ import annotations
+
+from math import floor
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from sourdine.adaptive.answers import Answer, Certificate
+from sourdine.adaptive.ledger import Dependence, Iid, TranscriptLedger
+from sourdine.adaptive.server.evidence import Cells, Evidence
+from sourdine.adaptive.server.gaps import Tally
+from sourdine.adaptive.server.guesses import Parts, read_guess
+from sourdine.adaptive.server.looks import Look, PlainLook, Question
+from sourdine.adaptive.server.private import PrivateLook
+from sourdine.adaptive.server.weights import Weights
+from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
+from sourdine.exact import number
+from sourdine.noise import SYSTEM
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from fractions import Fraction
+
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from sourdine.adaptive.ledger import Turn
+    from sourdine.adaptive.queries import Query, Values
+    from sourdine.adaptive.server.gaps import Cell
+    from sourdine.adaptive.server.looks import Ends
+    from sourdine.exact.parameters import Number
+    from sourdine.noise import Source
+    from sourdine.privacy import Concentrated, Guarantee
+
+__all__ = ["QueryServer"]
+
+MIDDLE = 0.25
+"""From here to one minus this the half-width will do; beyond it the intervals are shorter."""
+
+
+class QueryServer:
+    r"""Answers about the population behind a sample, for questions that follow from answers.
+
+    Parameters
+    ----------
+    rows
+        Codes 0, ..., N - 1; or, with a universe of columns, a frame or a dict of columns. Without
+        a universe, any array, dict of columns or frame.
+    universe
+        How many codes there are, or the public categories of each column, as ``{"age":
+        range(100), "sex": ["f", "m"]}``; 65 536 cells at most. Queries are then asked of the
+        cells, never of the rows. See `sourdine.adaptive.server.Universe` for the cell of a row.
+    guess
+        ``"weights"``: a hypothesis over the universe that learns. ``"split"``: half of the rows,
+        drawn by chance, guess for the other half. A function: it is given the query, and must not
+        know the rows.
+    threshold
+        :math:`\alpha`, how near to a guess is near enough. Without privacy every answer is
+        within it of the average over the sample.
+    beta
+        The chance that any of all the ends ever given misses.
+    dependence
+        How the rows depend on each other; independent if left out.
+    ledger
+        The ledger of these rows, for one that is kept in a file or shared; its own beta and
+        dependence count. In memory if left out.
+    prior
+        The public weights that the hypothesis starts from; equal ones if left out.
+    training
+        With ``"split"``: rows that guess, so that all of ``rows`` check.
+    groups
+        With ``"split"``: the block of each row, public, where blocks are not runs of equal length.
+    privacy
+        `Guarantee` or `Concentrated`: what the whole conversation may cost, under ``SUBSTITUTE``.
+        Needs ``"weights"`` and independent rows.
+    hard
+        With ``privacy``: how many surprises the budget is divided by.
+    source
+        Where chance comes from.
+
+    Examples
+    --------
+    A thousand people, 300 of them in cell 1. The first question surprises, asked again it does not:
+
+    >>> server = QueryServer([0] * 700 + [1] * 300, universe=4, threshold=0.1)
+    >>> first = server.ask(lambda code: code == 0)
+    >>> print(first.source, round(first.value, 2))
+    data 0.65
+    >>> again = server.ask(lambda code: code == 0)
+    >>> print(again.source, round(again.value, 2))
+    hypothesis 0.65
+    >>> print(server.certificate())
+    all 2 answers within 0.1658 of the truth with probability 0.95: at most 3.58 bits were told before any of them, by the ledger's union bound over transcripts; rows iid
+    """  # noqa: E501
+
+    def __init__(  # noqa: PLR0913 - the terms of a server
+        self,
+        rows: Any,  # noqa: ANN401
+        *,
+        universe: object = None,
+        guess: str | Callable[[Any], float] = "weights",
+        threshold: Number = 0.05,
+        beta: Number | None = None,
+        dependence: Dependence | None = None,
+        ledger: TranscriptLedger | None = None,
+        prior: ArrayLike | None = None,
+        training: Any = None,  # noqa: ANN401
+        groups: Sequence[object] | NDArray[np.generic] | None = None,
+        privacy: Guarantee | Concentrated | None = None,
+        hard: int | None = None,
+        source: Source = SYSTEM,
+    ) -> None:
+        self.threshold = float(number(threshold, "threshold", above=0, most=1))
+        kind = _dependence(dependence, ledger)
+        parts = Parts.read(
+            rows, universe, guess, dependence=kind, prior=prior, training=training, groups=groups,
+            source=source,
+        )  # fmt: skip
+        self._evidence: Evidence = parts.evidence
+        self._guesser = parts.guesser
+        self.beta = _beta(beta, ledger)
+        share = self.beta if privacy is None else self.beta / 3
+        self.ledger = ledger or TranscriptLedger(parts.evidence.n, beta=share, dependence=kind)
+        _counts_these(self.ledger, parts.evidence.n)
+        hypothesis = parts.guesser if isinstance(parts.guesser, Weights) else None
+        self._look: Look = PlainLook(parts.evidence, self.threshold, hypothesis)
+        if privacy is not None or hard is not None:
+            counted = _private_terms(parts.evidence, hypothesis, kind, ledger)
+            self._look = PrivateLook(
+                *counted, threshold=self.threshold, privacy=privacy, hard=hard, beta=self.beta,
+                source=source,
+            )  # fmt: skip
+        self._tally, self._lock = Tally(), Lock()
+        self.answers, self.hard = 0, 0
+        self._widest, self._most_bits = 0.0, 0.0
+
+    @property
+    def bits(self) -> float:
+        """The bits told so far, by all who use the ledger."""
+        return self.ledger.bits
+
+    @property
+    def most_hard(self) -> int | None:
+        r"""How many of its own guesses can fail: :math:`\ln|X| / 2\alpha^2`; None if unknown."""
+        if not isinstance(self._guesser, Weights) or isinstance(self._look, PrivateLook):
+            return None
+        return floor(self._guesser.stock / (2 * self.threshold**2))
+
+    @property
+    def hypothesis(self) -> Values:
+        """The law over the universe that answers so far have led to; of public things alone."""
+        if not isinstance(self._guesser, Weights):
+            raise ParameterError(
+                "guess must be 'weights' for a hypothesis, got another. Type guess='weights'."
+            )
+        return self._guesser.law.copy()
+
+    @property
+    def cost(self) -> Guarantee | Concentrated | None:
+        """What the whole conversation costs in privacy; None without privacy."""
+        return self._look.guarantee if isinstance(self._look, PrivateLook) else None
+
+    def guess(self, query: Query) -> float:
+        """Return the guess of a query; costs nothing, looks at nothing, promises nothing."""
+        return self._guesser.guess(self._evidence.read(query))
+
+    def answer(self, query: Query) -> float:
+        """Return the value of an answer alone."""
+        return self.ask(query).value
+
+    def ask(self, query: Query, *, guess: float | None = None) -> Answer:
+        """Return an answer, the ends of the truth and what it cost.
+
+        Parameters
+        ----------
+        query
+            A vector over the universe, or a function: of the universe's codes or columns, or,
+            without a universe, of the rows.
+        guess
+            Your own guess; the server's if left out. The hypothesis does not learn from it.
+        """
+        with self._lock:
+            read = self._evidence.read(query)
+            mine = self._guesser.guess(read) if guess is None else read_guess(guess)
+            question = Question(read, mine, *self._evidence.span(read))
+            self._look.demand()
+            cells = self._look.cells(question)
+            if not cells:
+                return self._certain(question)
+            with self.ledger.turn() as turn:
+                self._afford(turn, cells)
+                self._most_bits = max(self._most_bits, turn.spent.bits)
+                nats = min(self.ledger.nats_after(turn.spent), self._look.nats(self.answers + 1))
+                cell = self._look.cell(question)
+                bits = turn.bit(cell is not None, "surprise")
+                if cell is not None:
+                    bits += turn.value(self._tally.levels(cell, cells), "gap")
+            if cell is not None:
+                self.hard += 1
+                self._tally.add(cell)
+            answer = self._answer(question, cell, nats, bits)
+            if cell is not None and guess is None:
+                self._look.learn(question, cell)
+            return answer
+
+    def certificate(self) -> Certificate:
+        """Return what is proved of all answers so far; attacks they survived prove nothing."""
+        rows = f"rows {self.ledger.dependence.facts()['name']}"
+        if isinstance(self._look, PrivateLook):
+            how = (
+                f"the better of two accounts, bits told and privacy ({self.cost}), a third of the "
+                f"chance each and a third for the noise; {rows}"
+            )
+        else:
+            how = (
+                f"at most {self._most_bits:.3g} bits were told before any of them, by the ledger's "
+                f"union bound over transcripts; {rows}"
+            )
+        return Certificate(self._widest, float(self.beta), self.answers, how)
+
+    def _afford(self, turn: Turn, cells: list[Cell]) -> None:
+        """Refuse a look whose dearest answer would not fit, before there is one."""
+        target = self.ledger.target
+        surprise = turn.spent.bit(True).value(self._tally.dearest(cells))  # noqa: FBT003
+        after = max(map(self.ledger.halfwidth_after, (surprise, turn.spent.bit(False))))  # noqa: FBT003
+        if target is not None and after > target:
+            raise BudgetExceededError(
+                f"the next half-width must stay at most {float(target):g}, got {after:.4g} after a "
+                "surprise. Nothing was answered: guess(query) still answers, without ends."
+            )
+
+    def _answer(self, question: Question, cell: Cell | None, nats: float, bits: float) -> Answer:
+        value = self._look.value(question, cell)
+        lower, upper = self._ends(*self._look.known(question, cell), nats)
+        ends = max(lower, question.low), min(upper, question.high)
+        return self._counted(Answer(value, *ends, bits, "hypothesis" if cell is None else "data"))
+
+    def _certain(self, question: Question) -> Answer:
+        """Return the answer to a query that cannot surprise: its range says it all."""
+        return self._counted(Answer(question.guess, question.low, question.high, 0.0, "hypothesis"))
+
+    def _counted(self, answer: Answer) -> Answer:
+        self.answers += 1
+        off = max(answer.value - answer.lower, answer.upper - answer.value)
+        self._widest = max(self._widest, off)
+        return answer
+
+    def _ends(self, low: float, high: float, nats: float) -> Ends:
+        """Return the ends of the truth, given those of the sample's average."""
+        n, dependence = self.ledger.n, self.ledger.dependence
+        if low >= MIDDLE and high <= 1 - MIDDLE:
+            width = dependence.width(n, nats)
+            return low - width, high + width
+        return dependence.interval(low, n, nats)[0], dependence.interval(high, n, nats)[1]
+
+
+def _dependence(given: Dependence | None, ledger: TranscriptLedger | None) -> Dependence:
+    if given is not None and not isinstance(given, Dependence):
+        raise ParameterTypeError(
+            f"dependence must be Iid(), Markov(0.5), Blocks(10) or Custom(...), got "
+            f"{type(given).__name__}. Type dependence=Iid()."
+        )
+    if ledger is None:
+        return Iid() if given is None else given
+    if given is not None and given.facts() != ledger.dependence.facts():
+        raise ParameterError(
+            f"dependence must be the ledger's, {ledger.dependence.facts()}, got {given.facts()}. "
+            "Leave it out."
+        )
+    return ledger.dependence
+
+
+def _beta(given: Number | None, ledger: TranscriptLedger | None) -> Fraction:
+    if ledger is None:
+        return number(0.05 if given is None else given, "beta", above=0, most=1)
+    if given is not None and number(given, "beta", above=0, most=1) != ledger.beta:
+        raise ParameterError(
+            f"beta must be the ledger's, {float(ledger.beta):g}, got {given}. Leave it out."
+        )
+    return ledger.beta
+
+
+def _counts_these(ledger: TranscriptLedger, n: int) -> None:
+    if ledger.n != n:
+        raise ParameterError(
+            f"ledger must be of the {n} rows that check, got one of {ledger.n}. "
+            f"Type TranscriptLedger({n})."
+        )
+
+
+def _private_terms(
+    evidence: object, hypothesis: Weights | None, dependence: Dependence, ledger: object
+) -> tuple[Cells, Weights]:
+    if hypothesis is None or not isinstance(evidence, Cells):
+        raise ParameterError("privacy must go with guess='weights'. Type universe= and no guess.")
+    if not isinstance(dependence, Iid):
+        raise ParameterError(
+            f"dependence must be Iid() with privacy, got {dependence.facts()['name']}: the account "
+            "of privacy is proved for independent rows. Type dependence=Iid()."
+        )
+    if ledger is not None:
+        raise ParameterError(
+            "ledger must be left out with privacy, since the chance of a miss is divided between "
+            "accounts. Type beta= in its place."
+        )
+    return evidence, hypothesis
