@@ -1,0 +1,184 @@
+"""Which algorithm to take when updates depend on answers: the cheapest that is proved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+from sourdine.adaptive.robust.choices import CHOICES, Choice, Need
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import integer, number
+from sourdine.look.numbers import shown
+
+if TYPE_CHECKING:
+    from sourdine.exact.parameters import Number
+
+__all__ = ["Advice", "advise"]
+
+STEPS = 100_000
+UNIVERSE = 100_000_000
+MODELS = {
+    "insertion-only": "insertion-only",
+    "insertions": "insertion-only",
+    "turnstile": "turnstile",
+    "deletions": "turnstile",
+    "subset": "subset",
+    "merge": "subset",
+}
+HEADS = ("choice", "memory", "standing", "why")
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """The choices for a task, cheapest first, and the one to take.
+
+    Parameters
+    ----------
+    task, model
+        What was asked.
+    need
+        The numbers that the memory was computed for.
+    choices
+        All of them, by memory.
+    """
+
+    task: str
+    model: str
+    need: Need
+    choices: tuple[Choice, ...]
+
+    @property
+    def best(self) -> Choice:
+        """The cheapest choice that is proved."""
+        return next(choice for choice in self.choices if choice.proved)
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Return the rows as texts; the one to take is marked."""
+        return [
+            (("> " if c is self.best else "  ") + c.name, size(c.memory), c.standing, c.note)
+            for c in self.choices
+        ]
+
+    def __str__(self) -> str:
+        rows = [("  " + HEADS[0], *HEADS[1:]), *self.table()]
+        widths = [max(len(row[i]) for row in rows) for i in range(3)]
+        lines = [
+            f"{name:<{widths[0]}}  {memory:>{widths[1]}}  {standing:<{widths[2]}}  {why}"
+            for name, memory, standing, why in rows
+        ]
+        return "\n".join([self._asked(), *(line.rstrip() for line in lines)])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{text}</th>" for text in HEADS)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>"
+            for row in self.table()
+        )
+        caption = f"<caption>{escape(self._asked())}</caption>"
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def _asked(self) -> str:
+        need = self.need
+        return (
+            f"{self.task}, {self.model}: {shown(need.steps, 1)} adaptive steps, "
+            f"{shown(need.universe, 1)} items, "
+            f"accuracy {need.accuracy:g}, beta {need.beta:g}"
+        )
+
+
+def advise(  # noqa: PLR0913 - a task and the numbers of it
+    task: str,
+    model: str,
+    *,
+    steps: int | None = None,
+    universe: int | None = None,
+    accuracy: Number = 0.25,
+    beta: Number = 0.05,
+) -> Advice:
+    r"""Return the choices for a task under updates that depend on answers, with their memory.
+
+    Parameters
+    ----------
+    task
+        ``"distinct"``, ``"heavy hitters"``, ``"quantiles"``, ``"f2"``, ``"any element"``, or
+        ``"lipschitz"``: a value that an update changes by a bounded amount, as a minimum cut.
+    model
+        ``"insertion-only"``; ``"subset"`` where sketches of chosen subsets are asked for, or
+        merged; ``"turnstile"`` where there are deletions.
+    steps
+        :math:`T`, the answers that somebody sees; 100 000 if left out.
+    universe
+        :math:`N`, how many items there can be; 100 000 000 if left out.
+    accuracy, beta
+        How far an answer may be off, and with which chance any may be farther.
+
+    Notes
+    -----
+    "proved" has a theorem; "survived attacks" has none: it withstood the attacks of
+    `sourdine.adaptive.attacks`, and a better one may come. Only what is proved is recommended.
+    *Checked by* ``test_only_what_is_proved_is_recommended``.
+
+    Examples
+    --------
+    >>> advise("distinct", "insertion-only").best.name
+    'keyed HyperLogLog'
+    >>> print(advise("any element", "turnstile", universe=4096))  # doctest: +ELLIPSIS
+    any element, turnstile: 100 000 adaptive steps, 4096 items, accuracy 0.25, beta 0.05
+      choice            memory  standing  why
+    > bitset             512 B  proved    linear memory is necessary: ...
+      l0-sampler 2 x 8    5 kB  broken    ...
+    """
+    name, kind = _read_task(task), _read_model(model)
+    need = Need(
+        steps=STEPS if steps is None else integer(steps, "steps", least=1),
+        universe=UNIVERSE if universe is None else integer(universe, "universe", least=2),
+        accuracy=float(number(accuracy, "accuracy", above=0, most=1)),
+        beta=float(number(beta, "beta", above=0, most=1)),
+    )
+    found = CHOICES.get((name, kind), CHOICES[name, "turnstile"])
+    choices = sorted(found(need), key=lambda choice: choice.memory)
+    return Advice(name, kind, need, tuple(choices))
+
+
+def size(memory: int) -> str:
+    """Return bytes as a person reads them.
+
+    Examples
+    --------
+    >>> size(640), size(12_345), size(1_600_000_000)
+    ('640 B', '12 kB', '1.6 GB')
+    """
+    amount = float(memory)
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if amount < 999.5 or unit == "TB":
+            break
+        amount /= 1000
+    digits = 0 if unit == "B" or amount >= 9.95 else 1
+    return f"{amount:.{digits}f}".removesuffix(".0") + f" {unit}"
+
+
+def _read_task(task: object) -> str:
+    known = sorted({name for name, _ in CHOICES})
+    if not isinstance(task, str):
+        raise ParameterTypeError(
+            f"task must be a name, got something of type {type(task).__name__}. Type one of "
+            f"{', '.join(map(repr, known))}."
+        )
+    name = task.strip().lower().replace("-", " ").replace("_", " ")
+    if name not in known:
+        raise ParameterError(
+            f"task must be one of {', '.join(map(repr, known))}, got {task!r}. "
+            "Type task='lipschitz' for any value that an update changes by a bounded amount."
+        )
+    return name
+
+
+def _read_model(model: object) -> str:
+    if not isinstance(model, str) or model.strip().lower() not in MODELS:
+        given = repr(model) if isinstance(model, str) else f"a {type(model).__name__}"
+        raise ParameterError(
+            f"model must be one of {', '.join(map(repr, MODELS))}, got {given}. "
+            "Type model='turnstile' where items can be deleted."
+        )
+    return MODELS[model.strip().lower()]

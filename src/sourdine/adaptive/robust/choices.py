@@ -1,0 +1,218 @@
+"""The choices that `sourdine.adaptive.robust.advise` compares, with their memory and standing.
+
+A standing is *proved* (a theorem), *survived attacks* (those of `sourdine.adaptive.attacks`, and no
+theorem), or *broken* (one of them succeeds).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sourdine.adaptive.robust import sizes
+from sourdine.adaptive.robust.planning import copies_needed
+from sourdine.errors import ParameterError
+from sourdine.look.numbers import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["BROKEN", "CHOICES", "PROVED", "SURVIVED", "Choice", "Need"]
+
+PROVED, SURVIVED, BROKEN = "proved", "survived attacks", "broken"
+WRONG = 0.01
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """The numbers that a memory is computed for."""
+
+    steps: int
+    universe: int
+    accuracy: float
+    beta: float
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One algorithm: its memory in bytes, its standing, and why."""
+
+    name: str
+    memory: int
+    standing: str
+    note: str
+
+    @property
+    def proved(self) -> bool:
+        """Whether there is a theorem."""
+        return self.standing == PROVED
+
+
+def _table(need: Need, note: str = "no randomness, nothing to find out") -> Choice:
+    return Choice("exact table", sizes.table_bytes(need.universe), PROVED, note)
+
+
+def _median(need: Need, one: Callable[[float, float], int], what: str) -> Choice:
+    """Return the private median with as many copies as its proof needs."""
+    copies = copies_needed(need.steps, wrong=WRONG, beta=need.beta, release="exponential")
+    memory = copies * one(0.75 * need.accuracy, WRONG)
+    note = f"Robust, dp-median: {shown(copies, 1)} copies for {shown(need.steps, 1)} steps"
+    return Choice(f"private median of {what}", memory, PROVED, note)
+
+
+def _distinct_insertions(need: Need) -> list[Choice]:
+    one = sizes.hll_bytes(need.accuracy, need.beta / need.steps)
+    return [
+        Choice("bitset", sizes.bitset_bytes(need.universe), PROVED, "exact"),
+        Choice(
+            "keyed HyperLogLog",
+            one,
+            PROVED,
+            "repeated items change nothing, new ones hash afresh: Keyed, with a secret key",
+        ),
+        Choice("HyperLogLog", one, BROKEN, "known hash: 320 000 chosen items read as 20 138"),
+    ]
+
+
+def _distinct_subsets(need: Need) -> list[Choice]:
+    one = sizes.hll_bytes(need.accuracy, need.beta / need.steps)
+    few = 32 * sizes.hll_bytes(0.75 * need.accuracy, WRONG)
+    return [
+        Choice("bitset", sizes.bitset_bytes(need.universe), PROVED, "exact"),
+        _median(need, sizes.hll_bytes, "salted HyperLogLogs"),
+        Choice("32 salted HyperLogLogs", few, SURVIVED, "epsilon0=1: 2048 subset queries"),
+        Choice("keyed HyperLogLog", one, BROKEN, "8192 subset queries: 0.42 to 2.11 of the truth"),
+    ]
+
+
+def _distinct_turnstile(need: Need) -> list[Choice]:
+    return [_table(need, "HyperLogLog cannot delete; nothing smaller is promised here")]
+
+
+def _heavy_insertions(need: Need) -> list[Choice]:
+    counters = sizes.misra_gries_bytes(need.accuracy)
+    return [
+        _table(need),
+        Choice("Misra-Gries", counters, PROVED, "deterministic; Space-Saving likewise"),
+        Choice("CountSketch", 8 * counters, BROKEN, "as many adaptive queries as counters"),
+    ]
+
+
+def _heavy_turnstile(need: Need) -> list[Choice]:
+    counters = sizes.misra_gries_bytes(need.accuracy)
+    return [
+        _table(need, "nothing smaller is promised here"),
+        Choice("CountSketch", 8 * counters, BROKEN, "as many adaptive queries as counters"),
+    ]
+
+
+def _quantiles_insertions(need: Need) -> list[Choice]:
+    gk = sizes.gk_bytes(need.accuracy, need.steps)
+    sample = sizes.reservoir_bytes(need.accuracy, need.beta / need.steps, need.universe)
+    return [
+        _table(need),
+        Choice("Greenwald-Khanna", gk, PROVED, "deterministic"),
+        Choice("reservoir sample", sample, PROVED, "even if the sample is in sight"),
+    ]
+
+
+def _quantiles_turnstile(need: Need) -> list[Choice]:
+    return [_table(need, "nothing smaller is promised here")]
+
+
+def _f2_insertions(need: Need) -> list[Choice]:
+    largest = max(need.steps, need.universe)
+    flips = sizes.flips_needed(float(largest) ** 2, need.accuracy)
+    one = sizes.ams_bytes(need.accuracy / 5, need.beta / (flips * need.steps))
+    return [
+        *_f2_turnstile(need)[:-1],
+        Choice(
+            "switching",
+            flips * one,
+            PROVED,
+            f"Robust, switching: {shown(flips, 1)} copies, F2 only grows",
+        ),
+    ]
+
+
+def _noisy_rows(need: Need) -> list[Choice]:
+    """Return `RobustF2` with as many rows as its proof needs, where it has one."""
+    from sourdine.adaptive.sketches.f2_steps import rows_to_prove  # noqa: PLC0415 - it imports us
+
+    alpha = min(need.accuracy, 0.25)
+    try:
+        rows = rows_to_prove(2 * need.steps, noise=0.052 * alpha, alpha=alpha, beta=need.beta)
+    except ParameterError:
+        return []
+    note = f"RobustF2({shown(rows, 1)}, noise={0.052 * alpha:.3g}): two looks for each answer"
+    return [Choice("RobustF2, many rows", 8 * rows, PROVED, note)]
+
+
+def _f2_survived(need: Need) -> list[Choice]:
+    """Return what was attacked at an accuracy of 0.25, where that is enough."""
+    if need.accuracy < 0.25:
+        return []
+    copies = "Robust, sample=25, epsilon0=2: 30 000 probes"
+    return [
+        Choice("RobustF2", 8 * 20_000, SURVIVED, "noisy rows; RobustF2().steps says how long"),
+        Choice("200 AMS of 200 rows", 8 * 40_000, SURVIVED, copies),
+    ]
+
+
+def _f2_turnstile(need: Need) -> list[Choice]:
+    every = sizes.ams_bytes(need.accuracy / 4, need.beta / need.steps**2)
+    plain = sizes.ams_bytes(need.accuracy, need.beta)
+    copies = shown(need.steps, 1)
+    return [
+        _table(need),
+        *_noisy_rows(need),
+        _median(need, sizes.ams_bytes, "AMS sketches"),
+        *_f2_survived(need),
+        Choice("plain AMS", plain, BROKEN, "20 000 rows: half the truth after 10 000 probes"),
+        Choice("switching", need.steps * every, PROVED, f"Robust, switching: {copies} copies"),
+    ]
+
+
+def _lipschitz(need: Need) -> list[Choice]:
+    whole = sizes.table_bytes(need.universe)
+    return [
+        Choice("lazy exact", whole, PROVED, "Lazy: deterministic, and recomputes least"),
+        Choice("private median of 24 samples", 6 * whole, SURVIVED, "and slower than exact"),
+    ]
+
+
+def _any_insertions(need: Need) -> list[Choice]:
+    return [
+        Choice("the first item", 8, PROVED, "it is never deleted"),
+        Choice("bitset", sizes.bitset_bytes(need.universe), PROVED, "all of them"),
+    ]
+
+
+def _any_turnstile(need: Need) -> list[Choice]:
+    return [
+        Choice(
+            "bitset",
+            sizes.bitset_bytes(need.universe),
+            PROVED,
+            "linear memory is necessary: 0.85 bits for each item there can be",
+        ),
+        Choice("l0-sampler 2 x 8", 8 * 624, BROKEN, "delete what it names: 12 times do"),
+    ]
+
+
+CHOICES: dict[tuple[str, str], Callable[[Need], list[Choice]]] = {
+    ("distinct", "insertion-only"): _distinct_insertions,
+    ("distinct", "subset"): _distinct_subsets,
+    ("distinct", "turnstile"): _distinct_turnstile,
+    ("heavy hitters", "insertion-only"): _heavy_insertions,
+    ("heavy hitters", "turnstile"): _heavy_turnstile,
+    ("quantiles", "insertion-only"): _quantiles_insertions,
+    ("quantiles", "turnstile"): _quantiles_turnstile,
+    ("f2", "insertion-only"): _f2_insertions,
+    ("f2", "turnstile"): _f2_turnstile,
+    ("lipschitz", "insertion-only"): _lipschitz,
+    ("lipschitz", "turnstile"): _lipschitz,
+    ("any element", "insertion-only"): _any_insertions,
+    ("any element", "turnstile"): _any_turnstile,
+}
+"""For each task and model, its choices."""

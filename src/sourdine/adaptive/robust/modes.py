@@ -1,0 +1,221 @@
+"""The two ways to answer from many copies: by a private median, and by switching."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from sourdine.adaptive.robust.median import PrivateMedian
+from sourdine.adaptive.robust.proof import ENDLESS, Proof, certified_steps, stray
+from sourdine.adaptive.robust.switching import Switching
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import integer, positive
+from sourdine.noise import SYSTEM, Source, uniform_below
+
+if TYPE_CHECKING:
+    from sourdine.exact.parameters import Number
+
+__all__ = ["ByMedian", "BySwitching", "Dynamic", "Mode", "Terms", "drawn_of"]
+
+
+class Dynamic(Protocol):
+    """A dynamic algorithm: it is told of changes and can be asked for a value."""
+
+    def update(self, *change: Any) -> object:  # noqa: ANN401
+        """Take a change in."""
+
+    def query(self) -> float:
+        """Return the value after all changes so far."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What both ways are told; `sourdine.adaptive.robust.Robust` explains and checks it."""
+
+    copies: int
+    steps: int | None
+    accuracy: float
+    start: float
+    least: float
+    wrong: float
+    beta: float
+
+
+class Mode(Protocol):
+    """A way to answer."""
+
+    terms: Terms
+
+    @property
+    def stray(self) -> float:
+        """The chance, at most, that noise alone takes an answer astray though all copies agree."""
+
+    def answer(self, live: list[Dynamic], source: Source) -> float:
+        """Ask some of the copies and answer; copies that may not be asked again are dropped."""
+
+    def proof(self) -> Proof:
+        """Return what is proved and on which grounds."""
+
+    def ran_out(self) -> str:
+        """Return what must hold for one more answer."""
+
+
+class ByMedian:
+    """The private median of a sample of the copies, as in the lecture."""
+
+    def __init__(
+        self, terms: Terms, *, sample: int | None, epsilon0: Number | None, window: int
+    ) -> None:
+        if epsilon0 is None or terms.steps is None:
+            raise ParameterTypeError(
+                "epsilon0 and steps must be given for mode='dp-median', got "
+                f"epsilon0={epsilon0} and steps={terms.steps}. Type epsilon0=2, steps=10_000."
+            )
+        self.terms = terms
+        self.steps = terms.steps
+        self.sample = terms.copies if sample is None else integer(sample, "sample", least=1)
+        if self.sample > terms.copies:
+            raise ParameterError(
+                f"sample must be at most copies, {terms.copies}, got {self.sample}. "
+                f"Type sample={terms.copies}."
+            )
+        self.epsilon0 = positive(epsilon0, "epsilon0")
+        self.window = integer(window, "window", least=1)
+        self.cells = 2 * self.window + 1
+        if self.stray >= 1:
+            needed = 4 * log(self.cells - 1) / self.sample
+            raise ParameterError(
+                f"epsilon0 must be above {needed:.3g} for a median of {self.sample} copies on "
+                f"{self.cells} cells to be more than noise, got {epsilon0}. "
+                f"Type epsilon0={40 / self.sample:.3g}, or a larger sample."
+            )
+        self._median = PrivateMedian(
+            epsilon0=self.epsilon0,
+            accuracy=terms.accuracy,
+            window=self.window,
+            least=terms.least * (1 - 0.75 * terms.accuracy),
+            start=terms.start,
+        )
+
+    @property
+    def stray(self) -> float:
+        """The chance, at most, that noise alone takes an answer astray though all copies agree."""
+        return stray(self.sample, self.terms.copies, 0, float(self.epsilon0), cells=self.cells)
+
+    @property
+    def reach(self) -> float:
+        r"""By what factor the value may move between two answers and be in the window for sure.
+
+        The last answer :math:`z`, or the start, is within :math:`\alpha` of the value, right copies
+        within :math:`3\alpha/4` of the next one, and the window holds all from :math:`z r^{-h}` to
+        :math:`z r^h`. *Checked by* ``test_what_is_in_reach_is_in_the_window``.
+        """
+        alpha = self.terms.accuracy
+        room = float((1 + alpha / 4) ** self.window)
+        return room * min((1 - alpha) / (1 + 0.75 * alpha), (1 - 0.75 * alpha) / (1 + alpha))
+
+    def answer(self, live: list[Dynamic], source: Source) -> float:
+        """Draw copies, ask them, and answer near their median."""
+        drawn = drawn_of(len(live), self.sample, source)
+        values = np.array([live[i].query() for i in drawn], dtype=np.float64)
+        return self._median.answer(values, source)
+
+    def proof(self) -> Proof:
+        """Return the steps that `certified_steps` proves."""
+        terms = self.terms
+        if self.reach < 1:
+            return Proof(0, terms.beta, f"a window of {self.window} cells is too narrow; widen it")
+        steps = certified_steps(
+            terms.copies,
+            sample=self.sample,
+            epsilon0=self.epsilon0,
+            cells=self.cells,
+            wrong=terms.wrong,
+            beta=terms.beta,
+            limit=self.steps,
+        )
+        if not steps:
+            few = f"{terms.copies} copies are too few for epsilon0 {float(self.epsilon0):g} on a "
+            return Proof(0, terms.beta, few + f"sample of {self.sample}; see copies_needed")
+        return Proof(
+            steps,
+            terms.beta,
+            "privacy of the seeds, if a copy is off by more than "
+            f"{0.75 * terms.accuracy:g} with probability {terms.wrong:g} at most at a step fixed "
+            f"in advance, and the value moves by a factor {self.reach:.3g} at most from answer to "
+            "answer, the first from start",
+        )
+
+    def ran_out(self) -> str:
+        """Return what must hold for one more answer."""
+        return f"steps must be above {self.steps} for one more answer of these copies"
+
+
+class BySwitching:
+    """One copy after the other, each until the answer shown has to change."""
+
+    stray = 0.0
+
+    def __init__(self, terms: Terms, *, sample: int | None, epsilon0: Number | None) -> None:
+        if sample is not None or epsilon0 is not None:
+            raise ParameterTypeError(
+                f"sample and epsilon0 must be left out for mode='switching', got sample={sample} "
+                f"and epsilon0={epsilon0}. Type copies alone: one for each change of the answer."
+            )
+        self.terms = terms
+        least = terms.least * (1 - terms.accuracy / 4)
+        self._shown = Switching(accuracy=terms.accuracy, least=least, start=terms.start)
+
+    def answer(self, live: list[Dynamic], source: Source) -> float:
+        """Ask the active copy, and drop it if the answer becomes its value."""
+        del source
+        if self._shown.left_by(live[0].query()):
+            del live[0]
+        return self._shown.answer
+
+    def proof(self) -> Proof:
+        """Return that no number of steps is too large, if the copies are good enough."""
+        copies, wrong = self.terms.copies, self.terms.wrong
+        if copies * wrong > self.terms.beta:
+            return Proof(
+                0,
+                self.terms.beta,
+                f"{copies} copies that fail with probability {wrong:g} each may fail together more "
+                f"often than {self.terms.beta:g}; take copies with wrong="
+                f"{self.terms.beta / copies:g}",
+            )
+        return Proof(
+            ENDLESS if self.terms.steps is None else self.terms.steps,
+            copies * wrong,
+            f"sketch switching, while the answer changes {copies} times at most, if a copy is ever "
+            f"off by more than {self.terms.accuracy / 4:g} on a stream fixed in advance with "
+            f"probability {wrong:g} at most",
+        )
+
+    def ran_out(self) -> str:
+        """Return what must hold for one more answer."""
+        limit = "" if self.terms.steps is None else f", and steps above {self.terms.steps},"
+        return f"copies must be above {self.terms.copies}{limit} for one more answer"
+
+
+def drawn_of(copies: int, sample: int, source: Source = SYSTEM) -> list[int]:
+    """Draw ``sample`` of ``copies`` places, each set as likely as any other.
+
+    The first steps of Fisher's and Yates's shuffle. *Checked by*
+    ``test_every_sample_is_as_likely_as_another``.
+
+    Examples
+    --------
+    >>> sorted(drawn_of(5, 5)), len(set(drawn_of(5, 3)))
+    ([0, 1, 2, 3, 4], 3)
+    """
+    places = list(range(copies))
+    if sample == copies:
+        return places
+    jumps = uniform_below(np.arange(copies, copies - sample, -1), source=source)
+    for i, jump in enumerate(jumps.tolist()):
+        places[i], places[i + jump] = places[i + jump], places[i]
+    return places[:sample]

@@ -1,0 +1,269 @@
+r"""What is proved of many copies and a private median: a number of adaptive steps.
+
+The setting is that of Stemmer's lecture 9, part (c). There are :math:`k` copies with independent
+seeds, each wrong with probability :math:`p_0` at most at any step of a sequence of updates that was
+*fixed in advance*. In each of :math:`T` steps, :math:`s` copies are drawn and the exponential
+mechanism with :math:`\varepsilon_0` picks one of :math:`m` public cells. Whoever chooses the
+updates has seen all answers so far.
+
+*Theorem.* With probability :math:`1 - \beta` all :math:`T` answers are right, if for some number
+:math:`w` of wrong copies, with :math:`a = w/k`,
+
+.. math:: b = \beta - T\,\mathrm{E}\min\bigl(1, (m - 1)\,e^{-\varepsilon_0 (s/2 - W)/2}\bigr),
+          \qquad \mathrm{kl}(b \,\|\, Q) \ge k T \varrho, \qquad
+          b \ge Q = T e^{-k\,\mathrm{kl}(a \,\|\, p_0)},
+
+where :math:`W` is hypergeometric (:math:`s` drawn of :math:`k`, of which :math:`w - 1` are wrong),
+:math:`\mathrm{kl}` is the divergence of two coins, and :math:`\varrho` that of one step
+(`step_divergence`).
+
+*Proof.* Let the adversary be deterministic: condition on its coins. Replace the seed of one copy:
+the law of the whole transcript moves by a divergence of :math:`T \varrho` at most, by the chain
+rule. The seeds are independent, so :math:`I(\text{seeds}; \text{transcript}) \le k T \varrho`. Were
+transcript and seeds independent, the inputs would be fixed for the seeds, and some step would have
+:math:`w` wrong copies with probability :math:`Q` at most, by Chernoff's bound. The true probability
+:math:`p` satisfies :math:`\mathrm{kl}(p \,\|\, Q) \le I` by data processing; so :math:`p \le b`. In
+a step with fewer wrong copies the sample, which is drawn afresh, holds :math:`W` of them. Cells
+tile the line, so one has score 0; a cell of score above :math:`-(s/2 - W)` lies beside a right
+value on either side (`sourdine.adaptive.robust.median`). Sum over the steps. Since
+:math:`\mathrm{kl}(b \,\|\, Q) \ge b \ln(1/Q) - \ln 2`, this is sharper than the form
+:math:`p \le (k T \varrho + \ln 2) / (k\,\mathrm{kl}(a \,\|\, p_0) - \ln T)`. *Checked by*
+``test_the_sharper_form_implies_the_printed_one``. ∎
+
+References
+----------
+.. [1] A. Beimel, H. Kaplan, Y. Mansour, K. Nissim, T. Saranurak, U. Stemmer, "Dynamic algorithms
+   against an adaptive adversary: generic constructions and lower bounds", STOC 2022.
+.. [2] M. Bun, T. Steinke, "Concentrated differential privacy: simplifications, extensions, and
+   lower bounds", TCC 2016 (mutual information under independent records).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, exp, expm1, inf, log, log1p, sinh, tanh
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sourdine.errors import ParameterError
+from sourdine.exact import integer, number, positive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from sourdine.exact.parameters import Number
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["ENDLESS", "Proof", "certified_steps", "coin_divergence", "step_divergence", "stray"]
+
+ENDLESS = (1 << 63) - 1
+"""The number of steps where no step is one too many."""
+
+_SHARES = 96
+_SLACK = 1e-6
+_LOUD = 50.0
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """How many adaptive steps are proved, and on which grounds; never what survived attacks.
+
+    Parameters
+    ----------
+    steps
+        So many answers of a phase are right; 0 where nothing is proved, `ENDLESS` where no number
+        of steps is too large.
+    beta
+        But for this chance, over the seeds of the phase.
+    grounds
+        The theorem and its assumptions, in a sentence.
+
+    Examples
+    --------
+    >>> int(Proof(120, 0.05, "sketch switching")), bool(Proof(0, 0.05, "too few copies"))
+    (120, False)
+    """
+
+    steps: int
+    beta: float
+    grounds: str
+
+    def __int__(self) -> int:
+        return self.steps
+
+    def __bool__(self) -> bool:
+        return self.steps > 0
+
+    def __str__(self) -> str:
+        if not self.steps:
+            return f"nothing is proved: {self.grounds}"
+        steps = "any number of" if self.steps == ENDLESS else str(self.steps)
+        chance = "always" if not self.beta else f"with probability {1 - self.beta:g}"
+        return f"{steps} adaptive steps right {chance}: {self.grounds}"
+
+
+def coin_divergence(a: float, b: float) -> float:
+    r"""Return :math:`\mathrm{kl}(a \,\|\, b)`, the divergence of two coins, in nats.
+
+    Examples
+    --------
+    >>> round(coin_divergence(0.3, 0.01), 3), coin_divergence(0.2, 0.2)
+    (0.778, 0.0)
+    """
+    heads = a * log(a / b) if a else 0.0
+    tails = (1 - a) * (log1p(-a) - log1p(-b)) if a < 1 else 0.0
+    return heads + tails
+
+
+def step_divergence(sample: int, copies: int, epsilon0: float) -> float:
+    r"""Return :math:`\varrho`: what one answer says of one seed, as a divergence in nats.
+
+    The smallest of three bounds, with :math:`q = s/k` and
+    :math:`\varepsilon' = \ln(1 + q(e^{\varepsilon_0} - 1))`:
+
+    .. math:: \varepsilon' \tanh\frac{\varepsilon'}{2}, \qquad
+              \frac{\varepsilon_0^2}{8} \text{ if } q = 1, \qquad
+              \frac{h(\delta)\, q^2 \sinh^2(\varepsilon_0/2)}{(1 - q) e^{-\varepsilon_0} + q},
+
+    where :math:`h(\delta) = ((1 - \delta)\ln(1 - \delta) + \delta)/\delta^2` and
+    :math:`\delta = 1 - e^{-\varepsilon'}`.
+
+    Notes
+    -----
+    *Proof.* The first is the divergence of randomised response, the largest under pure privacy.
+    The second is Hoeffding's lemma: the logarithm of the ratio of two neighbours' laws stays, for
+    the exponential mechanism, in an interval of length :math:`\varepsilon_0`. For the third, let
+    :math:`U` be the other :math:`s - 1` copies of a sample and :math:`l` one more, all drawn
+    without the copy whose seed is replaced: the two laws are averages over :math:`(U, l)` of
+    :math:`P = (1 - q) A + q B` and :math:`P' = (1 - q) A + q B'`, where :math:`A`, :math:`B` and
+    :math:`B'` are the mechanism's on :math:`U` and :math:`l`, the copy, or its replacement. Any two
+    of them are neighbours, and the divergence is convex in the pair. Now
+    :math:`D(P \| P') = \mathrm{E}_{P'} \varphi(P/P' - 1)` with :math:`\varphi(t) = (1 + t)\ln(1 +
+    t) - t`, and :math:`\varphi(t)/t^2` falls in :math:`t \ge -\delta`, so :math:`D \le h(\delta)
+    \chi^2(P, P')`. Here :math:`P' \ge ((1 - q) e^{-\varepsilon_0} + q) B'`, and the ratio
+    :math:`B/B'` lies between :math:`u` and :math:`u e^{\varepsilon_0}` with mean 1, so its variance
+    is :math:`(u e^{\varepsilon_0} - 1)(1 - u) \le \sinh^2(\varepsilon_0/2)` at most. ∎
+    *Checked by* ``test_one_step_says_no_more_than_the_bound``.
+
+    Examples
+    --------
+    >>> round(step_divergence(25, 200, 2.0), 4), step_divergence(400, 400, 0.1) <= 0.1**2 / 8
+    (0.0529, True)
+    """
+    if epsilon0 > _LOUD:
+        return epsilon0
+    q = sample / copies
+    amplified = log1p(q * expm1(epsilon0))
+    pure = amplified * tanh(amplified / 2)
+    delta = -expm1(-amplified)
+    curve = (delta - (1 - delta) * amplified) / delta**2 if delta > 1e-4 else 0.5 + delta / 3
+    sampled = curve * q**2 * sinh(epsilon0 / 2) ** 2 / ((1 - q) * exp(-epsilon0) + q)
+    return min(pure, sampled, epsilon0**2 / 8 if sample == copies else inf)
+
+
+def stray(sample: int, copies: int, wrong_copies: int, epsilon0: float, *, cells: int) -> float:
+    r"""Return the chance, at most, that a step with so many wrong copies ends in a wrong cell.
+
+    .. math:: \mathrm{E}\min\bigl(1, (m - 1) e^{-\varepsilon_0(s/2 - W)/2}\bigr)
+
+    Examples
+    --------
+    >>> f"{stray(25, 200, 0, 2.0, cells=25):.1e}", f"{stray(25, 200, 40, 2.0, cells=25):.1e}"
+    ('8.9e-05', '6.6e-02')
+    """
+    from scipy.special import gammaln  # noqa: PLC0415 - scipy is loaded late
+
+    def ways(n: int, r: Floats) -> Floats:
+        return np.asarray(gammaln(n + 1.0) - gammaln(r + 1.0) - gammaln(n - r + 1.0))
+
+    least, most = max(0, sample - copies + wrong_copies), min(sample, wrong_copies)
+    drawn = np.arange(least, most + 1, dtype=np.float64)
+    chance = np.exp(
+        ways(wrong_copies, drawn)
+        + ways(copies - wrong_copies, sample - drawn)
+        - ways(copies, np.asarray(float(sample)))
+    )
+    miss = log(max(cells - 1, 1)) - epsilon0 * (sample / 2 - drawn) / 2
+    return float(chance @ np.exp(np.minimum(miss, 0.0))) * (1 + _SLACK)
+
+
+def certified_steps(  # noqa: PLR0913 - the arguments are the theorem's
+    copies: int,
+    *,
+    sample: int,
+    epsilon0: Number,
+    cells: int = 25,
+    wrong: Number = 0.01,
+    beta: Number = 0.05,
+    limit: int = 1 << 40,
+) -> int:
+    r"""Return the largest number of adaptive steps that the theorem proves; 0 if there is none.
+
+    Parameters
+    ----------
+    copies, sample, epsilon0, cells
+        :math:`k`, :math:`s`, :math:`\varepsilon_0` and :math:`m`.
+    wrong
+        :math:`p_0`, the chance that a copy is wrong at a step fixed in advance.
+    beta
+        The chance, at most, that any answer is wrong.
+    limit
+        No more steps than this are of interest.
+
+    Notes
+    -----
+    *Claim*: all answers of so many steps are right but for ``beta``. *Checked by*
+    ``test_certified_answers_are_right``. A hundred copies prove nothing, whatever the sample and
+    epsilon0: ``test_a_hundred_copies_prove_nothing``.
+
+    Examples
+    --------
+    >>> certified_steps(100, sample=25, epsilon0=2)
+    0
+    >>> certified_steps(3000, sample=3000, epsilon0=0.03)
+    169
+    """
+    k = integer(copies, "copies", least=1)
+    s = integer(sample, "sample", least=1)
+    if s > k:
+        raise ParameterError(f"sample must be at most copies, {k}, got {s}. Type sample={k}.")
+    eps, p0 = float(positive(epsilon0, "epsilon0")), float(number(wrong, "wrong", above=0, most=1))
+    failure = float(number(beta, "beta", above=0, most=1))
+    m = integer(cells, "cells", least=1)
+    said = k * step_divergence(s, k, eps)
+    least, most = ceil(p0 * k) + 1, (k + 1) // 2
+    if least > most:
+        return 0
+    shares = np.unique(np.linspace(least, most, _SHARES).round().astype(int)).tolist()
+    terms = [(stray(s, k, w - 1, eps, cells=m), k * coin_divergence(w / k, p0)) for w in shares]
+
+    def proved(steps: int) -> bool:
+        return any(_holds(steps, failure - steps * lost, said, rate) for lost, rate in terms)
+
+    return _largest(proved, integer(limit, "limit", least=1))
+
+
+def _holds(steps: int, b: float, said: float, rate: float) -> bool:
+    """Return whether the chance of many wrong copies at some step is at most ``b``."""
+    log_q = log(steps) - rate
+    if b <= 0 or log_q > log(b):
+        return False
+    apart = b * (log(b) - log_q) + (1 - b) * (log1p(-b) - log1p(-exp(log_q)))
+    return apart >= steps * said * (1 + _SLACK)
+
+
+def _largest(proved: Callable[[int], bool], limit: int) -> int:
+    if not proved(1):
+        return 0
+    low, high = 1, 2
+    while high <= limit and proved(high):
+        low, high = high, 2 * high
+    high = min(high, limit + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if proved(middle) else (low, middle)
+    return low

@@ -1,0 +1,207 @@
+r"""Any dynamic algorithm, made to withstand updates that depend on its answers.
+
+An *oblivious* algorithm is right, with high probability, on updates fixed in advance. Who sees its
+answers learns of its random bits and can then steer it off. `Robust` runs many copies with secret
+seeds and answers so that the answers say little of any one seed: Stemmer's lecture 9, part (c), or
+sketch switching.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sourdine.adaptive.robust.modes import ByMedian, BySwitching, Dynamic, Mode, Terms
+from sourdine.adaptive.robust.proof import Proof
+from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
+from sourdine.exact import at_least, integer, number, positive
+from sourdine.noise import SYSTEM, uniform_below
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from sourdine.exact.parameters import Number
+    from sourdine.noise import Source
+
+__all__ = ["Robust"]
+
+SEEDS = 1 << 128
+
+
+class Robust:
+    r"""Many copies of a dynamic algorithm, and one answer that betrays none of them.
+
+    Parameters
+    ----------
+    factory
+        Makes a copy from a secret seed, a whole number of 128 bits. A copy has ``update(*change)``
+        and ``query()``.
+    mode
+        ``"dp-median"``: every update goes to all copies; a query draws ``sample`` of them and
+        answers with the private median of their values. ``"switching"``: the copies answer one
+        after the other, each until its value has left the answer shown.
+    copies
+        :math:`k`. Under switching also how often the answer can change.
+    sample, epsilon0
+        :math:`s`, all copies if left out, and what one answer may spend of the sample. Choose
+        ``sample * epsilon0`` of 40 or more; `stray` says how often noise alone goes astray.
+    steps
+        :math:`T`, the queries of a phase. After them all copies are made anew, with fresh seeds.
+    accuracy
+        :math:`\alpha`, at most 1: how far, relatively, an answer may be off.
+    start
+        What is known of the first answer beforehand: 0 for an empty input.
+    window
+        The next answer lies within so many cells, each a factor :math:`1 + \alpha/4`, of the last
+        one. A value that moves further is followed, over several queries.
+    least
+        The least that the truth can be if it is not 0. What no copy could see then counts as 0.
+    wrong
+        What the proof may assume of a copy. ``"dp-median"``: the chance that it is off by more
+        than :math:`3\alpha/4` at one step fixed in advance. ``"switching"``: that it is ever off by
+        more than :math:`\alpha/4` on a stream fixed in advance.
+    beta
+        What the proof may fail with, in a phase.
+    current
+        Returns the changes that build the current input, each a tuple; with it a new phase begins
+        by itself. Without it the first query after the last raises `BudgetExceededError`.
+    source
+        Where seeds, samples and noise come from.
+
+    Attributes
+    ----------
+    queries, changes, resets
+        How many answers there were, how often the answer changed, how many phases ended.
+
+    Notes
+    -----
+    What one answer says of one seed is bounded as in the corrected lecture: the exponential
+    mechanism on :math:`s` of :math:`k` copies costs
+    :math:`\ln(1 + (s/k)(e^{\varepsilon_0} - 1))`. `certificate` counts the steps that are proved.
+    A copy must not fail, or take longer, for reasons of its seed: nothing here would hide that.
+
+    References
+    ----------
+    .. [1] A. Beimel, H. Kaplan, Y. Mansour, K. Nissim, T. Saranurak, U. Stemmer, "Dynamic
+       algorithms against an adaptive adversary: generic constructions and lower bounds", STOC 2022.
+    .. [2] O. Ben-Eliezer, R. Jayaram, D. Woodruff, E. Yogev, "A framework for adversarially robust
+       streaming algorithms", PODS 2020.
+
+    Examples
+    --------
+    >>> class Counter:
+    ...     def __init__(self, seed):
+    ...         self.count, self.slant = 0, 0.9 + (seed % 1000) / 5000
+    ...     def update(self, change):
+    ...         self.count += change
+    ...     def query(self):
+    ...         return self.count * self.slant
+    >>> robust = Robust(Counter, copies=200, sample=50, epsilon0=2, steps=1000, start=100)
+    >>> robust.update(120)
+    >>> 90 < robust.query() < 150, robust.certificate()
+    (True, 0)
+    """
+
+    def __init__(  # noqa: PLR0913 - the lecture's symbols
+        self,
+        factory: Callable[[int], Dynamic],
+        *,
+        copies: int,
+        mode: str = "dp-median",
+        sample: int | None = None,
+        epsilon0: Number | None = None,
+        steps: int | None = None,
+        accuracy: Number = 0.25,
+        start: Number = 0,
+        window: int = 12,
+        least: Number = 1,
+        wrong: Number = 0.01,
+        beta: Number = 0.05,
+        current: Callable[[], Iterable[tuple[Any, ...]]] | None = None,
+        source: Source = SYSTEM,
+    ) -> None:
+        for name, given in (("factory", factory), ("current", current or iter)):
+            if not callable(given):
+                raise ParameterTypeError(
+                    f"{name} must be a function, got something of type {type(given).__name__}. "
+                    "Type factory=lambda seed: MySketch(seed), current=lambda: changes."
+                )
+        terms = Terms(
+            copies=integer(copies, "copies", least=1),
+            steps=None if steps is None else integer(steps, "steps", least=1),
+            accuracy=float(number(accuracy, "accuracy", above=0, most=1)),
+            start=float(at_least(start, "start", 0)),
+            least=float(positive(least, "least")),
+            wrong=float(number(wrong, "wrong", above=0, most=1)),
+            beta=float(number(beta, "beta", above=0, most=1)),
+        )
+        if mode == "dp-median":
+            self._mode: Mode = ByMedian(terms, sample=sample, epsilon0=epsilon0, window=window)
+        elif mode == "switching":
+            self._mode = BySwitching(terms, sample=sample, epsilon0=epsilon0)
+        else:
+            raise ParameterError(
+                f"mode must be 'dp-median' or 'switching', got {mode!r}. Type mode='dp-median'."
+            )
+        self.terms = terms
+        self.queries = self.changes = self.resets = 0
+        self._factory, self._current, self._source = factory, current, source
+        self._last = terms.start
+        self._live = self._made_anew()
+        self._taken = 0
+
+    @property
+    def stray(self) -> float:
+        """The chance, at most, that noise alone takes an answer astray though all copies agree."""
+        return self._mode.stray
+
+    def update(self, *change: Any) -> None:  # noqa: ANN401
+        """Hand a change to every copy."""
+        for copy in self._live:
+            copy.update(*change)
+
+    def update_many(self, *changes: Any) -> None:  # noqa: ANN401
+        """Hand many changes at once to every copy, which must have ``update_many`` too."""
+        for copy in self._live:
+            copy.update_many(*changes)  # type: ignore[attr-defined]
+
+    def query(self) -> float:
+        """Return the robust answer; it counts as one step."""
+        if not self._live or self._taken == self.terms.steps:
+            self.reset()
+        self._taken += 1
+        self.queries += 1
+        answer = self._mode.answer(self._live, self._source)
+        self.changes += answer != self._last
+        self._last = answer
+        return answer
+
+    def reset(self) -> None:
+        """Begin a new phase: all copies anew, with fresh seeds, on the current input."""
+        if self._current is None:
+            raise BudgetExceededError(
+                f"{self._mode.ran_out()}, got as many. Type current=lambda: changes, which returns "
+                "the changes that build the current input, so that a new phase can begin."
+            )
+        live = self._made_anew()
+        for change in self._current():
+            for copy in live:
+                copy.update(*change)
+        self._live = live
+        self._taken = 0
+        self.resets += 1
+
+    def certificate(self) -> int:
+        """Return how many adaptive steps of a phase are proved: 0 if nothing is."""
+        return self.proof().steps
+
+    def proof(self) -> Proof:
+        """Return what is proved of a phase, and on which grounds."""
+        if not self._source.private:
+            return Proof(0, self.terms.beta, "the seeds can be foreseen; leave source out")
+        return self._mode.proof()
+
+    def _made_anew(self) -> list[Dynamic]:
+        return [
+            self._factory(uniform_below(SEEDS, source=self._source))
+            for _ in range(self.terms.copies)
+        ]
