@@ -1,0 +1,176 @@
+r"""Min-cuts that stay right when the next change depends on the last answer."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+from sourdine.adaptive.graphs.edges import edge_of, edges_of
+from sourdine.adaptive.graphs.mincut import ExactMinCut, SkeletonMinCut, mincut
+from sourdine.adaptive.robust import Lazy, Robust
+from sourdine.exact import integer
+from sourdine.noise import SYSTEM
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sourdine.adaptive.robust import Proof
+    from sourdine.exact.parameters import Number
+    from sourdine.noise import Source
+
+__all__ = ["Phase", "RobustMinCut", "balanced", "lazy_mincut"]
+
+
+class RobustMinCut:
+    r"""Many skeletons under secret seeds, and the private median of their answers.
+
+    The construction of Stemmer's lecture 9 [1]_ for the min-cut: every change goes to all
+    :math:`k` skeletons, a question to :math:`s` of them, and after :math:`T` questions all are
+    drawn anew from the current graph, which is kept for that. It withstands the toggling that
+    brings a single skeleton to 0 (``test_toggling_does_not_fool_many_skeletons``), which is an
+    observation; `certificate` says how many steps are proved, and for a few dozen copies that is 0.
+
+    It is here to be compared with. With the best code at hand it is slower than to compute the
+    cut anew at each question, and `lazy_mincut` is faster than both, deterministic and proved.
+
+    Parameters
+    ----------
+    n, edges
+        The graph to start with; whoever chooses the changes may know it.
+    keep
+        The share of the edges in a skeleton.
+    copies, sample, epsilon0, steps, accuracy
+        :math:`k`, :math:`s` (all, if left out), :math:`\varepsilon_0`, :math:`T` and
+        :math:`\alpha`, as `sourdine.adaptive.robust.Robust` takes them.
+    source
+        Where seeds, samples and noise come from.
+
+    References
+    ----------
+    .. [1] A. Beimel, H. Kaplan, Y. Mansour, K. Nissim, T. Saranurak, U. Stemmer, "Dynamic
+       algorithms against an adaptive adversary: generic constructions and lower bounds", STOC 2022.
+
+    Examples
+    --------
+    >>> complete = [(u, v) for u in range(20) for v in range(u)]
+    >>> cut = RobustMinCut(20, complete, keep=1, copies=30, epsilon0=4, steps=100)
+    >>> cut.update(0, 1, False)
+    >>> 12 < cut.query() < 27, cut.certificate()
+    (True, 0)
+    """
+
+    __slots__ = ("_robust", "edges", "n")
+
+    def __init__(  # noqa: PLR0913 - the graph, then the lecture's symbols
+        self,
+        n: int,
+        edges: Iterable[tuple[int, int]],
+        *,
+        keep: Number,
+        copies: int,
+        epsilon0: Number,
+        steps: int,
+        sample: int | None = None,
+        accuracy: Number = 0.25,
+        source: Source = SYSTEM,
+    ) -> None:
+        self.n = integer(n, "n", least=2)
+        self.edges = edges_of(self.n, edges)
+        self._robust = Robust(
+            lambda seed: SkeletonMinCut(self.n, self.edges, keep=keep, seed=seed),
+            copies=copies,
+            sample=sample,
+            epsilon0=epsilon0,
+            steps=steps,
+            accuracy=accuracy,
+            start=mincut(self.n, self.edges),
+            current=lambda: (),
+            source=source,
+        )
+
+    def update(self, u: int, v: int, present: bool) -> None:  # noqa: FBT001 - a change of state
+        """Put an edge into the graph or take it out; what is so already stays so."""
+        edge = edge_of(self.n, u, v)
+        (self.edges.add if present else self.edges.discard)(edge)
+        self._robust.update(u, v, present)
+
+    def query(self) -> float:
+        """Return about the min-cut; it counts as one step."""
+        return self._robust.query()
+
+    def certificate(self) -> int:
+        """Return how many adaptive steps of a phase are proved: 0 if nothing is."""
+        return self._robust.certificate()
+
+    def proof(self) -> Proof:
+        """Return what is proved and on which grounds."""
+        return self._robust.proof()
+
+
+def lazy_mincut(n: int, edges: Iterable[tuple[int, int]], *, accuracy: Number = 0.25) -> Lazy:
+    r"""Return the min-cut of a changing graph, computed anew only when it must be.
+
+    One edge changes a min-cut by one at most, so a min-cut of :math:`c` is good for about
+    :math:`\alpha c / (1 + \alpha)` changes. Nothing is random: right whatever the changes depend
+    on. *Checked by* ``test_lazy_cuts_are_always_right``.
+
+    Parameters
+    ----------
+    n, edges
+        The graph to start with.
+    accuracy
+        :math:`\alpha`: how far, relatively, an answer may be off.
+
+    Examples
+    --------
+    >>> complete = [(u, v) for u in range(20) for v in range(u)]
+    >>> cut = lazy_mincut(20, complete, accuracy=0.25)
+    >>> answers = []
+    >>> for v in range(1, 10):
+    ...     cut.update(0, v, False)
+    ...     answers.append(cut.query())
+    >>> answers, cut.recomputations
+    ([18.0, 18.0, 18.0, 18.0, 14.0, 14.0, 14.0, 11.0, 11.0], 3)
+    """
+    graph = ExactMinCut(n, edges)
+    return Lazy(graph.query, graph, accuracy=accuracy)
+
+
+class Phase(NamedTuple):
+    """A phase's length and what a step of it costs, up to logarithms and constants."""
+
+    steps: float
+    cost: float
+
+
+def balanced(vertices: int, edges: int) -> Phase:
+    r"""Return the lecture's best phase for the min-cut, and its cost per step.
+
+    With :math:`t_{init} = |E|`, :math:`t_{update} = \sqrt{|V|}` and :math:`t_{query} = 1` for an
+    oblivious algorithm, :math:`t_{init}/\sqrt T + \sqrt T\, t_{update} + t_{query}` is least at
+    :math:`T = |E| / \sqrt{|V|}` and of order :math:`\sqrt{|E|}\,|V|^{1/4}`, where computing anew
+    costs :math:`|E|`. That counts :math:`k = \sqrt T` copies; a proof takes about a hundred times
+    as many (`sourdine.adaptive.robust.copies_needed`).
+
+    The lecture adds that nothing better is known. By now it is: deterministic, hence robust, exact
+    algorithms take :math:`n^{o(1)}` for an update while the cut is small, up to
+    :math:`(\log n)^{o(1)}` [1]_ and :math:`2^{\Theta(\log^{3/4 - c} n)}` [2]_; and an oblivious
+    :math:`1 + o(1)` estimate in :math:`n^{o(1)}` [3]_ makes this construction cost
+    :math:`\sqrt{|E|}\,n^{o(1)}`.
+
+    References
+    ----------
+    .. [1] W. Jin, X. Sun, M. Thorup, "Fully dynamic min-cut of superconstant size in subpolynomial
+       time", SODA 2024.
+    .. [2] A. El-Hayek, M. Henzinger, J. Li, "Deterministic and exact fully-dynamic minimum cut of
+       superpolylogarithmic size in subpolynomial time", arXiv:2512.13105, 2025.
+    .. [3] A. El-Hayek, M. Henzinger, J. Li, "Fully dynamic approximate minimum cut in subpolynomial
+       time per operation", SODA 2025.
+
+    Examples
+    --------
+    >>> balanced(10_000, 1_000_000)
+    Phase(steps=10000.0, cost=10000.0)
+    """
+    size = integer(vertices, "vertices", least=1), integer(edges, "edges", least=1)
+    return Phase(size[1] / sqrt(size[0]), sqrt(size[1]) * size[0] ** 0.25)

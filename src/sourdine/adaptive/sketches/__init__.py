@@ -1,0 +1,18 @@
+"""Sketches that keep their promise when the stream reacts to their answers."""
+
+from sourdine.adaptive.sketches.ams import AmsSketch, F2Sketch
+from sourdine.adaptive.sketches.f2 import RobustF2
+from sourdine.adaptive.sketches.f2_steps import proved_looks, rows_to_prove, survived_answers
+from sourdine.adaptive.sketches.keyed import Keyed
+from sourdine.adaptive.sketches.signs import Signs
+
+__all__ = [
+    "AmsSketch",
+    "F2Sketch",
+    "Keyed",
+    "RobustF2",
+    "Signs",
+    "proved_looks",
+    "rows_to_prove",
+    "survived_answers",
+]

@@ -1,0 +1,341 @@
+r"""Distinct counts that nobody can steer: a real sketch behind a secret key."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from hashlib import blake2b
+from hmac import compare_digest
+from importlib import import_module
+from struct import Struct
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
+
+import numpy as np
+
+from sourdine.adaptive.robust.proof import ENDLESS
+from sourdine.adaptive.sketches.items import Item, encoded, is_whole
+from sourdine.adaptive.sketches.siphash import siphash, siphash_many
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.look.figures import MissingExtraError
+from sourdine.noise import SYSTEM
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import ModuleType
+
+    from numpy.typing import NDArray
+
+    from sourdine.noise import Source
+
+__all__ = ["DistinctSketch", "Keyed", "Statement", "datasketches"]
+
+KEY_BYTES: Final = 32
+SIGNED: Final = 1 << 63
+"""Whole numbers from minus this to one below it have 64 bits."""
+
+LONGEST_KEY: Final = blake2b.MAX_KEY_SIZE
+WORD: Final = Struct("<q")
+WAITING: Final = 4096
+"""So many whole numbers wait to be hashed together; a question never waits."""
+
+FEW: Final = 16
+"""Up to so many are hashed one by one, which is then faster."""
+
+
+class DistinctSketch(Protocol):
+    """What is asked of a sketch: the sketches of ``datasketches`` have it."""
+
+    def update(self, datum: int, /) -> None:
+        """Take an item."""
+
+    def get_estimate(self) -> float:
+        """Return about how many different items were taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What is proved, under which assumption, and what is not."""
+
+    proved: str
+    assumes: str
+    not_proved: str
+
+    def __str__(self) -> str:
+        return f"proved: {self.proved}\nassumes: {self.assumes}\nnot proved: {self.not_proved}"
+
+
+class Keyed:
+    r"""A sketch that counts different items, in front of it a keyed hash with a secret key.
+
+    Sketches such as HyperLogLog hash items with a function that everybody knows. Who chooses items
+    can search, at home, for those that leave a sketch as it is: of 320 000 different items the
+    default ``hll_sketch(12)`` then counts 20 000 (`sourdine.adaptive.attacks.distinct.offline`).
+    Here the sketch sees :math:`F_k(x)` in place of :math:`x`, at no cost in memory.
+
+    Parameters
+    ----------
+    sketch
+        An object of ``datasketches``: ``hll_sketch``, ``cpc_sketch`` or ``update_theta_sketch``;
+        any with ``update(int)`` and ``get_estimate()`` whose state a repeated item does not change.
+        It must be empty, unless its key is given.
+    key
+        From 16 to 64 secret bytes. Left out, a fresh key is drawn, which is what one wants; given,
+        sketches of several machines can be merged, and a stored one goes on. Keep it apart from
+        the sketch: whoever holds both can fool it.
+    source
+        Where a fresh key comes from.
+
+    Notes
+    -----
+    *Claim*: whatever an adversary does who chooses each item after seeing all estimates so far,
+    the estimates that follow upon the :math:`j`-th different item have, for all :math:`j` at once,
+    the joint law that they have on the fixed stream :math:`1, 2, 3, \dots`; there is no bound on
+    the number of steps. *Proof*: let :math:`F` be a random function. A repeated item does not
+    change the state of the sketch, so it teaches nothing. A new item :math:`x` has not been given
+    to :math:`F` before; everything seen so far, and so the choice of :math:`x`, is a function of
+    the values of :math:`F` at other items and of the adversary's own coins; hence :math:`F(x)` is
+    uniform and independent of it. By induction the values met are independent and uniform in
+    order of arrival, as on any fixed stream, and the states are the same function of them. If
+    this failed noticeably for :math:`F_k`, adversary and sketch together would tell :math:`F_k`
+    from a random function [1]_. *Checked by* ``test_offline_items_do_not_fool_a_keyed_sketch``,
+    ``test_an_adaptive_stream_is_counted_as_a_fixed_one`` and
+    ``test_repeated_items_change_nothing``.
+
+    The adversary still chooses *when* to stop, as anybody may who watches a fixed stream; the
+    largest error along a stream is somewhat above that at a given moment.
+
+    Nothing is proved where estimates of several sketches with one key can be seen, as with subset
+    queries, merges or copies: give the second sketch those items only that left the first as it
+    was, and it is fooled (``test_one_key_two_visible_sketches_is_fooled``). Where only
+    the estimate of their union is ever seen, the proof holds for the union of HyperLogLog or CPC
+    sketches, whose state is a function of the set of words. A stored sketch gives away more than
+    its estimate, and so may the time that an update takes: show estimates alone.
+
+    Whole numbers of 64 bits go through SipHash-2-4, all else through keyed BLAKE2b of a canonical
+    encoding (`sourdine.adaptive.sketches.items`), both to words of 64 bits under separate keys.
+    Two of :math:`n` items share a word with probability :math:`n^2/2^{65}` at most, and cost one.
+
+    References
+    ----------
+    .. [1] O. Ben-Eliezer, R. Jayaram, D. Woodruff, E. Yogev, "A framework for adversarially robust
+       streaming algorithms", Journal of the ACM 69(2), 2022, section on cryptographic F0.
+    .. [2] K. Paterson, M. Raynal, "HyperLogLog: exponentially bad in adversarial settings",
+       IACR ePrint 2021/1139.
+
+    Examples
+    --------
+    >>> users = Keyed(datasketches().hll_sketch(12))
+    >>> for user in ("ada", "grace", "ada", 7, 7.0):
+    ...     users.update(user)
+    >>> round(users.query())
+    4
+    >>> users.update_many(np.arange(7, 100_007))
+    >>> bool(90_000 < users.query() < 110_000)
+    True
+    """
+
+    __slots__ = ("_key", "_other", "_push", "_secret", "_sketch", "_waiting", "_whole")
+
+    def __init__(
+        self, sketch: DistinctSketch, *, key: bytes | None = None, source: Source = SYSTEM
+    ) -> None:
+        _check_sketch(sketch, keyed=key is not None)
+        self._sketch = sketch
+        self._push = getattr(sketch, "update", _refuse)
+        self._secret = key is not None or source.private
+        self._key = source.bytes(KEY_BYTES) if key is None else _read_key(key)
+        self._whole = blake2b(key=self._key, person=b"whole numbers", digest_size=16).digest()
+        self._other = blake2b(key=self._key, person=b"other items", digest_size=8)
+        self._waiting: list[int] = []
+
+    def update(self, item: Item) -> None:
+        """Take an item: a number, a text, bytes, None, or a tuple of these."""
+        if self._push is _refuse:
+            _refuse(0)
+        if type(item) is not str and is_whole(item) and -SIGNED <= item < SIGNED:
+            self._waiting.append(int(item))
+            if len(self._waiting) >= WAITING:
+                self._settle()
+        else:
+            self._take(item)
+
+    def update_many(self, items: Iterable[Item]) -> None:
+        """Take many items; an array of whole numbers is hashed as one, a few times faster."""
+        if isinstance(items, (str, bytes)):
+            raise ParameterTypeError(
+                "items must be a list or an array, got one text. Type keyed.update(item) for one."
+            )
+        if not isinstance(items, np.ndarray):
+            deque(map(self.update, items), 0)
+        elif items.dtype.kind in "iu" and items.dtype != np.uint64:
+            self._feed(siphash_many(_words(items.reshape(-1)), self._whole))
+        else:
+            deque(map(self.update, items.flat), 0)
+
+    def query(self) -> float:
+        """Return about how many different items were taken."""
+        return float(self.sketch.get_estimate())
+
+    def interval(self, deviations: int = 2) -> tuple[float, float]:
+        """Return the sketch's own bounds, for 1, 2 or 3 standard deviations, at a given moment."""
+        if deviations not in (1, 2, 3):
+            raise ParameterError(
+                f"deviations must be 1, 2 or 3, got {deviations}. Type deviations=2 for about 95 %."
+            )
+        sketch: Any = self.sketch
+        if not hasattr(sketch, "get_lower_bound"):
+            raise ParameterTypeError(
+                "the sketch must have bounds of its own, got one without get_lower_bound. "
+                "Type keyed.query() for the estimate."
+            )
+        return float(sketch.get_lower_bound(deviations)), float(sketch.get_upper_bound(deviations))
+
+    @property
+    def key(self) -> bytes:
+        """Return the secret key; keep it where nobody who chooses items can read it."""
+        return self._key
+
+    @property
+    def sketch(self) -> DistinctSketch:
+        """Return the sketch, with all items in it; store it with its own methods."""
+        self._settle()
+        return self._sketch
+
+    def merge(self, other: Keyed) -> Keyed:
+        """Return the sketch of the items of both, which must have been keyed alike.
+
+        The union of theta sketches can be asked and merged, and takes no more items.
+
+        Examples
+        --------
+        >>> hll = datasketches().hll_sketch
+        >>> north = Keyed(hll(12))
+        >>> south = Keyed(hll(12), key=north.key)
+        >>> north.update("ada"), south.update("ada"), south.update("grace")
+        (None, None, None)
+        >>> round(north.merge(south).query())
+        2
+        """
+        if not isinstance(other, Keyed) or not compare_digest(self._key, other._key):
+            raise ParameterError(
+                "sketches to merge must have the same key, got two. Type Keyed(sketch, "
+                "key=first.key) where the second begins."
+            )
+        both = Keyed(_union(self.sketch, other.sketch), key=self._key)
+        both._secret = self._secret and other._secret
+        return both
+
+    def certificate(self) -> int:
+        """Return how many adaptive insertions are proved: no number is too large.
+
+        It is 0 where the key was drawn from a seed.
+        """
+        return ENDLESS if self._secret else 0
+
+    def proof(self) -> Statement:
+        """Return what is proved of the estimates, what that assumes, and what is not."""
+        proved = (
+            "on insertions alone, of any number and however chosen after seeing earlier estimates, "
+            "the estimates have the law that they have on a fixed stream"
+        )
+        return Statement(
+            proved=proved if self._secret else "nothing, for the key can be foreseen",
+            assumes="the key is secret, SipHash-2-4 and keyed BLAKE2b are pseudorandom, and no "
+            "other sketch with this key is seen",
+            not_proved="answers about subsets, merges or copies under one key: use "
+            "Robust(mode='dp-median') over keyed copies there, or count exactly",
+        )
+
+    def __repr__(self) -> str:
+        return f"Keyed({type(self._sketch).__name__}, key=...)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise ParameterTypeError(
+            "a keyed sketch must be stored as sketch and key apart, got a request to pickle both. "
+            "Type keyed.sketch.serialize_compact() here and keep keyed.key in a safe place."
+        )
+
+    def _take(self, item: Item) -> None:
+        hashed = self._other.copy()
+        hashed.update(encoded(item))
+        self._push(*WORD.unpack(hashed.digest()))
+
+    def _settle(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        if len(waiting) > FEW:
+            self._feed(siphash_many(_words(np.array(waiting, np.int64)), self._whole))
+        elif waiting:
+            self._feed(np.array([siphash(x, self._whole) for x in waiting], np.uint64))
+
+    def _feed(self, words: NDArray[np.uint64]) -> None:
+        deque(map(self._push, words.view(np.int64).tolist()), 0)
+
+
+def _words(items: NDArray[Any]) -> NDArray[np.uint64]:
+    return items.astype(np.int64).view(np.uint64)
+
+
+def datasketches() -> ModuleType:
+    """Return the library of sketches, an extra."""
+    try:
+        return import_module("datasketches")
+    except ImportError as error:
+        raise MissingExtraError(
+            "datasketches must be installed to sketch, got none. "
+            "Type pip install 'sourdine[sketches]'."
+        ) from error
+
+
+def _check_sketch(sketch: Any, *, keyed: bool) -> None:  # noqa: ANN401 - whatever was typed
+    needed = ("get_estimate",) if keyed else ("update", "get_estimate")
+    if not all(callable(getattr(sketch, name, None)) for name in needed):
+        raise ParameterTypeError(
+            "sketch must have update and get_estimate, got something of type "
+            f"{type(sketch).__name__}. Type Keyed(datasketches.hll_sketch(12))."
+        )
+    if not keyed and hasattr(sketch, "is_empty") and not sketch.is_empty():
+        raise ParameterError(
+            "sketch must be empty, got one with items in it. Type Keyed(sketch, key=key) with the "
+            "key under which they were taken."
+        )
+
+
+def _refuse(_: int) -> NoReturn:
+    raise ParameterTypeError(
+        "a sketch must be open to take items, got a closed one, as a union of theta sketches is. "
+        "Type Keyed(datasketches.update_theta_sketch(12), key=key) and merge that."
+    )
+
+
+def _read_key(key: object) -> bytes:
+    if not isinstance(key, bytes):
+        raise ParameterTypeError(
+            f"key must be bytes, got something of type {type(key).__name__}. Leave it out for a "
+            "fresh one, or type key=secrets.token_bytes(32)."
+        )
+    if not 16 <= len(key) <= LONGEST_KEY:
+        raise ParameterError(
+            f"key must be 16 to {LONGEST_KEY} bytes, got {len(key)}. Leave it out for a fresh one, "
+            "or type key=secrets.token_bytes(32)."
+        )
+    return key
+
+
+def _union(one: Any, two: Any) -> DistinctSketch:  # noqa: ANN401 - objects of an untyped library
+    library = datasketches()
+    kinds = [type(one).__name__, type(two).__name__]
+    if all(kind == "hll_sketch" for kind in kinds):
+        union = library.hll_union(max(one.lg_config_k, two.lg_config_k))
+    elif all(kind == "cpc_sketch" for kind in kinds):
+        union = library.cpc_union(max(one.lg_k, two.lg_k))
+    elif all(kind.endswith("theta_sketch") for kind in kinds):
+        union = library.theta_union(21)
+    else:
+        raise ParameterTypeError(
+            f"sketches to merge must be of one kind, HLL, CPC or theta, got {' and '.join(kinds)}. "
+            "Type two of a kind."
+        )
+    union.update(one)
+    union.update(two)
+    result: DistinctSketch = union.get_result()
+    return result

@@ -1,0 +1,193 @@
+"""The min-cut of a changing graph: exact, sampled, robust and lazy."""
+
+from __future__ import annotations
+
+import sys
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from sourdine.adaptive.attacks.graphs import toggle, weak_vertex
+from sourdine.adaptive.graphs import (
+    ExactMinCut,
+    RobustMinCut,
+    SkeletonMinCut,
+    balanced,
+    lazy_mincut,
+    mincut,
+)
+from sourdine.adaptive.robust import ENDLESS, cost, lecture_cost
+from sourdine.errors import ParameterError
+from sourdine.look.figures import MissingExtraError
+from sourdine.noise import SeededSource
+
+pytest.importorskip("igraph")
+
+N, DEGREE = 60, 24
+"""A graph small enough for tests: the min-cut is the degree of vertex 0."""
+
+
+def graph(seed):
+    return weak_vertex(N, DEGREE, density=1.0, rng=np.random.default_rng(seed))
+
+
+def by_hand(n, edges):
+    """Return the least cut over all subsets of the vertices that hold vertex 0."""
+    sides = ({0, *rest} for size in range(n - 1) for rest in combinations(range(1, n), size))
+    return min(sum((u in side) != (v in side) for u, v in edges) for side in sides)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_mincut_is_the_least_of_all_cuts(seed):
+    rng = np.random.default_rng(seed)
+    edges = [e for e in combinations(range(7), 2) if rng.random() < 0.6]
+    assert mincut(7, edges) == by_hand(7, edges)
+
+
+def test_exact_follows_every_change():
+    rng = np.random.default_rng(3)
+    present, exact = set(), ExactMinCut(7)
+    for _ in range(200):
+        u, v = (int(x) for x in rng.choice(7, 2, replace=False))
+        add = bool(rng.random() < 0.6)
+        exact.update(u, v, add)
+        (present.add if add else present.discard)((min(u, v), max(u, v)))
+        assert exact.query() == mincut(7, present)
+
+
+@pytest.mark.parametrize("keep", [0.1, 0.25, 0.5, 1])
+def test_a_skeleton_keeps_its_share(keep):
+    edges = list(combinations(range(200), 2))
+    kept = [len(SkeletonMinCut(200, edges, keep=keep, seed=s).edges) for s in range(5)]
+    deviation = np.sqrt(len(edges) * keep * (1 - keep))
+    assert all(abs(k - keep * len(edges)) <= 5 * deviation for k in kept)
+    assert keep == 1 or len(set(kept)) > 1
+
+
+def test_a_skeleton_fed_and_a_skeleton_given_are_the_same():
+    edges = graph(1)
+    fed = SkeletonMinCut(N, keep=0.3, seed=1 << 100)
+    for u, v in edges:
+        fed.update(v, u, True)  # noqa: FBT003
+    given = SkeletonMinCut(N, edges, keep=0.3, seed=1 << 100)
+    assert fed.edges == given.edges
+    assert given.edges < edges
+    for u, v in edges:
+        given.update(u, v, False)  # noqa: FBT003
+    assert given.edges == set()
+    assert given.query() == 0
+
+
+def test_a_skeleton_is_about_right_on_a_fixed_graph():
+    edges = list(combinations(range(80), 2))
+    answers = [SkeletonMinCut(80, edges, keep=0.5, seed=s).query() for s in range(10)]
+    assert all(0.6 * 79 < a < 1.05 * 79 for a in answers)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_toggling_fools_a_skeleton(seed):
+    edges = graph(seed)
+    end = toggle(SkeletonMinCut(N, edges, keep=0.5, seed=seed), N, edges, least=6)
+    assert end.answer == 0
+    assert mincut(N, end.edges) >= 6
+
+
+def test_toggling_at_the_sizes_of_the_guide_fools_a_skeleton():
+    edges = weak_vertex(120, 40, rng=np.random.default_rng(0))
+    end = toggle(SkeletonMinCut(120, edges, keep=0.25, seed=1), 120, edges)
+    assert end.answer == 0
+    assert 24 <= mincut(120, end.edges) <= 36
+    assert end.queries < 90
+
+
+def test_toggling_does_not_fool_many_skeletons():
+    edges = graph(0)
+    victim = RobustMinCut(
+        N, edges, keep=0.5, copies=24, epsilon0=2, steps=200, source=SeededSource(0)
+    )
+    end = toggle(victim, N, edges, least=6)
+    answer, truth = np.median([victim.query() for _ in range(5)]), mincut(N, end.edges)
+    assert victim.edges == end.edges
+    assert abs(answer / truth - 1) < 0.35
+
+
+def test_robust_cuts_begin_a_new_phase_on_the_current_graph():
+    complete = list(combinations(range(16), 2))
+    victim = RobustMinCut(
+        16, complete, keep=1, copies=20, sample=10, epsilon0=8, steps=3, source=SeededSource(1)
+    )
+    answers = []
+    for v in range(1, 9):
+        victim.update(0, v, False)  # noqa: FBT003
+        answers.append(victim.query())
+    assert victim._robust.resets == 2
+    assert all(abs(a / (15 - v) - 1) < 0.25 for v, a in enumerate(answers, start=1))
+
+
+def test_few_copies_prove_nothing():
+    victim = RobustMinCut(16, combinations(range(16), 2), keep=1, copies=24, epsilon0=2, steps=100)
+    assert victim.certificate() == 0
+    assert "nothing is proved" in str(victim.proof())
+
+
+@pytest.mark.parametrize("accuracy", [0.1, 0.25, 1])
+def test_lazy_cuts_are_always_right(accuracy):
+    rng = np.random.default_rng(4)
+    edges = graph(2)
+    lazy, exact = lazy_mincut(N, edges, accuracy=accuracy), ExactMinCut(N, edges)
+    hung = sorted(e for e in edges if e[0] == 0)
+    for _ in range(120):
+        u, v = hung[rng.integers(len(hung))]
+        add = bool(rng.random() < 0.4)
+        lazy.update(u, v, add)
+        exact.update(u, v, add)
+        truth = exact.query()
+        assert abs(lazy.query() - truth) <= accuracy * truth
+    assert lazy.recomputations < 120
+    assert lazy.certificate() == ENDLESS
+
+
+def test_toggling_does_not_fool_lazy_cuts():
+    edges = graph(0)
+    end = toggle(lazy_mincut(N, edges), N, edges, least=6)
+    assert abs(end.answer / mincut(N, end.edges) - 1) <= 0.25
+
+
+def test_the_lectures_phase_balances_the_cost():
+    vertices, edges = 4096, 10**6
+    phase = balanced(vertices, edges)
+
+    def total(steps):
+        return lecture_cost(steps, t_init=edges, t_update=vertices**0.5, t_query=1)
+
+    best = min(total(round(phase.steps * factor)) for factor in (0.25, 0.5, 1, 2, 4))
+    assert best == total(round(phase.steps))
+    assert best == pytest.approx(2 * phase.cost + 1, rel=1e-3)
+    assert phase.cost < edges / 100
+
+
+def test_the_corrected_cost_has_the_factors():
+    times = {"t_init": 5.0, "t_update": 0.01, "t_query": 8.0}
+    assert cost(100, **times, copies=24, sample=12) == pytest.approx(
+        24 * 5.0 / 100 + 24 * 0.01 + 12 * 8.0
+    )
+
+
+def test_bad_parameters_are_refused():
+    with pytest.raises(ParameterError, match="two different vertices from 0 to 3"):
+        ExactMinCut(4, [(0, 4)])
+    with pytest.raises(ParameterError, match="two different vertices"):
+        ExactMinCut(4).update(2, 2, True)  # noqa: FBT003
+    with pytest.raises(ParameterError, match="n must be at least 2"):
+        ExactMinCut(1)
+    with pytest.raises(ParameterError, match="keep must be above 0"):
+        SkeletonMinCut(4, keep=0, seed=1)
+    with pytest.raises(ParameterError, match="degree must be at most"):
+        weak_vertex(5, 5, rng=np.random.default_rng(0))
+
+
+def test_without_the_extra_a_person_learns_what_to_type(monkeypatch):
+    monkeypatch.setitem(sys.modules, "igraph", None)
+    with pytest.raises(MissingExtraError, match=r"sourdine\[graphs\]"):
+        mincut(2, [(0, 1)])
