@@ -31,13 +31,19 @@ bench: .venv-bench/.ready ## speed beside NumPy, OpenDP, diffprivlib, pure-ldp a
 	.venv-bench/bin/python benchmarks/quantiles.py
 	.venv-bench/bin/python benchmarks/local.py
 
-simulate: $(VENV)/.ready ## two hours: coverage of intervals, surveys, densities, large tables, fuzzed calls, kills
+simulate: $(VENV)/.ready ## two hours: coverage of intervals, surveys, densities, large tables, adversaries, fuzzed calls, kills
 	$(BIN)/python benchmarks/coverage.py
 	$(BIN)/python benchmarks/surveys.py
 	$(BIN)/python benchmarks/densities.py
 	$(BIN)/python benchmarks/large_tables.py
 	$(BIN)/python benchmarks/pima.py
 	$(BIN)/python benchmarks/ledger.py
+	$(BIN)/python benchmarks/guard.py
+	$(BIN)/python benchmarks/adversaries.py
+	$(BIN)/python benchmarks/queries.py
+	$(BIN)/python benchmarks/f2.py
+	$(BIN)/python benchmarks/robust.py
+	$(BIN)/python benchmarks/mincut.py
 	SOURDINE_FUZZ=10020 $(BIN)/python -m pytest -q tests/central/test_fuzz.py
 
 $(VENV)/.ready: pyproject.toml constraints.txt

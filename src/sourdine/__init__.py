@@ -4,6 +4,7 @@ The rooms, ground floor first; each imports only those before it:
 
 ===============  ==============================================================================
 ``data``         public data for examples
+``book``         a file that only grows, whoever is killed while writing
 ``exact``        parameters as exact rationals, reals known to any precision
 ``privacy``      what is promised: guarantees, composition, amplification, budgets
 ``grid``         the public lattice on which everything numeric lives
@@ -17,6 +18,7 @@ The rooms, ground floor first; each imports only those before it:
 ``bounds``       theorems on accuracy, as functions
 ``central``      means, histograms, quantiles: what a person publishes
 ``local``        answers randomised before they leave a person's hands: surveys, tables, densities
+``adaptive``     answers that stay true when the next question depends on the last one
 ``plan``         what an answer will cost, before paying
 ``session``      one budget for many answers, with a ledger
 ===============  ==============================================================================
@@ -38,6 +40,7 @@ from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Budget, Guarantee, R
 
 if TYPE_CHECKING:
     from sourdine import (
+        adaptive,
         audit,
         bounds,
         central,
@@ -68,8 +71,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _ROOMS = (
-    "audit", "bounds", "central", "data", "exact", "laws", "local", "mechanisms", "noise", "plan",
-    "privacy", "session", "tally",
+    "adaptive", "audit", "bounds", "central", "data", "exact", "laws", "local", "mechanisms",
+    "noise", "plan", "privacy", "session", "tally",
 )  # fmt: skip
 _NAMES = {
     **dict.fromkeys(("count", "histogram", "mean", "proportion", "sum", "variance"), "central"),
@@ -94,6 +97,7 @@ __all__ = [
     "Release",
     "Session",
     "SourdineError",
+    "adaptive",
     "audit",
     "bounds",
     "central",

@@ -1,1 +1,71 @@
-"""Answers that stay true when the next question depends on the last one."""
+"""Answers that stay true when the next question, or the next update, depends on the last answer.
+
+Begin with `GuardedHoldout` for evaluation data that is used again and again, `QueryServer` for many
+questions to one sample, `advise` for sketches and counters that outsiders can steer.
+
+==================  ===============================================================================
+``ledger``          every answer costs bits, and bits cost width: the theorem as an accountant
+``holdout``         a guard for evaluation data: people, leaderboards, agents
+``server``          thousands of questions to one sample, with intervals that hold for all of them
+``robust``          many copies, a private median, switching, laziness: algorithms made robust
+``sketches``        second moments and distinct counts that outsiders cannot steer
+``graphs``          the min-cut of a changing graph
+``one_from_many``   why naming an element needs memory for all of them
+``game``            the game of adaptive questions, analysts who play it
+``samples``         samples with and without dependence, and those that no answer suits
+``answering``       other ways to answer, to compare with, and what is proved of each
+``amplification``   what sampling does to a promise: as printed, and as it is
+``attacks``         what breaks the plain versions of all these
+==================  ===============================================================================
+"""
+
+from sourdine.adaptive import amplification, attacks, one_from_many, samples
+from sourdine.adaptive.answering import MedianMechanism, Thresholdout
+from sourdine.adaptive.answers import Answer, Certificate
+from sourdine.adaptive.game import AdaptiveGame, Transcript
+from sourdine.adaptive.graphs import ExactMinCut, RobustMinCut, SkeletonMinCut, lazy_mincut
+from sourdine.adaptive.holdout import (
+    GuardCallback,
+    GuardedHoldout,
+    Leaderboard,
+    Verdict,
+    guarded_scorer,
+)
+from sourdine.adaptive.ledger import Blocks, Custom, Iid, Markov, TranscriptLedger
+from sourdine.adaptive.robust import Lazy, Robust, advise
+from sourdine.adaptive.server import QueryServer
+from sourdine.adaptive.sketches import AmsSketch, Keyed, RobustF2
+
+__all__ = [
+    "AdaptiveGame",
+    "AmsSketch",
+    "Answer",
+    "Blocks",
+    "Certificate",
+    "Custom",
+    "ExactMinCut",
+    "GuardCallback",
+    "GuardedHoldout",
+    "Iid",
+    "Keyed",
+    "Lazy",
+    "Leaderboard",
+    "Markov",
+    "MedianMechanism",
+    "QueryServer",
+    "Robust",
+    "RobustF2",
+    "RobustMinCut",
+    "SkeletonMinCut",
+    "Thresholdout",
+    "Transcript",
+    "TranscriptLedger",
+    "Verdict",
+    "advise",
+    "amplification",
+    "attacks",
+    "guarded_scorer",
+    "lazy_mincut",
+    "one_from_many",
+    "samples",
+]
