@@ -21,9 +21,9 @@ from sourdine.adaptive.answering import (
     privacy_to_validity,
     widths,
 )
-from sourdine.adaptive.answering.information import likely_loss
 from sourdine.adaptive.answering.ticks import GRID
 from sourdine.adaptive.game import AdaptiveGame, Overfitting
+from sourdine.adaptive.information import likely_loss
 from sourdine.adaptive.ledger import Iid, TranscriptLedger
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.mechanisms.gaussian import gaussian_law

@@ -158,7 +158,9 @@ def test_failures_of_all_queries_sum_to_beta():
     assert total == pytest.approx(0.05 * (1 - 1 / 13), abs=1e-9)
 
 
-@pytest.mark.parametrize("dependence", [None, Markov(0.5), Blocks(10), SLOW], ids=str)
+@pytest.mark.parametrize(
+    "dependence", [None, Markov(0.5), Blocks(10), SLOW], ids=["iid", "markov", "blocks", "custom"]
+)
 def test_widths_and_intervals_are_those_of_the_dependence(make, dependence):
     ledger = make(4000, dependence=dependence)
     for answer in (True, False, False):
@@ -222,7 +224,9 @@ def test_remaining_answers_by_brute_force(before, target):
 
 
 @pytest.mark.parametrize("target", [0.05, 0.06, 0.2])
-@pytest.mark.parametrize("kind", [Iid(), Markov(0.5), Blocks(3), SLOW], ids=str)
+@pytest.mark.parametrize(
+    "kind", [Iid(), Markov(0.5), Blocks(3), SLOW], ids=["iid", "markov", "blocks", "custom"]
+)
 def test_what_remains_is_what_a_ledger_with_that_target_answers(kind, target):
     free = TranscriptLedger(10_000, dependence=kind)
     for worst in (True, False):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from contextlib import contextmanager
 from fractions import Fraction
 from itertools import pairwise
-from math import comb, exp, inf, log
+from math import inf, log
 
 import numpy as np
 import pytest
 
+from sourdine.adaptive.information import likely_loss
 from sourdine.adaptive.ledger import Blocks, TranscriptLedger
-from sourdine.adaptive.server import QueryServer, max_information, private
+from sourdine.adaptive.server import QueryServer, private
 from sourdine.adaptive.server.private import Costs, PrivateLook
 from sourdine.audit.sampling import ALPHA, p_value
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
@@ -243,7 +244,7 @@ def test_costs_add_up():
     costs = Costs.share(Guarantee(1), 7)
     assert 7 * (costs.search + costs.value) == costs.pure == 1
     look = QueryServer([0] * 900, universe=2, privacy=Guarantee(1), hard=7, beta=0.06)._look
-    assert look.nats(5) == pytest.approx(max_information(1, 900, 0.01) + log(5 * 6 / 0.01))
+    assert look.nats(5) == pytest.approx(likely_loss(1, 900, 0.01) + log(5 * 6 / 0.01))
     for budget in (Concentrated(Fraction(1, 3)), Guarantee(1, 1e-6)):
         rho = budget.rho if isinstance(budget, Concentrated) else Concentrated.rho_for(1, 1e-6)
         costs = Costs.share(budget, 7)
@@ -336,18 +337,3 @@ def test_a_small_epsilon_certifies_where_bits_do_not():
     by_privacy = server._look.nats(1000)
     by_bits = server.ledger.nats_after(server.ledger.spent.value(2**60))
     assert by_privacy < by_bits
-
-
-@pytest.mark.parametrize(("epsilon", "n"), [(0.1, 100), (0.5, 200), (1.0, 50), (0.02, 2000)])
-def test_max_information_of_randomised_response(epsilon, n):
-    """The log ratio of joint to independent passes the bound with probability beta at most."""
-    agree = exp(epsilon) / (1 + exp(epsilon))
-    for beta in (0.3, 0.05, 1e-3, 1e-6):
-        bound = max_information(epsilon, n, beta)
-        passed = sum(
-            exp(log(comb(n, k)) + k * log(agree) + (n - k) * log(1 - agree))
-            for k in range(n + 1)
-            if k * log(2 * agree) + (n - k) * log(2 * (1 - agree)) > bound
-        )
-        assert passed <= beta
-        assert bound <= epsilon**2 * n / 2 + epsilon * (n * log(2 / beta) / 2) ** 0.5

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Query", "average", "values_of", "vector_of"]
 
-Query: TypeAlias = "Callable[[Any], Any] | NDArray[np.float64]"
+Query: TypeAlias = "Callable[[Any], Any] | NDArray[Any]"
 
 
 def values_of(query: Query, rows: NDArray[Any]) -> Values:

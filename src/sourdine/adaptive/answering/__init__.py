@@ -9,10 +9,10 @@ from sourdine.adaptive.answering.compression import (
     median_mechanism_n,
 )
 from sourdine.adaptive.answering.gaussian_noise import GaussianNoise
-from sourdine.adaptive.answering.information import informed_width, privacy_to_validity
 from sourdine.adaptive.answering.median_mechanism import MedianMechanism
 from sourdine.adaptive.answering.plain import Empirical, Rounding, Splitting
 from sourdine.adaptive.answering.thresholdout import Thresholdout
+from sourdine.adaptive.information import informed_width, privacy_to_validity
 
 __all__ = [
     "ConcentratedAccuracy",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from sourdine.adaptive.answering.information import informed_width, noise_tail
 from sourdine.adaptive.answering.ticks import GRID, SLACK, read_sample, total
 from sourdine.adaptive.answers import Certificate
+from sourdine.adaptive.information import informed_width, noise_tail
 from sourdine.exact import integer, number, positive
 from sourdine.mechanisms.mechanism import read_scale
 from sourdine.noise import SYSTEM, discrete_gaussian

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sourdine.adaptive.answering.information import (
+from sourdine.adaptive.information import (
     informed_width,
     least,
     noise_tail,
@@ -160,7 +160,7 @@ def gaussian_sharp(n: int, k: int, beta: Number = 0.05) -> float:
               \mathrm{kl}\bigl(\beta - \beta_1 \,\|\, 2e^{-2nw^2}\bigr) = I = \frac{k}{8n\sigma^2}
 
     with the quantile of the Gaussian itself and the divergence itself in place of Chebyshev's
-    inequality; see `sourdine.adaptive.answering.information`.
+    inequality; see `sourdine.adaptive.information`.
 
     Examples
     --------

@@ -236,7 +236,7 @@ class GuardedHoldout:
                 )
             average = self._average(last)
             lower, upper = turn.interval(average)
-            bits = _told_last(turn, self._loss.levels(self.n))
+            bits = turn.last(self._loss.levels(self.n), FINAL)
         return Answer(average, lower, upper, bits)
 
     def remaining(self, target: Number | None = None) -> Remaining:
@@ -342,11 +342,6 @@ class GuardedHoldout:
 
     def _left(self) -> Remaining | None:
         return None if self.ledger.target is None else self.ledger.remaining()
-
-
-def _told_last(turn: Turn, levels: int) -> float:
-    """Charge the last answer: no target limits it, for there is no next half-width to keep."""
-    return turn._charge(turn.spent.value(levels), turn.spent, FINAL)  # noqa: SLF001
 
 
 def _ledger(n: int, given: TranscriptLedger | None, terms: dict[str, Any]) -> TranscriptLedger:

@@ -73,6 +73,10 @@ class Turn:
         told = self.spent.value(integer(levels, "levels", least=1))
         return self._charge(told, told, what)
 
+    def last(self, levels: int, what: str = "last") -> float:
+        """Charge a value after which there will be none, so that its bits narrow nothing."""
+        return self._charge(self.spent.value(integer(levels, "levels", least=1)), self.spent, what)
+
     def end(self) -> None:
         """Let nothing more be charged in this turn."""
         self._over = True
@@ -87,8 +91,8 @@ class Turn:
         if limit < inf and (after := self.ledger.halfwidth_after(dearest)) > limit:
             raise BudgetExceededError(
                 f"the next half-width must stay at most {limit:g}, got {after:.4g} after "
-                f"this answer. Nothing was answered: take fresh data, or begin a ledger with a "
-                f"wider target."
+                f"this answer. Nothing was answered. Take fresh rows: another ledger over the "
+                f"same ones would not know what these have told."
             )
         bits = told.bits - self.spent.bits
         self._lines.add(Line(told.answers, now(), what, told))

@@ -168,7 +168,7 @@ def _f2_turnstile(need: Need) -> list[Choice]:
         *_noisy_rows(need),
         _median(need, sizes.ams_bytes, "AMS sketches"),
         *_f2_survived(need),
-        Choice("plain AMS", plain, BROKEN, "20 000 rows: half the truth after 10 000 probes"),
+        Choice("plain AMS", plain, BROKEN, "20 000 rows: 0.38 of the truth after 10 000 probes"),
         Choice("switching", need.steps * every, PROVED, f"Robust, switching: {copies} copies"),
     ]
 

@@ -1,8 +1,7 @@
 """One sample, ten thousand questions, each of which may follow from the answers before it."""
 
-from sourdine.adaptive.server.information import max_information
 from sourdine.adaptive.server.report import report
 from sourdine.adaptive.server.server import QueryServer
 from sourdine.adaptive.server.universe import Universe
 
-__all__ = ["QueryServer", "Universe", "max_information", "report"]
+__all__ = ["QueryServer", "Universe", "report"]

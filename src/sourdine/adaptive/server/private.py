@@ -15,7 +15,7 @@ rows are not touched again. *Checked by* ``test_exact_laws_of_all_neighbours``,
 ``test_search_and_noise_follow_their_laws``.
 
 *Claim*: the ends hold. The ledger's theorem is true given the noise, which does not depend on the
-rows, and `sourdine.adaptive.server.information` has another account; each has a third of beta, so
+rows, and `sourdine.adaptive.information` has another account; each has a third of beta, so
 the better one may be taken for each answer. The last third is for noise beyond its bounds: for the
 threshold and the values each of ``hard`` draws, for look :math:`i` a share :math:`1/i(i + 1)`.
 *Checked by* ``test_private_answers_hold_their_ends``.
@@ -36,8 +36,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine import noise
+from sourdine.adaptive.information import likely_loss
 from sourdine.adaptive.server.gaps import Cell
-from sourdine.adaptive.server.information import max_information
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import integer
 from sourdine.mechanisms import AboveThreshold, Laplace
@@ -145,7 +145,7 @@ class PrivateLook:
             epsilon=self.costs.search, queries=1, threshold=reach, sensitivity=TICKS
         )
         self._value = Laplace(epsilon=self.costs.value, sensitivity=TICKS)
-        self._information = max_information(float(self.costs.pure), evidence.n, self._beta / 2)
+        self._information = likely_loss(float(self.costs.pure), evidence.n, self._beta / 2)
         self._rho: int | None = None
         self._left, self._looks = self.costs.hard, 0
 
