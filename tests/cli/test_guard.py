@@ -61,6 +61,14 @@ def test_exit_status_of_a_process(sourdine, guard, folder):
     assert done.stdout.startswith("not confirmed\nleft: next answer within 0.0")
 
 
+def test_a_lone_column_of_predictions_may_have_any_name(guard, folder):
+    write(folder / "named.csv", mistaken(200), header="pred")
+    made = guard("init", "labels.csv", "-c", "y", "--baseline", "named.csv", "-o", "eval.guard")
+    assert made.returncode == 0, made.stderr
+    other = guard("init", "named.csv", "-c", "y", "-o", "other.guard")
+    assert "column must be one of the 1 columns" in other.stderr
+
+
 def test_a_guard_from_its_labels_to_its_end(guard, folder):
     made = guard(
         "init", "labels.csv", "--out", "eval.guard", "--baseline", "old.csv", "--target", "0.11",

@@ -41,8 +41,8 @@ def read_labels(path: Path, column: str | None) -> Column:
 
 
 def read_values(path: Path, column: str | None, kind: str) -> Any:  # noqa: ANN401 - list or array
-    """Return predictions of the kind that the labels are."""
-    found = _read(path, column)
+    """Return predictions of the kind that the labels are; a lone column may have any name."""
+    found = _read(path, column, lone=True)
     if not isinstance(found, list) or kind == TEXT:
         return found
     for row, text in enumerate(found, start=1):
@@ -54,7 +54,7 @@ def read_values(path: Path, column: str | None, kind: str) -> Any:  # noqa: ANN4
     return [_number(text) for text in found]
 
 
-def _read(path: Path, column: str | None) -> Any:  # noqa: ANN401 - a list of texts or an array
+def _read(path: Path, column: str | None, *, lone: bool = False) -> Any:  # noqa: ANN401 - list or array
     """Return the rows of a file as texts, or as an array where the file holds one."""
     ending = path.suffix.lower()
     if ending not in {".csv", ".txt", ".npy"}:
@@ -68,7 +68,7 @@ def _read(path: Path, column: str | None) -> Any:  # noqa: ANN401 - a list of te
         text = path.read_text(encoding="utf-8-sig")
         if ending == ".txt":
             return [line.strip() for line in text.rstrip("\n").split("\n")]
-        return _column(list(csv.reader(StringIO(text), strict=True)), column, path.name)
+        return _column(list(csv.reader(StringIO(text), strict=True)), column, path.name, lone=lone)
     except OSError as error:
         raise ParameterError(
             f"a file must be there and readable, got {path} ({error.strerror}). Type its path."
@@ -82,14 +82,14 @@ def _read(path: Path, column: str | None) -> Any:  # noqa: ANN401 - a list of te
         ) from None
 
 
-def _column(rows: list[list[str]], column: str | None, file: str) -> list[str]:
+def _column(rows: list[list[str]], column: str | None, file: str, *, lone: bool) -> list[str]:
     while rows and not rows[-1]:
         rows.pop()
     names = [name.strip() for name in rows[0]] if rows else []
-    if column is None and len(names) == 1:
-        place = 0
-    elif column in names:
+    if column in names:
         place = names.index(column)
+    elif len(names) == 1 and (lone or column is None):
+        place = 0
     else:
         raise ParameterError(
             f"column must be one of the {len(names)} columns that the first line of {file} names, "
