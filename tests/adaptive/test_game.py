@@ -220,3 +220,15 @@ def test_splitting_holds_on_independent_rows():
 def test_bad_parameters(call, kind, text):
     with pytest.raises(kind, match=text):
         call()
+
+
+def test_without_rounds_the_analyst_decides_when_to_stop():
+    queries = [np.array([0, 1, 1]), np.array([1, 0, 0])]
+    game = AdaptiveGame(Honest(queries), np.array([0, 1, 2, 2]), Empirical)
+    assert game.play().answers.tolist() == [0.75, 0.25]
+
+
+def test_a_mechanism_that_has_seen_its_sample_is_refused():
+    sample = np.array([0, 1, 2, 2])
+    with pytest.raises(ParameterTypeError, match="mechanism must be a function of the sample"):
+        AdaptiveGame(Honest([]), sample, Empirical(sample))

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sourdine.adaptive.answers import Certificate
 from sourdine.adaptive.ledger import (
     Blocks,
     Custom,
@@ -423,3 +424,14 @@ def test_a_hundred_thousand_bits_do_not_underflow():
             turn.bit(i % 2 == 0)
     assert ledger.bits == pytest.approx(100_000 + 0.5 * log2(100_000), abs=1)
     assert isclose(ledger.halfwidth(), sqrt(log(2) * 1e5 / 2e9), rel_tol=2e-3)
+
+
+def test_a_ledger_says_what_it_is(tmp_path):
+    ledger = TranscriptLedger(100, dependence=Blocks(10), path=tmp_path / "a.ledger")
+    ledger.charge_value(8)
+    assert repr(ledger) == "<TranscriptLedger of 100 rows, blocks 10, in a.ledger: 3 bits told>"
+    assert "in memory" in repr(TranscriptLedger(5))
+
+
+def test_a_certificate_of_one_or_more_says_that_nothing_is_proved():
+    assert str(Certificate(1.2, 0.05, 9, "few rows")) == "nothing is proved of 9 answers: few rows"

@@ -73,7 +73,7 @@ def test_hard_queries_halve_what_is_left(case):
         hard_ones += hard
     assert mechanism.databases.left >= 1
     assert mechanism.hard == hard_ones >= 2
-    assert hard_ones <= mechanism.hard_most <= mechanism.size * log2(mechanism.universe)
+    assert hard_ones <= mechanism.most_hard <= mechanism.size * log2(mechanism.universe)
     assert mechanism.asked == case[1]
 
 

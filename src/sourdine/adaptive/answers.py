@@ -56,6 +56,8 @@ class Certificate:
     grounds: str
 
     def __str__(self) -> str:
+        if self.halfwidth >= 1:
+            return f"nothing is proved of {self.answers} answers: {self.grounds}"
         return (
             f"all {self.answers} answers within {self.halfwidth:.4g} of the truth with probability "
             f"{1 - self.beta:g}: {self.grounds}"

@@ -80,12 +80,12 @@ class MedianMechanism:
     >>> median = MedianMechanism(rows, universe=3, rounds=20, accuracy=0.2)
     >>> median.size, median.databases.left == 3**median.size
     (55, True)
-    >>> abs(median.answer([1, 0, 0]) - 0.7) <= 0.2, median.hard, median.hard_most
+    >>> abs(median.answer([1, 0, 0]) - 0.7) <= 0.2, median.hard, median.most_hard
     (True, 1, 87)
     """
 
     __slots__ = (
-        "_counts", "_widest", "accuracy", "asked", "databases", "hard", "hard_most", "ledger",
+        "_counts", "_widest", "accuracy", "asked", "databases", "hard", "most_hard", "ledger",
         "levels", "n", "rounds", "size", "universe",
     )  # fmt: skip
 
@@ -109,7 +109,7 @@ class MedianMechanism:
         self.size = ceil(log(4 * self.rounds) / (2 * float(self.accuracy) ** 2))
         self.levels = ceil(1 / (2 * self.accuracy))
         self.databases = SmallDatabases(self.universe, self.size)
-        self.hard_most = (self.universe**self.size).bit_length() - 1
+        self.most_hard = (self.universe**self.size).bit_length() - 1
         self._counts = np.bincount(_codes(rows, self.universe), minlength=self.universe)
         self.ledger = TranscriptLedger(self.n, beta=beta, dependence=dependence)
         self.asked, self.hard, self._widest = 0, 0, self.ledger.halfwidth()

@@ -10,9 +10,11 @@ r"""The game between an analyst who adapts and a mechanism that holds the sample
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sourdine.adaptive.game.transcript import Exchange, Transcript
+from sourdine.errors import ParameterTypeError
 from sourdine.exact import flag, integer
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ class AdaptiveGame:
     mechanism
         A function of the sample that returns something with ``answer(query)``.
     rounds
-        How many queries at most.
+        How many queries at most; until the analyst stops if left out.
 
     Examples
     --------
@@ -63,7 +65,7 @@ class AdaptiveGame:
     >>> class Plain:
     ...     def __init__(self, sample): self.sample = sample
     ...     def answer(self, query): return average(query, self.sample)
-    >>> game = AdaptiveGame(Honest([np.array([0, 1, 1])]), np.array([0, 1, 2, 2]), Plain, rounds=1)
+    >>> game = AdaptiveGame(Honest([np.array([0, 1, 1])]), np.array([0, 1, 2, 2]), Plain)
     >>> game.play().answers.tolist()
     [0.75]
     """
@@ -72,10 +74,16 @@ class AdaptiveGame:
     sample: NDArray[Any]
     mechanism: Callable[[NDArray[Any]], Mechanism]
     _: KW_ONLY
-    rounds: int
+    rounds: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rounds", integer(self.rounds, "rounds", least=1))
+        if self.rounds is not None:
+            object.__setattr__(self, "rounds", integer(self.rounds, "rounds", least=1))
+        if not callable(self.mechanism):
+            raise ParameterTypeError(
+                "mechanism must be a function of the sample, got "
+                f"{type(self.mechanism).__name__}. Type AdaptiveGame(analyst, sample, Empirical)."
+            )
 
     def play(self, *, progress: bool = False) -> Transcript:
         """Play all rounds and return the transcript; with a bar on the terminal if asked for."""
@@ -91,7 +99,7 @@ class AdaptiveGame:
         holder = self.mechanism(self.sample)
         exchanges: list[Exchange] = []
         transcript = Transcript(exchanges)
-        for _ in range(self.rounds):
+        for _ in count() if self.rounds is None else range(self.rounds):
             query = self.analyst.ask(transcript)
             if query is None:
                 break

@@ -167,6 +167,11 @@ class TranscriptLedger:
             (new_identity(), now(), self.n, str(self.beta), rows, target, self.name),
         )
 
+    def __repr__(self) -> str:
+        where = "in memory" if self._book is None else f"in {self._book.path.name}"
+        rows = " ".join(str(fact) for fact in self.dependence.facts().values())
+        return f"<TranscriptLedger of {self.n} rows, {rows}, {where}: {self.bits:.4g} bits told>"
+
     @property
     def path(self) -> Path | None:
         """The file that keeps it; None in memory."""
