@@ -371,3 +371,11 @@ def test_bad_parameters_are_told(wrong):
 
 def test_too_many_parts_say_nothing():
     assert widths.splitting(10, 11) == float("inf")
+
+
+def test_an_average_holds_no_more_than_its_bits():
+    """A query that packs every row into one average cannot be read back."""
+    rows = np.arange(60)
+    told = Empirical(rows).answer(lambda x: (x % 2) * 2.0 ** -(x // 2))
+    ticks = told * len(rows) * GRID
+    assert abs(ticks - round(ticks)) < 1e-4

@@ -91,7 +91,7 @@ def test_the_walk_and_its_matrix_are_one_chain():
 
 def test_second_eigenvalue_by_hand():
     assert samples.second_eigenvalue([[0.9, 0.1], [0.3, 0.7]]) == pytest.approx(0.6)
-    assert samples.second_eigenvalue([[0.1, 0.9], [0.9, 0.1]]) == 0
+    assert samples.second_eigenvalue([[0.1, 0.9], [0.9, 0.1]]) == pytest.approx(0.8)
     # one turn of three with a rest: P is normal, its other eigenvalues 0.2 + 0.8 exp(2 pi i/3)
     expected = abs(0.2 + 0.8 * np.exp(2j * np.pi / 3))
     assert samples.second_eigenvalue(CYCLE) == pytest.approx(expected)

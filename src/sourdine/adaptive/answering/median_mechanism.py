@@ -85,8 +85,19 @@ class MedianMechanism:
     """
 
     __slots__ = (
-        "_counts", "_widest", "accuracy", "asked", "databases", "hard", "most_hard", "ledger",
-        "levels", "n", "rounds", "size", "universe",
+        "_counts",
+        "_widest",
+        "accuracy",
+        "asked",
+        "databases",
+        "hard",
+        "ledger",
+        "levels",
+        "most_hard",
+        "n",
+        "rounds",
+        "size",
+        "universe",
     )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 - the terms of mechanism and ledger

@@ -93,16 +93,19 @@ class Iid(Dependence):
 
 @dataclass(frozen=True, slots=True)
 class Markov(Dependence):
-    r"""States of a stationary Markov chain whose second eigenvalue is at most lambda.
+    r"""States of a stationary Markov chain that forgets by a factor lambda a step.
 
     .. math:: w = \sqrt{\frac{1 + \lambda}{1 - \lambda}\cdot\frac{t + \ln 2}{2n}}
 
-    for :math:`\lambda` the operator's norm on functions of mean zero (one minus the absolute
-    spectral gap) [2]_; for reversible chains the largest eigenvalue below one, or 0, will
-    do [1]_. An alternating chain gains nothing from its negative eigenvalue, and the norm of a
-    non-reversible one may be 1 where its eigenvalues are 0: then nothing is known. *Checked by*
-    ``test_chains_stay_within_their_width``. The lazy random walk, which stays where it is with
-    probability one half, has :math:`\lambda = 1/2`: threefold variance.
+    for :math:`\lambda` the norm of the chain's operator on functions of mean zero, one minus its
+    absolute spectral gap [2]_; `sourdine.adaptive.samples.second_eigenvalue` computes it. For
+    reversible chains it is the largest absolute value of the other eigenvalues. Where one and the
+    same question is asked of every row their largest value, or 0, would do [1]_; predictions differ
+    from row to row, and undo an alternation that helps (``test_alternation_can_be_undone``). The
+    norm of a non-reversible chain may be 1 where its eigenvalues are 0: then nothing is known.
+    *Checked by* ``test_chains_stay_within_their_width``, for questions that change with the row
+    too. The lazy random walk, which stays where it is with probability one half, has
+    :math:`\lambda = 1/2`: threefold variance.
 
     References
     ----------
@@ -125,8 +128,8 @@ class Markov(Dependence):
         value = rational(self.eigenvalue, "eigenvalue")
         if not 0 <= value < 1:
             raise ParameterError(
-                f"eigenvalue must be 0 or more and below 1, got {self.eigenvalue}. Type the second "
-                "eigenvalue of the chain, as Markov(0.5); one minus the spectral gap."
+                f"eigenvalue must be 0 or more and below 1, got {self.eigenvalue}. Type one minus "
+                "the absolute spectral gap, as Markov(0.5); samples.second_eigenvalue(matrix)."
             )
         object.__setattr__(self, "eigenvalue", value)
         object.__setattr__(self, "inflation", float((1 + value) / (1 - value)))

@@ -7,6 +7,8 @@ of its choice given all answers so far. Let :math:`L` be the bits of the answers
 
 .. math:: |q_i(S) - q_i(P)| \le w\bigl(n,\ \ln\tfrac{1}{\beta_i} + L \ln 2\bigr).
 
+where a query has, for each row, a value in [0, 1] that depends on that row and its place alone.
+
 *Proof*. Fix the analyst's coins. A transcript :math:`\pi` of :math:`i - 1` answers determines query
 :math:`i`, so the query is one of a list written down before the sample was drawn; a given entry
 fails with probability :math:`\beta_i 2^{-L(\pi)}` at most. Sum over all :math:`\pi` (Kraft: at most
