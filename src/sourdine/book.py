@@ -51,7 +51,7 @@ class Alone:
         self._holder: int | None = None
 
     def __enter__(self) -> None:
-        if self._holder == get_ident():
+        if self.is_mine:
             raise SourdineError(
                 "a turn must end before the next one begins, got one inside the other. Ask the "
                 "open turn, as turn.halfwidth(), or end it first."
@@ -63,15 +63,37 @@ class Alone:
         self._holder = None
         self.lock.release()
 
+    @property
+    def is_mine(self) -> bool:
+        """Whether this thread holds it."""
+        return self._holder == get_ident() and self.lock.locked()
+
+    def before_fork(self) -> None:
+        """Wait until others have finished; who forks inside a turn has nobody to wait for."""
+        if not self.is_mine:
+            self.lock.acquire()
+
+    def after_fork(self) -> None:
+        """Let go of it, unless this thread is inside a turn."""
+        if not self.is_mine:
+            self.lock.release()
+
+    def in_child(self) -> None:
+        """End a child that was forked inside a turn: it would write over its parent's shoulder."""
+        if self.is_mine:
+            os.write(2, b"sourdine: a process must not be forked inside a turn of a ledger.\n")
+            os._exit(70)
+        self.lock.release()
+
 
 _QUIET = Alone()
 """Held while a file is in use, so that no fork can carry a half-written line away."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_QUIET.lock.acquire,
-        after_in_parent=_QUIET.lock.release,
-        after_in_child=_QUIET.lock.release,
+        before=_QUIET.before_fork,
+        after_in_parent=_QUIET.after_fork,
+        after_in_child=_QUIET.in_child,
     )
 
 
@@ -181,6 +203,7 @@ class Book:
             uri = f"{self.path.as_uri()}?mode={mode}"
             connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None)
             with closing(connection):
+                connection.execute("PRAGMA journal_mode = DELETE")
                 connection.execute("PRAGMA synchronous = EXTRA")
                 connection.execute("PRAGMA fullfsync = ON")
                 connection.execute("BEGIN IMMEDIATE")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from fractions import Fraction
 
 import pytest
@@ -198,7 +200,6 @@ def test_a_larger_book_holds_a_ledger(tmp_path):
     assert (ledger.n, ledger.target, ledger.name) == (4, Fraction("0.99"), "labels")
     with pytest.raises(BudgetExceededError), ledger.turn() as turn:  # noqa: PT012
         turn.connection.execute("INSERT INTO labels VALUES (9, 1.0)")
-        turn.bit(answer=True)
         turn.value(10**9)
     with ledger.turn() as turn:
         (count,) = turn.connection.execute("SELECT sum(label) FROM labels").fetchone()
@@ -339,3 +340,26 @@ for writer in alive:
     os.kill(writer[1], signal.SIGKILL)
     end(*writer)
 """
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_inside_a_turn_ends_the_child_and_not_the_ledger(tmp_path):
+    ledger = TranscriptLedger(100, path=tmp_path / "a.ledger")
+    with ledger.turn() as turn:
+        child = os.fork()
+        if not child:
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        turn.bit(answer=True)
+    assert os.waitstatus_to_exitcode(status) == 70
+    assert ledger.spent.answers == 1
+
+
+def test_a_file_in_another_mode_is_put_right(tmp_path):
+    path = tmp_path / "a.ledger"
+    ledger = TranscriptLedger(100, path=path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+    ledger.charge_bit(answer=True)
+    shutil.copy(path, tmp_path / "copy.ledger")
+    assert TranscriptLedger.open(tmp_path / "copy.ledger").spent.answers == 1

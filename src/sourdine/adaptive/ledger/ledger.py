@@ -256,7 +256,11 @@ class TranscriptLedger:
 
     @contextmanager
     def turn(self) -> Iterator[Turn]:
-        """Hold the ledger alone: read, decide, charge; whatever raises inside undoes it."""
+        """Hold the ledger alone: read, decide, charge.
+
+        What was charged stays, whatever raises afterwards: an answer may have been seen by then.
+        So let nothing that depends on the answer come before its charge.
+        """
         if self._book is not None:
             with self._book.turn() as connection:
                 yield from self._one_turn(FileLines(connection))
@@ -267,17 +271,16 @@ class TranscriptLedger:
                 "Type path='eval.ledger' to share one among processes."
             )
         with self._lock:
-            before = len(self._lines)
-            try:
-                yield from self._one_turn(MemoryLines(self._lines))
-            except BaseException:
-                del self._lines[before:]
-                raise
+            yield from self._one_turn(MemoryLines(self._lines))
 
     def _one_turn(self, lines: Lines) -> Iterator[Turn]:
         turn = Turn(self, lines)
         try:
             yield turn
+        except BaseException:
+            if turn.charged:
+                lines.keep()
+            raise
         finally:
             turn.end()
 
@@ -336,7 +339,7 @@ def _terms(book: Book) -> _Terms:
         n, beta, rows, target, name = row
         goal = None if target is None else Fraction(target)
         return _Terms(int(n), Fraction(beta), dict(json.loads(rows)), goal, name)
-    except (TypeError, ValueError, ZeroDivisionError):
+    except (TypeError, ValueError, ArithmeticError, RecursionError):
         raise book.refusal("its terms cannot be read") from None
 
 

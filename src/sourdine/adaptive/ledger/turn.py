@@ -32,12 +32,13 @@ class Line:
 class Turn:
     """One writer's time alone with a ledger: read, decide, charge."""
 
-    __slots__ = ("_lines", "_over", "ledger", "spent")
+    __slots__ = ("_lines", "_over", "charged", "ledger", "spent")
 
     def __init__(self, ledger: TranscriptLedger, lines: Lines) -> None:
         self.ledger = ledger
         self._lines = lines
         self._over = False
+        self.charged = False
         self.spent = lines.spent()
 
     @property
@@ -95,6 +96,7 @@ class Turn:
                 f"same ones would not know what these have told."
             )
         bits = told.bits - self.spent.bits
+        self.charged = True
         self._lines.add(Line(told.answers, now(), what, told))
         self.spent = told
         return bits
@@ -111,6 +113,9 @@ class Lines(Protocol):
 
     def add(self, line: Line) -> None:
         """Write one more."""
+
+    def keep(self) -> None:
+        """Make sure that what was written stays, though the turn fails."""
 
 
 class MemoryLines:
@@ -132,6 +137,9 @@ class MemoryLines:
     def add(self, line: Line) -> None:
         """Write one more."""
         self.lines.append(line)
+
+    def keep(self) -> None:
+        """Do nothing: memory forgets nothing by itself."""
 
 
 class FileLines:
@@ -160,6 +168,11 @@ class FileLines:
             "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)",
             (line.number, line.when, line.what, told.yes, told.no, told.value_bits),
         )
+
+    def keep(self) -> None:
+        """Write to the disk what was charged in a turn that fails."""
+        if self.connection.in_transaction:
+            self.connection.execute("COMMIT")
 
 
 def add_up(lines: list[Line]) -> bool:
