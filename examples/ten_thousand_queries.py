@@ -22,6 +22,7 @@ from sourdine.adaptive.game import Exchange, Overfitting, Transcript
 from sourdine.adaptive.samples import iid
 from sourdine.adaptive.server import QueryServer, report
 from sourdine.look.figures import BLUE, GREY, INK, PALE, RED, RULE, canvas, gaps
+from sourdine.look.numbers import shown
 
 if TYPE_CHECKING:
     from sourdine.adaptive.answers import Answer
@@ -58,19 +59,28 @@ def attack(
 
 def table(server: QueryServer, errors: np.ndarray, seconds: float) -> Table:
     """Return what was proved and what was seen."""
-    grid = Table("", "", title=f"{QUERIES:,} queries, {ROWS:,} rows, {CELLS:,} cells")
-    for name, value in {
-        "certified half-width of all answers": f"{server.certificate().halfwidth:.4f}",
-        "the same by Gaussian noise (as published)": f"{GAUSSIAN:.4f} ({PUBLISHED:.4f})",
+    grid = Table(title=f"{many(QUERIES)} queries to {many(ROWS)} rows of {many(CELLS)} cells")
+    grid.add_column("of all answers")
+    grid.add_column("figure", justify="right")
+    for name, figure in {
+        "certified half-width": f"{server.certificate().halfwidth:.4f}",
+        "the same by Gaussian noise": f"{GAUSSIAN:.4f}",
+        "the same by Gaussian noise, as published": f"{PUBLISHED:.4f}",
         "the same by splitting the sample": f"{SPLITTING:.4f}",
-        "largest error of any answer": f"{np.abs(errors).max():.4f}",
+        "largest error": f"{np.abs(errors).max():.4f}",
         "error of the query that fits the sample": f"{errors[-1]:+.4f}",
-        "surprises (at most by the theorem)": f"{server.hard} ({server.most_hard:,})",
-        "bits told": f"{server.bits:.0f}",
+        "surprises": many(server.hard),
+        "surprises there could be": many(server.most_hard),
+        "bits told": many(round(server.bits)),
         "seconds, the attacker's included": f"{seconds:.1f}",
     }.items():
-        grid.add_row(name, value)
+        grid.add_row(name, figure)
     return grid
+
+
+def many(number: int | None) -> str:
+    """Return a number with gaps between the thousands."""
+    return shown(number or 0, 1)
 
 
 def draw(answers: list[Answer], errors: np.ndarray) -> None:
@@ -104,7 +114,9 @@ def draw(answers: list[Answer], errors: np.ndarray) -> None:
     axes.grid(axis="y", color=RULE, linewidth=0.8)
     axes.set_xlabel("query", color=INK)
     axes.set_ylabel("distance of the answer from the truth", color=INK)
-    axes.set_title(f"{len(x):,} adaptive queries to {ROWS:,} rows", loc="left", color=INK, pad=10)
+    axes.set_title(
+        f"{many(len(x))} adaptive queries to {many(ROWS)} rows", loc="left", color=INK, pad=10
+    )
     PICTURE.parent.mkdir(exist_ok=True)
     figure.savefig(PICTURE)
 
@@ -121,7 +133,7 @@ def main() -> None:
     console.print(table(server, errors, perf_counter() - start))
     console.print(report(server, {"overfitting, largest error": float(np.abs(errors).max())}))
     draw(answers, errors)
-    console.print(f"picture: {PICTURE}")
+    console.print(f"picture: {PICTURE.relative_to(Path(__file__).parent.parent)}")
 
 
 if __name__ == "__main__":

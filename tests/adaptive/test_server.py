@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from fractions import Fraction
 from math import log
 
@@ -11,13 +10,12 @@ import numpy as np
 import pytest
 
 from sourdine.adaptive.attacks import holdouts as attacks
-from sourdine.adaptive.ledger import Blocks, Custom, Iid, Markov, TranscriptLedger
-from sourdine.adaptive.server import QueryServer, Universe, report
+from sourdine.adaptive.ledger import Blocks, Iid
+from sourdine.adaptive.server import QueryServer, report
 from sourdine.adaptive.server.gaps import Cell, Gaps, Tally
-from sourdine.adaptive.server.splits import halves
 from sourdine.adaptive.server.weights import Weights
-from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
-from sourdine.noise import SeededSource
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.privacy import Guarantee
 
 
 def zipf(size, power=0.8, seed=7):
@@ -285,80 +283,7 @@ def test_server_says_nothing_but_its_answers():
     assert str(one.certificate()) == str(two.certificate())
 
 
-# --- rows and universes
-
-
-class Hostile:
-    def __float__(self):
-        raise RuntimeError("no number")
-
-    def __hash__(self):
-        raise RuntimeError("no hash")
-
-
-@pytest.mark.parametrize(
-    ("value", "code"),
-    [(2, 2), (-5, 0), (99, 3), (1.4, 1), (1.5, 1), (np.nan, 0), (None, 0), (np.inf, 3),
-     ("2", 2), ("x", 0), ([1, 2], 0), ({}, 0), (1j, 0), (Hostile(), 0), (True, 1), (10**400, 0)],
-)  # fmt: skip
-def test_every_value_has_a_cell(value, code):
-    assert Universe.read(4).codes([value]).tolist() == [code]
-    column = Universe.read({"a": [0, 1, 2, 3]})
-    assert column.codes({"a": [value]}).tolist() == [code]
-
-
-@pytest.mark.parametrize(
-    ("value", "code"), [("b", 1), ("a", 0), ("c", 0), (None, 0), (1, 0), ([], 0), (Hostile(), 0)]
-)
-def test_every_word_has_a_cell(value, code):
-    assert Universe.read({"a": ["a", "b"]}).codes({"a": [value]}).tolist() == [code]
-
-
-@pytest.mark.parametrize("kind", ["dict", "pandas", "polars", "pyarrow"])
-def test_frames(kind):
-    columns = {"age": [30.0, 41.0, 65.0, None], "sex": ["f", "m", "f", "?"]}
-    rows = columns
-    if kind == "pandas":
-        rows = pytest.importorskip("pandas").DataFrame(columns)
-    if kind == "polars":
-        rows = pytest.importorskip("polars").DataFrame(columns)
-    if kind == "pyarrow":
-        rows = pytest.importorskip("pyarrow").table(columns)
-    universe = {"age": range(100), "sex": ["f", "m"]}
-    assert Universe.read(universe).codes(rows).tolist() == [60, 83, 130, 0]
-    server = QueryServer(rows, universe=universe, threshold=0.001)
-    assert server.ask(lambda d: d["age"] > 40).value == pytest.approx(0.5, abs=0.001)
-    assert server.ask(lambda d: (d["sex"] == "m") & (d["age"] > 40)).value == pytest.approx(
-        0.25, abs=0.001
-    )
-
-
-def test_queries_see_the_universe_only():
-    seen = []
-    server = QueryServer([3] * 10, universe=8)
-    server.ask(lambda codes: seen.append(codes.copy()) or codes > 2)
-    assert np.array_equal(seen[0], np.arange(8))
-    with pytest.raises(ValueError, match="read-only"):
-        server.ask(lambda codes: codes.sort())
-
-
-@pytest.mark.parametrize(
-    ("universe", "error", "text"),
-    [
-        (2**16 + 1, ParameterError, "from 1 to 65536 cells"),
-        ({"a": range(300), "b": range(300)}, ParameterError, "from 1 to 65536 cells"),
-        ({"a": []}, ParameterError, "at least one"),
-        ({"a": [1, 1]}, ParameterError, "must be different"),
-        ({"a": "words"}, ParameterTypeError, "must list the categories"),
-        (0, ParameterError, "universe must be at least 1"),
-        ("all", ParameterTypeError, "universe must be a whole number"),
-        (None, ParameterError, "universe must be given"),
-        ({"b": [1]}, ParameterError, "must have the universe's column 'b'"),
-    ],
-)
-def test_bad_universes(universe, error, text):
-    with pytest.raises(error, match=text):
-        QueryServer({"a": [1, 2]}, universe=universe)
+# --- what is refused
 
 
 def test_bad_parameters():
@@ -378,212 +303,20 @@ def test_bad_parameters():
         QueryServer([0], universe=2, threshold=0)
     with pytest.raises(ParameterError, match="one value for each of 2 rows"):
         QueryServer([0], universe=2).ask([1.0, 0.0, 1.0])
-    with pytest.raises(ParameterError, match="guess must be finite"):
-        QueryServer([0], universe=2).ask([1.0, 0.0], guess=np.nan)
+    for guess in (np.nan, 5, -0.1):
+        with pytest.raises(ParameterError, match="guess must be between 0 and 1"):
+            QueryServer([0], universe=2).ask([1.0, 0.0], guess=guess)
+    with pytest.raises(ParameterError, match="guess must be between 0 and 1"):
+        QueryServer([0], universe=2, guess=lambda query: 40).ask([1.0, 0.0])  # noqa: ARG005
     with pytest.raises(ParameterTypeError, match="guess must be a number"):
         QueryServer([0], universe=2).ask([1.0, 0.0], guess="much")
     with pytest.raises(ParameterError, match="equally long"):
         QueryServer({"a": [1], "b": [1, 2]}, universe={"a": [1], "b": [1]})
     with pytest.raises(ParameterError, match="guess must be 'weights'"):
         _ = QueryServer([0, 1], guess="split").hypothesis
-
-
-# --- ledgers
-
-
-def test_a_ledger_in_a_file_is_shared(tmp_path):
-    ledger = TranscriptLedger(1000, beta=0.01, path=tmp_path / "rows.ledger")
-    rows = [0] * 700 + [1] * 300
-    first = QueryServer(rows, universe=2, ledger=ledger)
-    first.ask([1.0, 0.0])
-    bits = first.bits
-    second = QueryServer(rows, universe=2, ledger=TranscriptLedger.open(tmp_path / "rows.ledger"))
-    assert second.bits == bits > 0
-    assert second.certificate().beta == 0.01
-    second.ask([1.0, 0.0])
-    assert first.bits == second.bits > bits
-
-
-def test_a_ledger_must_be_of_these_rows():
-    with pytest.raises(ParameterError, match="ledger must be of the 2 rows"):
-        QueryServer([0, 1], universe=2, ledger=TranscriptLedger(3))
-    with pytest.raises(ParameterError, match="beta must be the ledger's"):
-        QueryServer([0, 1], universe=2, ledger=TranscriptLedger(2), beta=0.1)
-    with pytest.raises(ParameterError, match="dependence must be the ledger's"):
-        QueryServer([0, 1], universe=2, ledger=TranscriptLedger(2), dependence=Blocks(2))
-
-
-def until_refused(server, guess):
-    """Ask the same until it is refused; return how often it was answered."""
-    for asked in range(10_000):
-        try:
-            server.ask([0.0, 1.0], guess=guess)
-        except BudgetExceededError:
-            return asked
-    return None
-
-
-@pytest.mark.parametrize("share", [0.5, 0.9])
-def test_a_refusal_does_not_depend_on_the_rows(share):
-    """Nothing is answered where a surprise would not fit, surprise or not."""
-    rows = np.random.default_rng(0).random(3000) < share
-    ledger = TranscriptLedger(3000, target=0.06)
-    server = QueryServer(rows, universe=2, ledger=ledger)
-    assert until_refused(server, share) > 5
-    before = ledger.spent
-    assert server.hard == 0
-    assert ledger.halfwidth() <= 0.06
-    with pytest.raises(BudgetExceededError, match=r"must stay at most 0\.06"):
-        server.ask([0.0, 1.0], guess=0.2)
-    assert ledger.spent == before
-
-
-def test_refusals_come_at_the_same_question():
-    counts = []
-    for share in (0.5, 0.52):
-        rows = np.arange(3000) < 3000 * share
-        server = QueryServer(rows, universe=2, ledger=TranscriptLedger(3000, target=0.06))
-        counts.append(until_refused(server, 0.5))
-    assert counts[0] == counts[1] > 5
-
-
-def test_a_surprise_that_fits_is_answered_at_any_question():
-    """Whether it is a surprise is never told by a refusal: the last question may be one too."""
-
-    def fresh():
-        ledger = TranscriptLedger(3000, target=0.06)
-        return QueryServer(np.arange(3000) < 1500, universe=2, ledger=ledger)
-
-    answered = until_refused(fresh(), 0.5)
-    for nods in (0, answered // 2, answered - 1):
-        server = fresh()
-        for _ in range(nods):
-            server.ask([0.0, 1.0], guess=0.5)
-        assert server.ask([0.0, 1.0], guess=0.3).source == "data"
-
-
-# --- guess and check
-
-
-def test_split_answers_within_its_ends():
-    rng = np.random.default_rng(1)
-    ages = rng.integers(0, 100, 20_000)
-    server = QueryServer(ages, guess="split", source=SeededSource(1))
-    for limit in range(100):
-        answer = server.ask(lambda rows, limit=limit: rows < limit)
-        assert answer.lower <= limit / 100 <= answer.upper
-        assert answer.source == "hypothesis"
-    assert server.ledger.n == 10_000
-    assert server.certificate().halfwidth < 0.08
-
-
-def test_split_corrects_what_is_fitted_to_the_training_rows():
-    rng = np.random.default_rng(2)
-    train, check = rng.integers(0, 10**9, (2, 2000))
-    server = QueryServer(check, guess="split", training=train)
-    answer = server.ask(lambda rows: np.isin(rows, train))
-    assert server.guess(lambda rows: np.isin(rows, train)) == 1
-    assert answer.source == "data"
-    assert answer.value <= 0.05
-    assert answer.lower == 0
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_blocks_stay_whole(seed):
-    train, check = halves(1000, Blocks(10), source=SeededSource(seed))
-    assert not set(train // 10) & set(check // 10)
-    assert len(train) == len(check) == 500
-    assert sorted([*train, *check]) == list(range(1000))
-    labels = np.random.default_rng(seed).integers(0, 50, 1000)
-    train, check = halves(1000, Blocks(40), groups=labels, source=SeededSource(seed))
-    assert not set(labels[train]) & set(labels[check])
-    assert sorted([*train, *check]) == list(range(1000))
-
-
-def test_splits_are_drawn_by_chance():
-    counts = np.zeros(6)
-    for seed in range(2000):
-        counts[halves(6, Iid(), source=SeededSource(seed))[0]] += 1
-    assert np.abs(counts / 2000 - 0.5).max() < 6.2 * 0.5 / 2000**0.5
-
-
-@pytest.mark.parametrize("dependence", [Markov(0.5), Custom("own", lambda n, t: (t + 1) / n)])
-def test_dependent_rows_are_not_split(dependence):
-    rows = np.arange(100)
-    with pytest.raises(ParameterError, match="training must be given"):
-        QueryServer(rows, guess="split", dependence=dependence)
-    server = QueryServer(rows, guess="split", dependence=dependence, training=rows)
-    assert server.ask(lambda x: x < 50).value == pytest.approx(0.5)
-    with pytest.raises(ParameterError, match="at least 2 independent blocks"):
-        QueryServer(rows, guess="split", dependence=Blocks(100))
-
-
-@pytest.mark.parametrize("kind", ["dict", "pandas", "polars"])
-def test_split_of_frames(kind):
-    columns = {"age": np.arange(100), "sex": np.array(["f", "m"] * 50)}
-    rows = columns
-    if kind == "pandas":
-        rows = pytest.importorskip("pandas").DataFrame(columns)
-    if kind == "polars":
-        rows = pytest.importorskip("polars").DataFrame(columns)
-    server = QueryServer(rows, guess="split", threshold=0.5)
-    assert server.ledger.n == 50
-    assert 0.2 < server.ask(lambda d: d["age"] > 49).value < 0.8
-
-
-def test_split_over_a_universe():
-    server = QueryServer(np.arange(1000) % 4, universe=4, guess="split")
-    assert server.ask(lambda code: code == 0).value == pytest.approx(0.25, abs=0.1)
-
-
-def test_a_query_that_fails_on_private_rows_says_nothing(capsys, recwarn):
-    rows = np.array([1.0, 2.0, 0.0])
-    failing = [
-        lambda x: 1 / 0 if (x == 0).any() else x,
-        lambda x: x[x > 0],
-        lambda x: np.full(len(x), "no"),
-        lambda x: np.full(len(x), np.nan),
-    ]
-    for query in failing:
-        server = QueryServer(rows, guess=lambda query: 0.5)  # noqa: ARG005
-        assert server.ask(query).value <= 0.1
-    dividing = QueryServer(rows, guess=lambda query: 0.5)  # noqa: ARG005
-    assert dividing.ask(lambda x: 1 / x).value > 0.5
-    assert dividing.ask(lambda x: warnings.warn("zero", stacklevel=1) or x >= 0).value > 0.5
-    assert not recwarn.list
-    assert capsys.readouterr() == ("", "")
-
-
-def test_queries_cannot_write_to_the_rows():
-    rows = np.array([3, 1, 2])
-    server = QueryServer(rows, guess=lambda query: 0.5)  # noqa: ARG005
-    server.ask(lambda x: x.sort() or x > 1)
-    server.ask(lambda x: x.__setitem__(0, 9) or x > 1)
-    assert rows.tolist() == [3, 1, 2]
-    assert server.ask(lambda x: x > 1).value == pytest.approx(2 / 3, abs=0.05)
-
-
-def test_public_rows_may_fail_loudly():
-    server = QueryServer([1, 2, 3], guess="split", training=[1, 2])
-    with pytest.raises(ZeroDivisionError):
-        server.ask(lambda rows: 1 / 0)  # noqa: ARG005
-    with pytest.raises(ParameterError, match="one value for each of 2 rows"):
-        server.ask(lambda rows: rows[:1])
-    with pytest.raises(ParameterTypeError, match="query must be a function"):
-        server.ask([0.0, 1.0])
-    assert server.answers == 0
-
-
-def test_guesses_of_your_own():
-    server = QueryServer([0] * 600 + [1] * 400, universe=2)
-    law = server.hypothesis
-    assert server.ask([1.0, 0.0], guess=0.58).source == "hypothesis"
-    assert server.ask([1.0, 0.0], guess=0.9).source == "data"
-    assert np.array_equal(server.hypothesis, law)
-    told = QueryServer([0] * 500 + [1] * 500, universe=2, guess=lambda query: query[0])
-    assert told.ask([0.5, 0.5]).bits == 0
-    assert told.ask([0.9, 0.0]).value == pytest.approx(0.45, abs=0.05)
-    assert told.most_hard is None
+    for privacy in (None, Guarantee(1)):
+        with pytest.raises(ParameterTypeError, match="source must give random bytes, got int"):
+            QueryServer([0] * 9999, universe=2, threshold=0.1, privacy=privacy, source=3)
 
 
 # --- what is said
@@ -607,3 +340,19 @@ def test_certificate_names_its_grounds():
     assert "union bound over transcripts" in text
     assert "rows blocks" in text
     assert json.dumps(text)
+
+
+def test_report_demands_a_server_and_errors_by_name():
+    server = QueryServer([0, 1], universe=2)
+    for tried in (0.02, [0.02], {"overfitting": "much"}):
+        with pytest.raises(ParameterTypeError, match="attacks must be the largest error by name"):
+            report(server, tried)
+    with pytest.raises(ParameterTypeError, match="server must be a QueryServer, got dict"):
+        report({"overfitting": 0.01})
+
+
+def test_a_server_shows_public_facts():
+    server = QueryServer([0] * 700 + [1] * 300, universe=2)
+    server.ask([1.0, 0.0])
+    facts = f"n=1000, threshold=0.05, answers=1, surprises=1, bits={server.bits:.4g}"
+    assert repr(server) == f"QueryServer({facts})"

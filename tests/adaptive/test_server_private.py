@@ -12,7 +12,7 @@ import pytest
 
 from sourdine.adaptive.information import likely_loss
 from sourdine.adaptive.ledger import Blocks, TranscriptLedger
-from sourdine.adaptive.server import QueryServer, private
+from sourdine.adaptive.server import Left, QueryServer, private
 from sourdine.adaptive.server.private import Costs, PrivateLook
 from sourdine.audit.sampling import ALPHA, p_value
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
@@ -261,6 +261,14 @@ def test_rows_are_not_touched_after_the_last_surprise():
         server.ask([0.0, 1.0, 0.0, 0.0])
     assert server.guess([1.0, 0.0, 0.0, 0.0]) == pytest.approx(hypothesis[0])
     assert server.hard == 1
+
+
+def test_what_remains_of_privacy():
+    server = QueryServer([0] * 1000, universe=4, privacy=Guarantee(50), hard=1)
+    assert server.remaining() == Left(1, None)
+    assert server.remaining(0.9).surprises == 1
+    server.ask([1.0, 0.0, 0.0, 0.0])
+    assert server.remaining() == server.remaining(0.9) == Left(0, 0)
 
 
 def test_cost_is_the_whole_budget():

@@ -4,6 +4,9 @@ A query is a function of the rows that returns a value for each of them, or, whe
 codes :math:`0, \dots, N - 1` of a finite universe, the vector of its :math:`N` values. A function
 has the rows in its hands: it can print them, or fail where a row is odd. Take functions from
 people you trust with the rows, and vectors from all others.
+
+On rows, which are private, a value beyond [0, 1] is clipped and one that is no number is 0, for a
+refusal would tell of a row. On a universe, which is public, both are refused.
 """
 
 from __future__ import annotations
@@ -21,9 +24,12 @@ if TYPE_CHECKING:
 
     Values: TypeAlias = NDArray[np.float64]
 
-__all__ = ["Query", "average", "values_of", "vector_of"]
+__all__ = ["Query", "average", "clipped", "values_of", "vector_of"]
 
 Query: TypeAlias = "Callable[[Any], Any] | NDArray[Any]"
+
+ROUNDING = 1e-9
+"""A value so little beyond 0 or 1 is taken for it."""
 
 
 def values_of(query: Query, rows: NDArray[Any]) -> Values:
@@ -39,7 +45,7 @@ def values_of(query: Query, rows: NDArray[Any]) -> Values:
     [1.0, 0.0, 0.5, 0.5]
     """
     if callable(query):
-        return _within(np.asarray(query(rows)), len(rows))
+        return clipped(np.asarray(query(rows)), len(rows))
     vector = np.asarray(query)
     if rows.dtype.kind not in "iu":
         raise ParameterTypeError(
@@ -47,7 +53,7 @@ def values_of(query: Query, rows: NDArray[Any]) -> Values:
             "Type rows.astype(int), or a function as lambda rows: rows > 40."
         )
     known = (rows >= 0) & (rows < vector.size)
-    return np.append(_within(vector, vector.size), 0.0)[np.where(known, rows, vector.size)]
+    return np.append(clipped(vector, vector.size), 0.0)[np.where(known, rows, vector.size)]
 
 
 def average(query: Query, rows: NDArray[Any]) -> float:
@@ -62,11 +68,37 @@ def average(query: Query, rows: NDArray[Any]) -> float:
 
 
 def vector_of(query: Query, size: int) -> Values:
-    """Return the values of a query over the codes 0, ..., size - 1 of a universe."""
-    return _within(np.asarray(query(np.arange(size)) if callable(query) else query), size)
+    """Return the values of a query over the codes 0, ..., size - 1 of a universe.
+
+    They are public, so a value that is not between 0 and 1 raises.
+
+    Examples
+    --------
+    >>> vector_of(lambda codes: codes / 4, 3).tolist()
+    [0.0, 0.25, 0.5]
+    """
+    values = _floats(np.asarray(query(np.arange(size)) if callable(query) else query), size)
+    if not np.all((values >= -ROUNDING) & (values <= 1 + ROUNDING)):
+        raise ParameterError(
+            "the values of a query must be between 0 and 1, got "
+            + ("values that are no numbers" if np.isnan(values).any() else "values beyond")
+            + ". Type a condition as lambda rows: rows > 40, or a share as lambda rows: rows / 100."
+        )
+    return np.clip(values, 0.0, 1.0)
 
 
-def _within(values: NDArray[Any], size: int) -> Values:
+def clipped(values: NDArray[Any], size: int) -> Values:
+    """Return the values of a query on private rows, those beyond 0 and 1 clipped.
+
+    Examples
+    --------
+    >>> clipped(np.array([-1.0, 0.5, 7.0, np.nan]), 4).tolist()
+    [0.0, 0.5, 1.0, 0.0]
+    """
+    return np.clip(np.nan_to_num(_floats(values, size), nan=0.0), 0.0, 1.0)
+
+
+def _floats(values: NDArray[Any], size: int) -> Values:
     if values.shape != (size,):
         raise ParameterError(
             f"a query must have one value for each of {size} rows, got the shape {values.shape}. "
@@ -77,4 +109,4 @@ def _within(values: NDArray[Any], size: int) -> Values:
             f"the values of a query must be numbers or booleans, got {values.dtype}. "
             "Type a function as lambda rows: rows > 40."
         )
-    return np.clip(np.nan_to_num(values.astype(np.float64), nan=0.0), 0.0, 1.0)
+    return values.astype(np.float64)

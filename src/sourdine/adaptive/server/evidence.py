@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from sourdine.adaptive.queries import vector_of
+from sourdine.adaptive.queries import clipped, vector_of
 from sourdine.errors import ParameterError, ParameterTypeError
 
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ class Rows:
     """Rows of any kind; a query is a function of them that returns one value for each.
 
     A query that raises, warns or returns the wrong shape on private rows counts as 0 for all of
-    them: its failure would tell about them, and say so to nobody. *Checked by*
-    ``test_a_query_that_fails_on_private_rows_says_nothing``.
+    them, and values beyond 0 and 1 are clipped: its failure would tell about them, and say so to
+    nobody. *Checked by* ``test_a_query_that_fails_on_private_rows_says_nothing``.
 
     Examples
     --------
@@ -115,15 +115,15 @@ class Rows:
         return 0.0, 1.0
 
     def values(self, query: Any) -> Values:  # noqa: ANN401
-        """Return the values of rows that are public: what goes wrong, raises."""
+        """Return the values of rows that are public: what is wrong with them raises."""
         return vector_of(np.asarray(query(self._rows)), self.n)
 
     def average(self, query: Any) -> float:  # noqa: ANN401
-        """Return the average over the rows, 0 for a query that fails."""
+        """Return the average over the rows, of values clipped; 0 for a query that fails."""
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return float(self.values(query).mean())
+                return float(clipped(np.asarray(query(self._rows)), self.n).mean())
         except Exception:  # noqa: BLE001 - a failure may depend on the rows
             return 0.0
 

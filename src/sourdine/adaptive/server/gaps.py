@@ -98,9 +98,28 @@ class Tally:
         total, least = sum(map(self._share, cells)), min(map(self._share, cells))
         return -(-total // least)
 
+    def bound(self, cells: list[Cell], more: int) -> int:
+        """Return the most that a cell can count for as the last of so many more surprises.
+
+        Parameters
+        ----------
+        cells
+            Those of a query from 0 to 1 with the guess 0; another guess has at most 4 more.
+        more
+            How many surprises come, whichever.
+        """
+        fresh = [_fresh(cell) for cell in cells]
+        told = self._counts.total() + more - 1
+        return -(-(ONE * (told + 2) + sum(fresh)) // min(fresh))
+
     def add(self, cell: Cell) -> None:
         """Count a cell that was told."""
         self._counts[cell] += 1
 
     def _share(self, cell: Cell) -> int:
-        return ONE * self._counts[cell] + (1 if cell.short else ONE // 2)
+        return ONE * self._counts[cell] + _fresh(cell)
+
+
+def _fresh(cell: Cell) -> int:
+    """Return the share of a cell that was never told."""
+    return 1 if cell.short else ONE // 2

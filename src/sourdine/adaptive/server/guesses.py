@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 from typing import TYPE_CHECKING, Any, Protocol
 
+from sourdine.adaptive.queries import ROUNDING
 from sourdine.adaptive.server.evidence import Cells, Rows
 from sourdine.adaptive.server.splits import halves
 from sourdine.adaptive.server.universe import Universe
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sourdine.adaptive.ledger import Dependence
     from sourdine.noise import Source
 
-__all__ = ["Guesser", "Parts", "read_guess"]
+__all__ = ["Guesser", "Parts", "Trained", "read_guess"]
 
 
 class Guesser(Protocol):
@@ -33,7 +33,7 @@ class Guesser(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """Guesses from rows of its own, which are public: what goes wrong there, raises."""
+    """Guesses from rows of its own, which are public: what is wrong with a query there raises."""
 
     rows: Cells | Rows
 
@@ -90,15 +90,15 @@ class Parts:
 
 
 def read_guess(guess: object) -> float:
-    """Return a guess within [0, 1]."""
+    """Return a guess from 0 to 1."""
     try:
         value = float(guess)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
         raise ParameterTypeError(
             f"guess must be a number, got {type(guess).__name__}. Type guess=0.3."
         ) from error
-    if not isfinite(value):
-        raise ParameterError(f"guess must be finite, got {value}. Type guess=0.3.")
+    if not -ROUNDING <= value <= 1 + ROUNDING:
+        raise ParameterError(f"guess must be between 0 and 1, got {value:g}. Type guess=0.3.")
     return min(max(value, 0.0), 1.0)
 
 

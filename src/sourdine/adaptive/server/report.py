@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from numbers import Real
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from sourdine.errors import ParameterTypeError
 
+if TYPE_CHECKING:
     from sourdine.adaptive.server.server import QueryServer
 
 __all__ = ["report"]
@@ -17,6 +19,8 @@ def report(server: QueryServer, attacks: Mapping[str, float] | None = None) -> s
 
     Parameters
     ----------
+    server
+        What was asked.
     attacks
         The largest error of an answer under each attack that was tried. A small one is no proof:
         a better attack may do better, up to what is proved.
@@ -29,9 +33,22 @@ def report(server: QueryServer, attacks: Mapping[str, float] | None = None) -> s
     proved: nothing was asked yet
     tried, which proves nothing: overfitting 0.013
     """
+    if not isinstance(getattr(server, "answers", None), int):
+        raise ParameterTypeError(
+            f"server must be a QueryServer, got {type(server).__name__}. Type report(server)."
+        )
+    if attacks is not None and not _errors(attacks):
+        raise ParameterTypeError(
+            f"attacks must be the largest error by name, got {type(attacks).__name__}. "
+            "Type report(server, {'overfitting': 0.013})."
+        )
     proved = str(server.certificate()) if server.answers else "nothing was asked yet"
     lines = [f"proved: {proved}"]
     if attacks:
         tried = ", ".join(f"{name} {error:.4g}" for name, error in attacks.items())
         lines.append(f"tried, which proves nothing: {tried}")
     return "\n".join(lines)
+
+
+def _errors(attacks: object) -> bool:
+    return isinstance(attacks, Mapping) and all(isinstance(x, Real) for x in attacks.values())

@@ -30,12 +30,13 @@ from sourdine.adaptive.answers import Answer, Certificate
 from sourdine.adaptive.ledger import Dependence, Iid, TranscriptLedger
 from sourdine.adaptive.server.evidence import Cells, Evidence
 from sourdine.adaptive.server.gaps import Tally
-from sourdine.adaptive.server.guesses import Parts, read_guess
+from sourdine.adaptive.server.guesses import Parts, Trained, read_guess
+from sourdine.adaptive.server.left import Left, left_until
 from sourdine.adaptive.server.looks import Look, PlainLook, Question
 from sourdine.adaptive.server.private import PrivateLook
 from sourdine.adaptive.server.weights import Weights
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
-from sourdine.exact import number
+from sourdine.exact import number, positive
 from sourdine.noise import SYSTEM
 
 if TYPE_CHECKING:
@@ -70,11 +71,13 @@ class QueryServer:
     universe
         How many codes there are, or the public categories of each column, as ``{"age":
         range(100), "sex": ["f", "m"]}``; 65 536 cells at most. Queries are then asked of the
-        cells, never of the rows. See `sourdine.adaptive.server.Universe` for the cell of a row.
+        cells, never of the rows, and a value beyond 0 and 1 is refused. Words and dates have one
+        category more, for what is not listed. See `sourdine.adaptive.server.Universe` for the
+        cell of a row.
     guess
         ``"weights"``: a hypothesis over the universe that learns. ``"split"``: half of the rows,
-        drawn by chance, guess for the other half. A function: it is given the query, and must not
-        know the rows.
+        drawn by chance, guess for the other half, with or without a universe. A function: it is
+        given the query, and must not know the rows.
     threshold
         :math:`\alpha`, how near to a guess is near enough. Without privacy every answer is
         within it of the average over the sample.
@@ -131,6 +134,7 @@ class QueryServer:
         hard: int | None = None,
         source: Source = SYSTEM,
     ) -> None:
+        _gives_bytes(source)
         self.threshold = float(number(threshold, "threshold", above=0, most=1))
         kind = _dependence(dependence, ledger)
         parts = Parts.read(
@@ -196,14 +200,15 @@ class QueryServer:
         ----------
         query
             A vector over the universe, or a function: of the universe's codes or columns, or,
-            without a universe, of the rows.
+            without a universe, of the rows. Its values must be between 0 and 1; others are
+            refused, but clipped on rows that check, which are private.
         guess
-            Your own guess; the server's if left out. The hypothesis does not learn from it.
+            Your own guess, from 0 to 1; the server's if left out. The hypothesis does not learn
+            from it.
         """
         with self._lock:
             read = self._evidence.read(query)
-            mine = self._guesser.guess(read) if guess is None else read_guess(guess)
-            question = Question(read, mine, *self._evidence.span(read))
+            question = Question(read, self._guess(read, guess), *self._evidence.span(read))
             self._look.demand()
             cells = self._look.cells(question)
             if not cells:
@@ -239,6 +244,48 @@ class QueryServer:
             )
         return Certificate(self._widest, float(self.beta), self.answers, how)
 
+    def remaining(self, target: Number | None = None) -> Left:
+        """Return how many more questions are sure to be answered, if nobody else asks.
+
+        Parameters
+        ----------
+        target
+            A half-width that the ledger is not to pass; its own if left out. Without any, only
+            privacy has an end.
+
+        Examples
+        --------
+        >>> server = QueryServer([0] * 5000 + [1] * 5000, universe=2)
+        >>> print(server.remaining())
+        left: any number of surprises, or any number of nods
+        >>> left = server.remaining(0.05)
+        >>> left.surprises, left.nods > 80_000
+        (6, True)
+        """
+        goal = self.ledger.target if target is None else positive(target, "target")
+        cells, left = self._look.cells(Question(None, 0.0)), Left(None, None)
+        if goal is not None and cells:
+            left = left_until(goal, self.ledger, lambda more: self._tally.bound(cells, more))
+        if not isinstance(self._look, PrivateLook):
+            return left
+        most = self._look.left
+        surprises = most if left.surprises is None else min(left.surprises, most)
+        return Left(surprises, left.nods if most else 0)
+
+    def __repr__(self) -> str:
+        return (
+            f"QueryServer(n={self.ledger.n}, threshold={self.threshold:g}, answers={self.answers}, "
+            f"surprises={self.hard}, bits={self.bits:.4g})"
+        )
+
+    def _guess(self, query: Any, given: float | None) -> float:  # noqa: ANN401
+        """Return the guess given, or the server's; what is wrong with a query shows in training."""
+        if given is None:
+            return self._guesser.guess(query)
+        if isinstance(self._guesser, Trained):
+            self._guesser.guess(query)
+        return read_guess(given)
+
     def _afford(self, turn: Turn, cells: list[Cell]) -> None:
         """Refuse a look whose dearest answer would not fit, before there is one."""
         target = self.ledger.target
@@ -273,6 +320,14 @@ class QueryServer:
             width = dependence.width(n, nats)
             return low - width, high + width
         return dependence.interval(low, n, nats)[0], dependence.interval(high, n, nats)[1]
+
+
+def _gives_bytes(source: object) -> None:
+    if not (callable(getattr(source, "bytes", None)) and hasattr(source, "private")):
+        raise ParameterTypeError(
+            f"source must give random bytes, got {type(source).__name__}. Leave it out, or type "
+            "source=SeededSource(1) for an experiment."
+        )
 
 
 def _dependence(given: Dependence | None, ledger: TranscriptLedger | None) -> Dependence:

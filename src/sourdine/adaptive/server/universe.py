@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite, prod
-from numbers import Real
+from math import prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sourdine.adaptive.queries import vector_of
+from sourdine.adaptive.server.categories import ANYTHING, Codes, kind_of, read_categories
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import integer
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.adaptive.queries import Query, Values
+    from sourdine.adaptive.server.categories import Categories
 
 __all__ = ["MOST_CELLS", "Universe", "columns_of"]
 
@@ -36,51 +37,56 @@ class Universe:
     Parameters
     ----------
     categories
-        The values of each column, in public order; of rows that are plain codes, the codes under
-        the one name ``""``.
+        Those of each column, in public order; of rows that are plain codes, the codes under the
+        one name ``""``.
+    coordinates
+        The columns of the cells, or the codes: what a query is given.
 
     Notes
     -----
-    The rule for a row's cell, column by column: of numbers the nearest category, the lower of two,
-    and the first for what is no number; of anything else the category that is equal, and the first
-    if none is. Put first what should gather the strange ones. *Checked by*
-    ``test_every_value_has_a_cell``.
+    The rule for a row's cell, column by column: of numbers and booleans the nearest category, the
+    lower of two, and the first for what is no number; of words the equal one, and for anything
+    else a category None, which is added; of dates likewise, with NaT. *Checked by*
+    ``test_every_value_has_a_cell`` and ``test_a_word_that_is_not_listed_is_none_of_them``. Words
+    for a column whose type is a number, and the like, are refused.
 
     Examples
     --------
     >>> people = Universe.read({"age": range(100), "sex": ["f", "m"]})
     >>> people.size
-    200
+    300
     >>> people.codes({"age": [3, 150, None], "sex": ["m", "f", "?"]}).tolist()
-    [7, 198, 0]
+    [10, 297, 2]
     >>> int(people.vector(lambda d: (d["age"] > 40) & (d["sex"] == "f")).sum())
     59
     """
 
-    categories: Mapping[str, NDArray[Any]]
+    categories: Mapping[str, Categories]
     coordinates: Any
 
     @classmethod
     def read(cls, universe: object) -> Universe:
         """Return the universe of N codes, or that of named columns."""
         if isinstance(universe, Mapping):
-            lists = {str(name): _categories(name, given) for name, given in universe.items()}
-            _within_limit(prod(len(values) for values in lists.values()) if lists else 0)
-            grid = np.meshgrid(*(np.arange(len(v)) for v in lists.values()), indexing="ij")
+            lists = {str(name): read_categories(name, given) for name, given in universe.items()}
+            _within_limit(prod(len(each.values) for each in lists.values()) if lists else 0)
+            grid = np.meshgrid(
+                *(np.arange(len(each.values)) for each in lists.values()), indexing="ij"
+            )
             cells = {
-                name: _frozen(values[index.ravel()])
-                for (name, values), index in zip(lists.items(), grid, strict=True)
+                name: _frozen(each.values[index.ravel()])
+                for (name, each), index in zip(lists.items(), grid, strict=True)
             }
             return cls(MappingProxyType(lists), MappingProxyType(cells))
         size = integer(universe, "universe", least=1)
         _within_limit(size)
-        codes = _frozen(np.arange(size))
-        return cls(MappingProxyType({"": codes}), codes)
+        codes = Codes(np.arange(size))
+        return cls(MappingProxyType({"": codes}), codes.values)
 
     @property
     def size(self) -> int:
         """How many cells there are."""
-        return prod(len(values) for values in self.categories.values())
+        return prod(len(each.values) for each in self.categories.values())
 
     def vector(self, query: Query) -> Values:
         """Return the value of a query in each cell; a function is given the cells' columns."""
@@ -89,10 +95,10 @@ class Universe:
 
     def codes(self, rows: object) -> NDArray[np.int64]:
         """Return the cell of each row; no value of a row raises."""
-        columns = columns_of(rows, tuple(self.categories))
+        columns = columns_of(rows, self.categories)
         codes = np.zeros(len(next(iter(columns.values()))), np.int64)
-        for name, values in self.categories.items():
-            codes = codes * len(values) + _places(columns[name], values)
+        for name, each in self.categories.items():
+            codes = codes * len(each.values) + each.places(columns[name])
         return codes
 
 
@@ -105,10 +111,15 @@ def _plain(values: NDArray[Any]) -> Values:
     return vector_of(values, len(values))
 
 
-def columns_of(rows: object, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
+def _frozen(values: NDArray[Any]) -> NDArray[Any]:
+    values.setflags(write=False)
+    return values
+
+
+def columns_of(rows: object, expected: Mapping[str, Categories]) -> dict[str, NDArray[Any]]:
     """Return the columns of a dict or a frame; with the one name ``""``, the rows themselves."""
-    if names == ("",):
-        return {"": _column(rows)}
+    if tuple(expected) == ("",):
+        return {"": _checked("", rows, expected[""])}
     frame: Any = rows
     if not isinstance(rows, Mapping):
         from narwhals import from_native  # noqa: PLC0415 - costs time to import
@@ -121,13 +132,13 @@ def columns_of(rows: object, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
                 "Type QueryServer({'age': ages}, universe={'age': range(100)})."
             ) from error
     there = list(rows if isinstance(rows, Mapping) else frame.columns)
-    missing = [name for name in names if name not in there]
+    missing = [name for name in expected if name not in there]
     if missing:
         raise ParameterError(
             f"rows must have the universe's column {missing[0]!r}, got {there}. "
             "Type the name of a column that is there."
         )
-    columns = {name: _column(frame[name]) for name in names}
+    columns = {name: _checked(name, frame[name], each) for name, each in expected.items()}
     if len({len(column) for column in columns.values()}) != 1:
         raise ParameterError("columns must be equally long, got others. Type whole rows.")
     return columns
@@ -141,29 +152,16 @@ def _within_limit(size: int) -> None:
         )
 
 
-def _categories(name: object, given: object) -> NDArray[Any]:
-    if isinstance(given, (str, bytes)) or not isinstance(given, (Sequence, np.ndarray, range)):
-        raise ParameterTypeError(
-            f"universe must list the categories of {name!r}, got {type(given).__name__}. "
-            f"Type universe={{{name!r}: ['a', 'b']}} or a range."
-        )
-    listed = given.tolist() if isinstance(given, np.ndarray) else list(given)
-    if not listed or len(set(listed)) != len(listed):
+def _checked(name: str, given: Any, categories: Categories) -> NDArray[Any]:  # noqa: ANN401
+    """Return a column that may hold such categories, by its type."""
+    values = _column(given)
+    holds = kind_of(given, values)
+    if ANYTHING not in (holds, categories.kind) and holds != categories.kind:
+        column = f"the column {name!r}" if name else "rows"
         raise ParameterError(
-            f"categories of {name!r} must be different, at least one, got {len(listed)} with "
-            f"{len(set(listed))} different ones. Type each once."
+            f"{column} must hold {categories.kind}, as its categories in the universe are, got "
+            f"{holds}. Type categories of the column's kind, or convert the column first."
         )
-    if all(isinstance(x, Real) and not isinstance(x, bool) and isfinite(x) for x in listed):
-        return _frozen(np.asarray(listed))
-    if all(isinstance(x, str) for x in listed):
-        return _frozen(np.asarray(listed))
-    values = np.empty(len(listed), object)
-    values[:] = listed
-    return _frozen(values)
-
-
-def _frozen(values: NDArray[Any]) -> NDArray[Any]:
-    values.setflags(write=False)
     return values
 
 
@@ -186,39 +184,3 @@ def _column(given: Any) -> NDArray[Any]:  # noqa: ANN401
     for i, value in enumerate(values):
         column[i] = value
     return column
-
-
-def _places(column: NDArray[Any], categories: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the index of each value's category."""
-    if categories.dtype.kind in "iuf":
-        return _nearest(_numbers(column), categories.astype(np.float64))
-    index = {category: i for i, category in enumerate(categories.tolist())}
-    return np.fromiter((_found(index, x) for x in column.tolist()), np.int64, len(column))
-
-
-def _nearest(values: NDArray[np.float64], categories: NDArray[np.float64]) -> NDArray[np.int64]:
-    order = np.argsort(categories)
-    ranked = categories[order]
-    between = ranked[:-1] + np.diff(ranked) / 2
-    places = order[np.searchsorted(between, values, side="left")]
-    return np.where(np.isnan(values), 0, places).astype(np.int64)
-
-
-def _numbers(column: NDArray[Any]) -> NDArray[np.float64]:
-    if column.dtype.kind in "biuf":
-        return column.astype(np.float64)
-    return np.fromiter((_number(x) for x in column.tolist()), np.float64, len(column))
-
-
-def _number(x: Any) -> float:  # noqa: ANN401
-    try:
-        return float(x)
-    except Exception:  # noqa: BLE001 - whatever a private value does, it is no number
-        return float("nan")
-
-
-def _found(index: dict[Any, int], x: Any) -> int:  # noqa: ANN401
-    try:
-        return index.get(x, 0)
-    except Exception:  # noqa: BLE001 - whatever a private value does, it is none of them
-        return 0

@@ -1,0 +1,79 @@
+"""What can still be asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log2
+from typing import TYPE_CHECKING
+
+from sourdine.adaptive.ledger import Spent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from fractions import Fraction
+
+    from sourdine.adaptive.ledger import TranscriptLedger
+
+__all__ = ["Left", "left_until"]
+
+ENDLESS = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """How many more questions are sure to be answered; None for any number.
+
+    Parameters
+    ----------
+    surprises
+        If every one is a surprise.
+    nods
+        If none is, but perhaps the last.
+    """
+
+    surprises: int | None
+    nods: int | None
+
+    def __str__(self) -> str:
+        surprises, nods = ("any number of" if x is None else x for x in (self.surprises, self.nods))
+        return f"left: {surprises} surprises, or {nods} nods"
+
+
+def left_until(target: Fraction, ledger: TranscriptLedger, levels: Callable[[int], int]) -> Left:
+    """Return what can be asked before the next half-width passes a target.
+
+    Parameters
+    ----------
+    target
+        The half-width.
+    ledger
+        What was told so far.
+    levels
+        Among how many levels the last of so many more surprises counts at most.
+    """
+    spent = ledger.spent
+
+    def fits(surprises: int, nods: int) -> bool:
+        told = Spent(
+            spent.answers + 2 * surprises + nods,
+            spent.yes + surprises,
+            spent.no + nods,
+            spent.value_bits + surprises * log2(levels(surprises)),
+        )
+        return ledger.halfwidth_after(told) <= target
+
+    return Left(
+        _most(lambda m: fits(m, 0) and fits(m - 1, 1)),
+        _most(lambda m: fits(0, m) and fits(1, m - 1)),
+    )
+
+
+def _most(fits: Callable[[int], bool]) -> int:
+    """Return the largest number that fits, where all smaller ones do too."""
+    low, high = 0, 1
+    while high < ENDLESS and fits(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
