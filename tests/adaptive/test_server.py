@@ -356,3 +356,14 @@ def test_a_server_shows_public_facts():
     server.ask([1.0, 0.0])
     facts = f"n=1000, threshold=0.05, answers=1, surprises=1, bits={server.bits:.4g}"
     assert repr(server) == f"QueryServer({facts})"
+
+
+@pytest.mark.parametrize("least", [1e-26, 1e-60, 1e-100, 1e-300])
+def test_surprises_are_bounded_however_small_a_prior_is(least):
+    rows = np.array([0, 1] * 500)
+    server = QueryServer(rows, universe=2, threshold=0.2, prior=[1, least])
+    query, asked = np.array([0.0, 1.0]), 0
+    while server.ask(query).source == "data":
+        asked += 1
+        assert asked <= server.most_hard
+    assert abs(server.hypothesis[1] - 0.5) <= 0.2

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from sourdine.adaptive.ledger import Blocks, Custom, Iid, Markov
+from sourdine.adaptive.ledger import Blocks, Custom, Iid, Markov, TranscriptLedger
 from sourdine.adaptive.server import QueryServer
 from sourdine.adaptive.server.splits import halves
 from sourdine.errors import ParameterError, ParameterTypeError
@@ -155,3 +155,58 @@ def test_guesses_of_your_own():
     assert told.ask([0.5, 0.5]).bits == 0
     assert told.ask([0.9, 0.0]).value == pytest.approx(0.45, abs=0.05)
     assert told.most_hard is None
+
+
+def test_groups_are_blocks():
+    """Households of copies: with the groups alone, the width is that of so many households."""
+    houses = np.repeat(np.arange(80), 50)
+    server = QueryServer(np.zeros(4000), guess="split", groups=houses, source=SeededSource(1))
+    assert server.ledger.dependence == Blocks(50)
+    for declared in (Iid(), Blocks(2)):
+        with pytest.raises(ParameterError, match="Blocks of the largest group at least, 50 rows"):
+            QueryServer(np.zeros(4000), guess="split", groups=houses, dependence=declared)
+    wider = QueryServer(np.zeros(4000), guess="split", groups=houses, dependence=Blocks(100))
+    assert wider.ledger.dependence == Blocks(100)
+
+
+def test_households_hold_their_ends():
+    rng, houses, missed = np.random.default_rng(5), np.repeat(np.arange(80), 50), 0
+    for run in range(60):
+        rows = np.repeat(rng.random(80) < 0.5, 50)
+        server = QueryServer(rows, guess="split", groups=houses, source=SeededSource(run))
+        answer = server.ask(lambda yes: yes, guess=0.5)
+        missed += not answer.lower <= 0.5 <= answer.upper
+    assert missed <= 10  # but for a chance of 2e-4, at beta = 0.05
+
+
+def test_halves_are_not_drawn_anew_under_an_old_ledger(tmp_path):
+    ledger = TranscriptLedger(500, path=tmp_path / "a.ledger")
+    with pytest.raises(ParameterError, match="ledger must be left out with guess='split' unless"):
+        QueryServer(np.zeros(1000), guess="split", ledger=ledger)
+    QueryServer(np.zeros(500), guess="split", training=np.zeros(500), ledger=ledger)
+
+
+def test_a_query_looks_at_one_row_at_a_time():
+    server = QueryServer(np.arange(100), guess="split", source=SeededSource(2))
+    with pytest.raises(ParameterError, match="must look at one row at a time"):
+        server.ask(lambda rows: np.full(len(rows), rows.sum() % 2 == 0))
+    with pytest.raises(ParameterError, match="must look at one row at a time"):
+        server.ask(lambda rows: rows > rows.mean())
+    server.ask(lambda rows: rows > 50)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_query_cannot_change_the_rows(library):
+    frames = pytest.importorskip(library)
+    server = QueryServer(frames.DataFrame({"x": [-1.0, 1.0] * 50}), guess="split")
+
+    def spoils(frame):
+        if library == "pandas":
+            frame["x"] = frame["x"].abs()
+        else:
+            frame.replace_column(0, frame["x"].abs())
+        return frame["x"] > 0
+
+    server.ask(spoils)
+    assert server.ask(lambda frame: frame["x"] < 0).upper < 1
+    assert server.guess(lambda frame: frame["x"] < 0) > 0

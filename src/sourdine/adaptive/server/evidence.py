@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from sourdine.adaptive.queries import clipped, vector_of
+from sourdine.adaptive.queries import ROUNDING, clipped, vector_of
 from sourdine.errors import ParameterError, ParameterTypeError
 
 if TYPE_CHECKING:
@@ -84,6 +84,10 @@ class Cells:
 class Rows:
     """Rows of any kind; a query is a function of them that returns one value for each.
 
+    The value of a row may depend on that row alone: an average of anything else is no average of
+    independent values, and no interval holds for it. On private rows that cannot be seen; on rows
+    that are public it is tried out.
+
     A query that raises, warns or returns the wrong shape on private rows counts as 0 for all of
     them, and values beyond 0 and 1 are clipped: its failure would tell about them, and say so to
     nobody. *Checked by* ``test_a_query_that_fails_on_private_rows_says_nothing``.
@@ -116,16 +120,32 @@ class Rows:
 
     def values(self, query: Any) -> Values:  # noqa: ANN401
         """Return the values of rows that are public: what is wrong with them raises."""
-        return vector_of(np.asarray(query(self._rows)), self.n)
+        values = vector_of(np.asarray(query(self.handed())), self.n)
+        halves = (self.take(part) for part in np.array_split(np.arange(self.n), 2))
+        apart = [np.asarray(query(half.handed())) for half in halves if half.n]
+        if not np.allclose(np.concatenate(apart), values, rtol=0, atol=ROUNDING):
+            raise ParameterError(
+                "a query must look at one row at a time, got one whose values change with the "
+                "rows around. Type a function as lambda rows: rows > 40."
+            )
+        return values
 
     def average(self, query: Any) -> float:  # noqa: ANN401
         """Return the average over the rows, of values clipped; 0 for a query that fails."""
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return float(clipped(np.asarray(query(self._rows)), self.n).mean())
+                return float(clipped(np.asarray(query(self.handed())), self.n).mean())
         except Exception:  # noqa: BLE001 - a failure may depend on the rows
             return 0.0
+
+    def handed(self) -> Any:  # noqa: ANN401
+        """Return the rows so that a query cannot change them."""
+        if isinstance(self._rows, dict):
+            return dict(self._rows)
+        if isinstance(self._rows, np.ndarray):
+            return self._rows
+        return _wrapped(self._rows).clone().to_native()
 
     def take(self, index: NDArray[np.int64]) -> Rows:
         """Return some of the rows."""

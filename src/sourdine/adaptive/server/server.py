@@ -27,13 +27,20 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from sourdine.adaptive.answers import Answer, Certificate
-from sourdine.adaptive.ledger import Dependence, Iid, TranscriptLedger
-from sourdine.adaptive.server.evidence import Cells, Evidence
+from sourdine.adaptive.ledger import Dependence, TranscriptLedger
 from sourdine.adaptive.server.gaps import Tally
 from sourdine.adaptive.server.guesses import Parts, Trained, read_guess
 from sourdine.adaptive.server.left import Left, left_until
 from sourdine.adaptive.server.looks import Look, PlainLook, Question
 from sourdine.adaptive.server.private import PrivateLook
+from sourdine.adaptive.server.terms import (
+    beta_of,
+    counts_these,
+    dependence_of,
+    private_terms,
+    splits_once,
+    with_groups,
+)
 from sourdine.adaptive.server.weights import Weights
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import number, positive
@@ -41,13 +48,13 @@ from sourdine.noise import SYSTEM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from fractions import Fraction
 
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from sourdine.adaptive.ledger import Turn
     from sourdine.adaptive.queries import Query, Values
+    from sourdine.adaptive.server.evidence import Evidence
     from sourdine.adaptive.server.gaps import Cell
     from sourdine.adaptive.server.looks import Ends
     from sourdine.exact.parameters import Number
@@ -93,7 +100,8 @@ class QueryServer:
     training
         With ``"split"``: rows that guess, so that all of ``rows`` check.
     groups
-        With ``"split"``: the block of each row, public, where blocks are not runs of equal length.
+        With ``"split"``: the block of each row, public, where blocks are not runs of equal length;
+        the rows are then `Blocks` of the largest one.
     privacy
         `Guarantee` or `Concentrated`: what the whole conversation may cost, under ``SUBSTITUTE``.
         Needs ``"weights"`` and independent rows.
@@ -136,21 +144,22 @@ class QueryServer:
     ) -> None:
         _gives_bytes(source)
         self.threshold = float(number(threshold, "threshold", above=0, most=1))
-        kind = _dependence(dependence, ledger)
+        kind = with_groups(dependence_of(dependence, ledger), groups, given=dependence or ledger)
+        splits_once(guess, training, ledger)
         parts = Parts.read(
             rows, universe, guess, dependence=kind, prior=prior, training=training, groups=groups,
             source=source,
         )  # fmt: skip
         self._evidence: Evidence = parts.evidence
         self._guesser = parts.guesser
-        self.beta = _beta(beta, ledger)
+        self.beta = beta_of(beta, ledger)
         share = self.beta if privacy is None else self.beta / 3
         self.ledger = ledger or TranscriptLedger(parts.evidence.n, beta=share, dependence=kind)
-        _counts_these(self.ledger, parts.evidence.n)
+        counts_these(self.ledger, parts.evidence.n)
         hypothesis = parts.guesser if isinstance(parts.guesser, Weights) else None
         self._look: Look = PlainLook(parts.evidence, self.threshold, hypothesis)
         if privacy is not None or hard is not None:
-            counted = _private_terms(parts.evidence, hypothesis, kind, ledger)
+            counted = private_terms(parts.evidence, hypothesis, kind, ledger)
             self._look = PrivateLook(
                 *counted, threshold=self.threshold, privacy=privacy, hard=hard, beta=self.beta,
                 source=source,
@@ -328,55 +337,3 @@ def _gives_bytes(source: object) -> None:
             f"source must give random bytes, got {type(source).__name__}. Leave it out, or type "
             "source=SeededSource(1) for an experiment."
         )
-
-
-def _dependence(given: Dependence | None, ledger: TranscriptLedger | None) -> Dependence:
-    if given is not None and not isinstance(given, Dependence):
-        raise ParameterTypeError(
-            f"dependence must be Iid(), Markov(0.5), Blocks(10) or Custom(...), got "
-            f"{type(given).__name__}. Type dependence=Iid()."
-        )
-    if ledger is None:
-        return Iid() if given is None else given
-    if given is not None and given.facts() != ledger.dependence.facts():
-        raise ParameterError(
-            f"dependence must be the ledger's, {ledger.dependence.facts()}, got {given.facts()}. "
-            "Leave it out."
-        )
-    return ledger.dependence
-
-
-def _beta(given: Number | None, ledger: TranscriptLedger | None) -> Fraction:
-    if ledger is None:
-        return number(0.05 if given is None else given, "beta", above=0, most=1)
-    if given is not None and number(given, "beta", above=0, most=1) != ledger.beta:
-        raise ParameterError(
-            f"beta must be the ledger's, {float(ledger.beta):g}, got {given}. Leave it out."
-        )
-    return ledger.beta
-
-
-def _counts_these(ledger: TranscriptLedger, n: int) -> None:
-    if ledger.n != n:
-        raise ParameterError(
-            f"ledger must be of the {n} rows that check, got one of {ledger.n}. "
-            f"Type TranscriptLedger({n})."
-        )
-
-
-def _private_terms(
-    evidence: object, hypothesis: Weights | None, dependence: Dependence, ledger: object
-) -> tuple[Cells, Weights]:
-    if hypothesis is None or not isinstance(evidence, Cells):
-        raise ParameterError("privacy must go with guess='weights'. Type universe= and no guess.")
-    if not isinstance(dependence, Iid):
-        raise ParameterError(
-            f"dependence must be Iid() with privacy, got {dependence.facts()['name']}: the account "
-            "of privacy is proved for independent rows. Type dependence=Iid()."
-        )
-    if ledger is not None:
-        raise ParameterError(
-            "ledger must be left out with privacy, since the chance of a miss is divided between "
-            "accounts. Type beta= in its place."
-        )
-    return evidence, hypothesis

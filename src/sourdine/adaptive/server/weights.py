@@ -26,7 +26,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, inf, log, log1p
+from math import copysign, exp, inf, log, log1p
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Tilt", "Weights"]
 
-STEPS = 100
+STEPS = 200
 CLOSE = 1e-12
+LARGE = 1e300
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,17 +126,22 @@ class Weights:
                 break
             low, high = (eta, high) if mean < target else (low, eta)
             variance = float((query - mean) ** 2 @ law) / total
-            eta = _next(eta, (target - mean) / variance if variance else inf, low, high)
+            eta = _next(eta, _newton(target - mean, variance), low, high)
         psi = peak + log(total)
         return Tilt(eta, psi, log_weights - psi)
 
 
+def _newton(gap: float, variance: float) -> float:
+    return gap / variance if variance > abs(gap) / LARGE else copysign(LARGE, gap)
+
+
 def _next(eta: float, step: float, low: float, high: float) -> float:
-    if low < eta + step < high:
-        return eta + step
+    """Return the next eta: no more than about twice the last one while an end is open."""
     if high == inf:
-        return 2 * eta + 1
-    return 2 * eta - 1 if low == -inf else (low + high) / 2
+        step = min(step, eta + 1)
+    elif low == -inf:
+        step = max(step, eta - 1)
+    return eta + step if low < eta + step < high else (low + high) / 2
 
 
 def _logit(p: float) -> float:
