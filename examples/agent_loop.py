@@ -7,7 +7,10 @@ other half, every 25 changes, for one bit: is it better? At the end it reports t
 answer, with an interval that holds whatever the agent did. It gets less far on so few rows, for it
 climbs on half of them; but what it reports can be believed.
 
-Usage: python examples/agent_loop.py [--seeds 20] [--out examples/out/agent_loop.png]
+``your_own_loop`` has the lines to copy: a guard, used directly.
+
+Run ``python examples/agent_loop.py [--seeds 20]`` (needs ``pip install 'sourdine[plot]'``). The
+picture goes to ``examples/out/agent_loop.png``.
 """
 
 from __future__ import annotations
@@ -18,24 +21,41 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
 from sourdine.adaptive.attacks.holdouts import MIXED, NO_GAINS, agent_loop
 from sourdine.adaptive.game.judges import Guarded, Scored
+from sourdine.adaptive.holdout import GuardedHoldout
 from sourdine.look.figures import BLUE, GREY, INK, PALE, RED, canvas
+from sourdine.look.numbers import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
     from sourdine.adaptive.attacks.holdouts import AgentRun
 
+PICTURE = Path(__file__).parent / "out" / "agent_loop.png"
 N, PROPOSALS, EVERY = 2000, 500, 25
 WORLDS = {"no change helps": NO_GAINS, "one change in ten helps": MIXED}
+
+
+def your_own_loop(
+    labels: NDArray[np.int64], first: NDArray[np.int64], tries: Iterable[NDArray[np.int64]]
+) -> None:
+    """Keep what a guard confirms: put the predictions of your models in place of ``tries``."""
+    guard = GuardedHoldout(labels, baseline=first, target=0.06)
+    for number, predictions in enumerate(tries, start=1):
+        verdict = guard.confirm(predictions)
+        print(f"model {number}: {verdict}")
+        if guard.remaining().answers == 0:
+            break
+    print(f"final: {guard.final()}")
+    for line in guard.history:
+        print(f"  {line}")
 
 
 class Watched(Guarded):
@@ -84,12 +104,9 @@ def played(gains: Any, seeds: int, progress: Callable[[], None]) -> Runs:  # noq
 
 def table(worlds: dict[str, Runs]) -> Table:
     """Return reported and true accuracies, averaged over the seeds."""
-    title = f"{N} rows, {PROPOSALS} changes"
-    shown = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    grid = Table(title=f"{shown(PROPOSALS, 1)} changes, judged on {shown(N, 1)} rows")
     for head in ("what helps", "judge", "reported", "true", "gap", "worst", "covered"):
-        shown.add_column(
-            head, justify="left" if head in {"what helps", "judge"} else "right", no_wrap=True
-        )
+        grid.add_column(head, justify="left" if head in {"what helps", "judge"} else "right")
     for world, runs in worlds.items():
         for name, several in (("score", runs.naive), ("guard", runs.guarded)):
             reported, true, gap = (
@@ -99,11 +116,11 @@ def table(worlds: dict[str, Runs]) -> Table:
             held = [run.covers for run in several if run.interval is not None]
             certified = f"{sum(held)} of {len(held)}" if held else "-"
             figures = (reported.mean(), true.mean(), gap.mean(), gap[np.abs(gap).argmax()])
-            shown.add_row(world, name, *(f"{figure:.3f}" for figure in figures), certified)
-    return shown
+            grid.add_row(world, name, *(f"{figure:.3f}" for figure in figures), certified)
+    return grid
 
 
-def drawn(worlds: dict[str, Runs], path: Path) -> None:
+def draw(worlds: dict[str, Runs]) -> None:
     """Draw what is reported and what is true, one panel a world."""
     figure, _ = canvas(9.0, 4.0)
     figure.clear()
@@ -117,8 +134,8 @@ def drawn(worlds: dict[str, Runs], path: Path) -> None:
         *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=5,
         frameon=False, fontsize=8, labelcolor=INK,
     )  # fmt: skip
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path)
+    PICTURE.parent.mkdir(exist_ok=True)
+    figure.savefig(PICTURE)
 
 
 def panel(axes: Any, runs: Runs) -> None:  # noqa: ANN401
@@ -146,20 +163,25 @@ def mean(runs: list[AgentRun], what: str) -> NDArray[np.float64]:
 
 
 def main() -> None:
-    """Run, print the table and draw the picture."""
+    """Use a guard directly; then run both agents, print a table and draw a picture."""
     reader = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     reader.add_argument("--seeds", type=int, default=20)
-    reader.add_argument("--out", type=Path, default=Path(__file__).parent / "out/agent_loop.png")
     given = reader.parse_args()
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 2, N)
+    right = [rng.random(N) < accuracy for accuracy in (0.70, 0.74, 0.74, 0.79, 0.78)]
+    first, *tries = (np.where(r, labels, 1 - labels) for r in right)
+    your_own_loop(labels, first, tries)
+    with Progress() as bar:
         task = bar.add_task("agents at work", total=len(WORLDS) * given.seeds * 2 * PROPOSALS)
         worlds = {
             world: played(gains, given.seeds, lambda: bar.advance(task))
             for world, gains in WORLDS.items()
         }
-    Console().print(table(worlds))
-    drawn(worlds, given.out)
-    print(f"picture: {given.out}")
+    console = Console()
+    console.print(table(worlds))
+    draw(worlds)
+    console.print(f"picture: {PICTURE.relative_to(Path(__file__).parent.parent)}")
 
 
 if __name__ == "__main__":

@@ -35,6 +35,14 @@ def test_only_leaders_see_a_score():
     assert sum(s.bits for s in (first, same, lead)) == pytest.approx(board.guard.bits)
 
 
+def test_a_fine_step_costs_no_more_than_all_averages():
+    board = Leaderboard(GuardedHoldout(LABELS, target=0.17), step=1e-15)
+    first, second = board.submit("anna", mistaken(33)), board.submit("ben", mistaken(31))
+    assert (first.score.value, second.score.value) == (1 - 33 / N, 1 - 31 / N)
+    assert first.bits == pytest.approx(log2(N + 1))
+    assert second.bits == pytest.approx(1 + log2(N + 1))
+
+
 def test_auto_step_is_a_paired_standard_error():
     for won in range(1, 30):
         for lost in (0, 5, 20):
@@ -87,8 +95,10 @@ def test_luck_does_not_lead_for_long():
 
 def test_bad_submissions():
     board = Leaderboard(GuardedHoldout(LABELS))
-    with pytest.raises(ParameterError, match="name must be a text"):
+    with pytest.raises(ParameterError, match="name must be a text, got an empty one"):
         board.submit("", LABELS)
+    with pytest.raises(ParameterError, match="name must be a text, got int"):
+        board.submit(3, LABELS)
     with pytest.raises(ParameterError, match="one for each of 400 labels"):
         board.submit("a", LABELS[1:])
     assert board.guard.bits == 0

@@ -1,12 +1,18 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
+import subprocess
+import sys
+from pathlib import Path
 from subprocess import CompletedProcess
 
 import numpy as np
 import pytest
 
+from sourdine.adaptive.holdout import GuardedHoldout
+from sourdine.adaptive.holdout.losses import ZeroOne
 from sourdine.cli import main
 from sourdine.cli.values import read_labels
 
@@ -66,7 +72,7 @@ def test_a_lone_column_of_predictions_may_have_any_name(guard, folder):
     made = guard("init", "labels.csv", "-c", "y", "--baseline", "named.csv", "-o", "eval.guard")
     assert made.returncode == 0, made.stderr
     other = guard("init", "named.csv", "-c", "y", "-o", "other.guard")
-    assert "column must be one of the 1 columns" in other.stderr
+    assert "column must be one of pred, which the first line of named.csv names" in other.stderr
 
 
 def test_a_guard_from_its_labels_to_its_end(guard, folder):
@@ -75,7 +81,7 @@ def test_a_guard_from_its_labels_to_its_end(guard, folder):
         "--name", "coins",
     )  # fmt: skip
     assert made.returncode == 0, made.stderr
-    assert "600 numbers, zero-one loss" in made.stdout
+    assert "600 whole numbers, zero-one loss" in made.stdout
     assert stat.S_IMODE((folder / "eval.guard").stat().st_mode) == 0o600
 
     yes = guard("confirm", "eval.guard", "new.txt")
@@ -99,6 +105,7 @@ def test_a_guard_from_its_labels_to_its_end(guard, folder):
     out = guard("score", "eval.guard", "newer.npy", "--resolution", "0.00001")
     assert (out.returncode, out.stdout) == (3, "")
     assert "must stay at most 0.11" in out.stderr
+    assert "final() still answers" in out.stderr
 
     status = json.loads(guard("status", "eval.guard", "--json").stdout)
     assert (status["answers"], status["name"], status["closed"]) == (4, "coins", False)
@@ -131,8 +138,8 @@ def test_terms(guard):
         (("--blocks", "2.5"), "blocks must be a whole number"),
         (("--beta", "x"), "beta must be a number"),
         (("--target", "0.0001"), "target must be at least"),
-        (("--column", "z"), "column must be one of the 1 columns"),
-        (("--loss", "squared"), "loss must be"),
+        (("--column", "z"), "column must be one of y, which"),
+        (("--loss", "mse"), "got 'mse'"),
         (("--loss", "absolute"), "scale must be given"),
         (("--baseline", "none.csv"), "No such file"),
         (("--baseline", "labels.parquet"), "must end in .csv, .txt or .npy"),
@@ -151,8 +158,9 @@ def test_errors_of_a_label_file_show_no_value(guard, folder):
     (folder / "c.csv").write_text("secret,y\n1,2\n3\n")
     (folder / "d.npy").write_bytes(b"secret")
     np.save(folder / "e.npy", np.array([{"secret": 1}, None], object), allow_pickle=True)
-    write(folder / "f.csv", ["secret", "b"], header="secret,also")
-    for name in "abcdef":
+    (folder / "f.csv").write_text("row,y\n1,secret\n")
+    (folder / "g.csv").write_text("7,secret\n8,b\n")
+    for name in "abcdefg":
         file = next(folder.glob(f"{name}.*")).name
         done = guard("init", file, "--out", "eval.guard", *(["-c", "y"] if name == "c" else []))
         assert done.returncode == 2, name
@@ -163,7 +171,7 @@ def test_errors_of_a_label_file_show_no_value(guard, folder):
 def test_bad_predictions(guard, folder):
     guard("init", "labels.csv", "--out", "eval.guard")
     (folder / "words.txt").write_text("1\n" * (N - 1) + "cat\n")
-    (folder / "short.csv").write_text("1\n" * N)
+    (folder / "short.csv").write_text("y\n" + "1\n" * (N - 1))
     for file, said in [
         ("words.txt", f"got something else in row {N}"),
         ("short.csv", f"one for each of {N} labels, got {N - 1}"),
@@ -195,3 +203,125 @@ def test_help_reads_well(guard):
     text = guard("--help").stdout
     for word in ("init", "confirm", "score", "final", "status", "1 not confirmed"):
         assert word in text
+
+
+def lost(folder, stdout, *words, stderr=subprocess.PIPE):
+    """Run ``sourdine`` where its output, buffered as usual, cannot be written."""
+    usual = {name: text for name, text in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    command = [sys.executable, "-c", "from sourdine.cli import main; main()", *words]
+    return subprocess.run(  # noqa: S603 - our own
+        command, stdout=stdout, stderr=stderr, text=True, cwd=folder, check=False, env=usual
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
+def test_an_answer_that_cannot_be_printed_is_not_a_no(guard, folder):
+    guard("init", "labels.csv", "--out", "eval.guard", "--baseline", "old.csv")
+    confirm, status = ("guard", "confirm", "eval.guard", "new.txt"), ("guard", "status")
+    with Path("/dev/full").open("w") as full:
+        done = lost(folder, full, *confirm)
+        assert done.returncode == 74
+        assert "No space left on device. What was answered is charged" in done.stderr
+        assert "Traceback" not in done.stderr
+        for words in (confirm, (*status, "eval.guard"), (*status, "eval.guard", "--json")):
+            assert lost(folder, full, *words, stderr=full).returncode == 74, words
+        assert lost(folder, full, *status, "none.guard", stderr=full).returncode == 2
+        assert lost(folder, full, "--version").returncode == 70
+    assert GuardedHoldout.open(folder / "eval.guard").confirmed == mistaken(120).tolist()
+
+
+def test_an_answer_to_a_broken_pipe_is_not_a_no(guard, folder):
+    guard("init", "labels.csv", "--out", "eval.guard", "--baseline", "old.csv")
+    for words in (("confirm", "eval.guard", "new.txt"), ("status", "eval.guard")):
+        ours, theirs = os.pipe()
+        os.close(ours)
+        done = lost(folder, theirs, "guard", *words)
+        os.close(theirs)
+        assert (done.returncode, "Broken pipe" in done.stderr) == (74, True)
+
+
+def test_a_crash_is_not_a_no_and_shows_no_value(guard, monkeypatch):
+    guard("init", "labels.csv", "--out", "eval.guard", "--baseline", "old.csv")
+
+    def crash(*_, **__):
+        raise KeyError("secret")
+
+    monkeypatch.setattr(ZeroOne, "of", crash)
+    done = guard("confirm", "eval.guard", "new.txt")
+    assert (done.returncode, done.stdout) == (70, "")
+    assert done.stderr.startswith("sourdine: KeyError at sourdine/adaptive/holdout/guard.py:")
+    assert "secret" not in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_file_without_a_header_loses_no_label(guard, folder):
+    for text, said in [
+        ("1\n0\n1\n", "got values there. Add a header, as y; or write"),
+        ("-0.5\n1\n", "got values there"),
+        ("NA\n1\n", "got values there"),
+        ("0,1\n1,1\n", "got values there"),
+        ("", "got an empty one"),
+        ("\n1\n", "got an empty one"),
+        ("y\n", "labels must be one for each row"),
+        ("row,y\n1,1\n", "one of row, y, which the first line of a.csv names, got none"),
+    ]:
+        (folder / "a.csv").write_text(text)
+        done = guard("init", "a.csv", "--out", "a.guard")
+        assert (done.returncode, done.stdout) == (2, ""), text
+        assert said in done.stderr
+    (folder / "years.csv").write_text("2019,2020\n1,0\n0,1\n")
+    assert guard("init", "years.csv", "-c", "2020", "-o", "years.guard").returncode == 0
+    (folder / "a.txt").write_text("\n")
+    assert "labels must be one for each row" in guard("init", "a.txt", "-o", "a.guard").stderr
+
+
+def test_a_column_is_refused_where_no_file_has_any(guard):
+    guard("init", "labels.csv", "-c", "y", "--baseline", "new.txt", "--out", "eval.guard")
+    for words in (
+        ("init", "new.txt", "-o", "other.guard"),
+        ("confirm", "eval.guard", "new.txt", "--old", "newer.npy"),
+        ("score", "eval.guard", "newer.npy"),
+        ("final", "eval.guard"),
+    ):
+        done = guard(*words, "-c", "y")
+        assert (done.returncode, done.stdout) == (2, ""), words
+        assert "column must be that of a .csv file, got y" in done.stderr
+    assert guard("confirm", "eval.guard", "new.txt", "--old", "old.csv", "-c", "y").returncode == 0
+
+
+def test_what_is_left_does_not_contradict_itself(guard):
+    guard("init", "labels.csv", "-o", "eval.guard", "--baseline", "newer.npy", "--target", "0.1")
+    said = [guard("confirm", "eval.guard", "new.txt").stdout for _ in range(12)]
+    told = [text.splitlines()[1] for text in said if text]
+    assert any(", or a score of up to " in line for line in told)
+    assert told[-1].startswith("left: no yes or no, only ")
+    assert "the final answer; next answer within" in told[-1]
+    assert all(" 0 yes or no" not in line for line in told)
+    made = guard("init", "labels.csv", "-o", "full.guard", "--target", "0.0605")
+    assert "no yes or no, only the final answer; next answer within 0.06043" in made.stdout
+
+
+def test_figures_are_clean(guard):
+    guard("init", "labels.csv", "-o", "eval.guard", "--baseline", "old.csv", "--target", "0.2")
+    assert json.loads(guard("confirm", "eval.guard", "new.txt", "--json").stdout)["bits"] == 1
+    assert "told    1 answer, 1 bit\n" in _trimmed(guard("status", "eval.guard").stdout)
+    assert json.loads(guard("confirm", "eval.guard", "new.txt", "--json").stdout)["bits"] == 2
+    status = json.loads(guard("status", "eval.guard", "--json").stdout)
+    assert (status["bits"], status["whole"]) == (3, True)
+
+
+def _trimmed(text):
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("status", "done"),
+    [(0, "git commit"), (1, "git checkout"), (2, ""), (3, ""), (70, ""), (74, "")],
+)
+def test_the_agent_of_the_guide_throws_work_away_on_a_no_alone(status, done):
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "holdout.md").read_text()
+    (script,) = [block for block in guide.split("```\n") if "case $? in" in block]
+    stubs = f'sourdine() {{ return {status}; }}\ngit() {{ echo "git $1"; }}\n'
+    ran = subprocess.run(["sh", "-c", stubs + script], capture_output=True, text=True, check=False)  # noqa: S603, S607
+    assert (ran.stdout.strip(), ran.stderr) == (done, "")
+    assert (ran.returncode == 0) == (status < 2)

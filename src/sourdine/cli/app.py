@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from traceback import extract_tb
 from typing import Annotated
 
 import typer
@@ -10,10 +11,14 @@ import typer
 from sourdine import __version__
 from sourdine.cli.commands import add_local, add_plans, add_statistics
 from sourdine.cli.guard import guard
+from sourdine.cli.streams import complain, give_up
 from sourdine.cli.wording import as_typed
 from sourdine.errors import BudgetExceededError, SourdineError
 
 __all__ = ["main"]
+
+UNFORESEEN = 70
+"""The exit status of an error that nobody foresaw: 1 would be a verdict."""
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -89,12 +94,29 @@ def demo(
 
 
 def main() -> None:
-    """Run the command line; an error of ours is a sentence, not a traceback.
+    """Run the command line; an error is a sentence, not a traceback.
 
-    The exit status is 2 for what cannot be, and 3 where a ledger has too little left.
+    The exit status is 2 for what cannot be, 3 where a ledger has too little left, and 70 for an
+    error that nobody foresaw, whose text might hold a value of the data and is not shown.
     """
     try:
         app()
     except SourdineError as error:
-        typer.echo(f"sourdine: {as_typed(str(error))}", err=True)
+        complain(as_typed(str(error)))
         raise SystemExit(3 if isinstance(error, BudgetExceededError) else 2) from None
+    except Exception as error:  # noqa: BLE001 - its text may hold a value
+        complain(
+            f"{type(error).__name__} at {_place(error)}, which should not be. What was spent is "
+            "in the ledger or the guard: look there before you ask again."
+        )
+        if isinstance(error, OSError):
+            give_up()
+        raise SystemExit(UNFORESEEN) from None
+
+
+def _place(error: Exception) -> str:
+    """Return file and line of the innermost frame of ours."""
+    room = Path(__file__).parents[1]
+    frames = [(Path(frame.filename), frame.lineno) for frame in extract_tb(error.__traceback__)]
+    path, line = [frame for frame in frames if frame[0].is_relative_to(room)][-1]
+    return f"{path.relative_to(room.parent)}:{line}"

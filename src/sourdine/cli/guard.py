@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sourdine.cli.told import say, say_answer, say_status
 from sourdine.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sourdine.adaptive.answers import Answer
     from sourdine.adaptive.holdout import GuardedHoldout
-    from sourdine.adaptive.ledger import Dependence, Remaining
+    from sourdine.adaptive.ledger import Dependence
 
 __all__ = ["guard"]
 
@@ -24,7 +23,7 @@ guard = typer.Typer(
     help="Evaluation data that may be used again and again: the labels stay in the guard's file, "
     "every answer is counted, and what is said stays true for all tries at once.\n\n"
     "The exit status says the verdict: 0 confirmed or answered, 1 not confirmed, 2 for what "
-    "cannot be, 3 where nothing is left.",
+    "cannot be, 3 where too little is left, 74 where the answer could not be printed.",
     epilog="Begin here:\n\n"
     "$ sourdine guard init labels.csv -c y --out eval.guard --baseline old.csv --target 0.05\n\n"
     "$ sourdine guard confirm eval.guard new.csv\n\n"
@@ -138,8 +137,9 @@ def init(  # noqa: PLR0913 - the terms of a guard
     Only you may read the file. Keep the labels away from whoever asks; the guard is all they need.
     """
     from sourdine.adaptive.holdout import GuardedHoldout  # noqa: PLC0415 - loaded when needed
-    from sourdine.cli.values import read_labels, read_values  # noqa: PLC0415
+    from sourdine.cli.values import read_labels, read_values, require_columns  # noqa: PLC0415
 
+    require_columns(column, labels, baseline)
     given = read_labels(labels, column)
     made = GuardedHoldout.create(
         out,
@@ -152,7 +152,7 @@ def init(  # noqa: PLR0913 - the terms of a guard
         target=_number(target, "target"),
         name=name,
     )
-    _status(made, as_json=json)
+    say_status(made, as_json=json)
 
 
 @guard.command()
@@ -189,8 +189,9 @@ def confirm(  # noqa: PLR0913 - a command's options
 
     Exits with status 0 if confirmed, 1 if not.
     """
-    from sourdine.cli.values import read_values  # noqa: PLC0415 - loaded when needed
+    from sourdine.cli.values import read_values, require_columns  # noqa: PLC0415
 
+    require_columns(column, new, old)
     opened = _opened(path)
     verdict = opened.confirm(
         read_values(new, column, opened.kind),
@@ -200,7 +201,7 @@ def confirm(  # noqa: PLR0913 - a command's options
     )
     said = "confirmed" if verdict else "not confirmed"
     facts = {"confirmed": verdict.confirmed, "bits": verdict.bits}
-    _say(opened, said, facts, as_json=json)
+    say(opened, said, facts, as_json=json)
     raise typer.Exit(0 if verdict else 1)
 
 
@@ -221,12 +222,13 @@ def score(
     json: Json = False,
 ) -> None:
     """Ask for the accuracy (one minus the average loss) on a grid, with an interval."""
-    from sourdine.cli.values import read_values  # noqa: PLC0415 - loaded when needed
+    from sourdine.cli.values import read_values, require_columns  # noqa: PLC0415
 
+    require_columns(column, predictions)
     opened = _opened(path)
     values = read_values(predictions, column, opened.kind)
     answer = opened.score(values, resolution=_number(resolution, "resolution"))
-    _say(opened, _words(answer), _facts(answer), as_json=json)
+    say_answer(opened, answer, as_json=json)
 
 
 @guard.command()
@@ -243,18 +245,19 @@ def final(
     json: Json = False,
 ) -> None:
     """Ask for the exact accuracy with an interval, and close the guard for good."""
-    from sourdine.cli.values import read_values  # noqa: PLC0415 - loaded when needed
+    from sourdine.cli.values import read_values, require_columns  # noqa: PLC0415
 
+    require_columns(column, predictions)
     opened = _opened(path)
     values = None if predictions is None else read_values(predictions, column, opened.kind)
     answer = opened.final(values)
-    _say(opened, _words(answer), _facts(answer), as_json=json)
+    say_answer(opened, answer, as_json=json)
 
 
 @guard.command()
 def status(path: GuardFile, *, json: Json = False) -> None:
     """Show the terms of a guard, what was told and what is left; costs nothing."""
-    _status(_opened(path), as_json=json)
+    say_status(_opened(path), as_json=json)
 
 
 def _opened(path: Path) -> GuardedHoldout:
@@ -285,79 +288,3 @@ def _dependence(blocks: str | None, markov: str | None) -> Dependence | None:
             raise ParameterError(f"blocks must be a whole number, got {blocks}. Type blocks=10.")
         return Blocks(int(blocks))
     return None if markov is None else Markov(_number(markov, "markov"))
-
-
-def _left(opened: GuardedHoldout) -> Remaining | None:
-    return None if opened.ledger.target is None else opened.remaining()
-
-
-def _left_in_words(opened: GuardedHoldout) -> str:
-    if opened.closed:
-        return "nothing, the final answer was given"
-    within = f"next answer within {opened.ledger.halfwidth():.4g}"
-    if (left := _left(opened)) is None:
-        return within
-    rare = "" if left.answers == left.noes else f", {left.noes} if all are no"
-    return f"{left.answers} yes or no{rare}, or {left.bits:.4g} bits; {within}"
-
-
-def _say(opened: GuardedHoldout, said: str, facts: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        typer.echo(json.dumps({**facts, **_balance(opened)}))
-    else:
-        typer.echo(f"{said}\nleft: {_left_in_words(opened)}")
-
-
-def _balance(opened: GuardedHoldout) -> dict[str, Any]:
-    left = _left(opened)
-    return {
-        "left": left and {"bits": left.bits, "answers": left.answers, "noes": left.noes},
-        "halfwidth": opened.ledger.halfwidth(),
-        "closed": opened.closed,
-    }
-
-
-def _words(answer: Answer) -> str:
-    return f"{answer.value:.6g} (between {answer.lower:.4g} and {answer.upper:.4g})"
-
-
-def _facts(answer: Answer) -> dict[str, float]:
-    return {
-        "value": answer.value,
-        "lower": answer.lower,
-        "upper": answer.upper,
-        "bits": answer.bits,
-    }
-
-
-def _status(opened: GuardedHoldout, *, as_json: bool) -> None:
-    ledger, spent = opened.ledger, opened.ledger.spent
-    rows = ledger.dependence.facts()
-    if as_json:
-        facts = {
-            "name": ledger.name,
-            "labels": opened.n,
-            "kind": opened.kind,
-            "loss": opened.loss,
-            "beta": float(ledger.beta),
-            "dependence": rows,
-            "target": None if ledger.target is None else float(ledger.target),
-            "answers": spent.answers,
-            "bits": spent.bits,
-            **_balance(opened),
-        }
-        typer.echo(json.dumps(facts, ensure_ascii=False))
-        return
-    from rich.console import Console  # noqa: PLC0415 - loaded when needed
-
-    from sourdine.cli.output import notes  # noqa: PLC0415
-
-    known = [
-        ("data", ledger.name),
-        ("labels", f"{opened.n} {opened.kind}s, {opened.loss} loss"),
-        ("rows", " ".join(map(str, rows.values()))),
-        ("target", None if ledger.target is None else f"half-width {float(ledger.target):g}"),
-        ("told", f"{spent.answers} answers, {spent.bits:.4g} bits"),
-        ("left", _left_in_words(opened)),
-    ]
-    notes(Console(), [(word, text) for word, text in known if text is not None])

@@ -15,7 +15,7 @@ from sourdine.errors import ParameterError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["read_labels", "read_values"]
+__all__ = ["read_labels", "read_values", "require_columns"]
 
 WRITTEN = re.compile(
     r"[+-]?(0|[1-9]\d*)(\.\d*)?([eE][+-]?\d+)?|[+-]?\.\d+([eE][+-]?\d+)?", re.ASCII
@@ -26,6 +26,17 @@ LONGEST = 1 << 63
 """A whole number with more digits is a name, not a number."""
 
 GAPS = frozenset({"", "na", "nan", "null", "none", "n/a"})
+
+
+def require_columns(column: str | None, *paths: Path | None) -> None:
+    """Refuse the name of a column where no file has any."""
+    if column is None or any(path and path.suffix.lower() == ".csv" for path in paths):
+        return
+    names = " and ".join(path.name for path in paths if path)
+    raise ParameterError(
+        f"column must be that of a .csv file, got {column} for {names or 'no file'}, where there "
+        "are no columns. Leave it out."
+    )
 
 
 def read_labels(path: Path, column: str | None) -> Column:
@@ -67,7 +78,7 @@ def _read(path: Path, column: str | None, *, lone: bool = False) -> Any:  # noqa
             return np.load(path, allow_pickle=False)
         text = path.read_text(encoding="utf-8-sig")
         if ending == ".txt":
-            return [line.strip() for line in text.rstrip("\n").split("\n")]
+            return [line.strip() for line in text.rstrip("\n").split("\n")] if text.strip() else []
         return _column(list(csv.reader(StringIO(text), strict=True)), column, path.name, lone=lone)
     except OSError as error:
         raise ParameterError(
@@ -88,13 +99,14 @@ def _column(rows: list[list[str]], column: str | None, file: str, *, lone: bool)
     names = [name.strip() for name in rows[0]] if rows else []
     if column in names:
         place = names.index(column)
-    elif len(names) == 1 and (lone or column is None):
-        place = 0
     else:
-        raise ParameterError(
-            f"column must be one of the {len(names)} columns that the first line of {file} names, "
-            f"got {column}. Type column=NAME."
-        )
+        _require_header(names, file)
+        if len(names) > 1 or (column is not None and not lone):
+            raise ParameterError(
+                f"column must be one of {', '.join(filter(None, names))}, which the first line of "
+                f"{file} names, got {column or 'none'}. Type column=NAME."
+            )
+        place = 0
     if len(names) == 1:
         rows = [row or [""] for row in rows]
     if any(len(row) != len(names) for row in rows):
@@ -103,6 +115,20 @@ def _column(rows: list[list[str]], column: str | None, file: str, *, lone: bool)
             "Quote cells that hold commas."
         )
     return [row[place].strip() for row in rows[1:]]
+
+
+def _require_header(names: list[str], file: str) -> None:
+    """Refuse a first line of values: a header is dropped, and shown in errors."""
+    if not any(names):
+        raise ParameterError(
+            f"{file} must begin with a line that names its columns, got an empty one. "
+            "Write a header, as y, and a row for each value."
+        )
+    if any(map(_is_number, names)) or (len(names) == 1 and names[0].lower() in GAPS):
+        raise ParameterError(
+            f"{file} must begin with a line that names its columns, got values there. Add a "
+            "header, as y; or write one value a line, without a header, in a .txt file."
+        )
 
 
 def _is_number(text: str) -> bool:

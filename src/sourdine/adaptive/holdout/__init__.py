@@ -3,7 +3,7 @@
 from sourdine.adaptive.holdout.adapters import GuardCallback, GuardedScorer, guarded_scorer
 from sourdine.adaptive.holdout.guard import GuardedHoldout
 from sourdine.adaptive.holdout.leaderboard import Leaderboard, Standing
-from sourdine.adaptive.holdout.verdict import Verdict
+from sourdine.adaptive.holdout.verdict import Told, Verdict
 
 __all__ = [
     "GuardCallback",
@@ -11,6 +11,7 @@ __all__ = [
     "GuardedScorer",
     "Leaderboard",
     "Standing",
+    "Told",
     "Verdict",
     "guarded_scorer",
 ]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sourdine.errors import BudgetExceededError, ParameterTypeError
+from sourdine.adaptive.holdout.guard import read_guard
+from sourdine.adaptive.holdout.rows import same_rows
+from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import flag, number
 
 if TYPE_CHECKING:
@@ -21,29 +23,40 @@ __all__ = ["GuardCallback", "GuardedScorer", "guarded_scorer"]
 class GuardedScorer:
     """A scorer as scikit-learn calls it; see `guarded_scorer`."""
 
-    __slots__ = ("guard", "resolution")
+    __slots__ = ("guard", "resolution", "rows")
 
-    def __init__(self, guard: GuardedHoldout, resolution: Number = 0.01) -> None:
-        self.guard = guard
+    def __init__(
+        self, guard: GuardedHoldout, resolution: Number = 0.01, rows: object = None
+    ) -> None:
+        self.guard = read_guard(guard)
         self.resolution: Fraction = number(resolution, "resolution", above=0, most=1)
+        self.rows = rows
 
     def __call__(self, estimator: Any, X: object, y: object = None) -> float:  # noqa: ANN401, N803
         """Predict the rows of the evaluation data and ask the guard for the score."""
         del y
+        if self.rows is not None and not same_rows(X, self.rows):
+            raise ParameterError(
+                "X must be the rows of the guard, in their order, got others. Type "
+                "cv=[(train, evaluation)], or leave out rows= where columns are shuffled."
+            )
         return self.guard.score(estimator.predict(X), resolution=self.resolution).value
 
     def __repr__(self) -> str:
         return f"guarded_scorer({self.guard!r}, resolution={float(self.resolution):g})"
 
 
-def guarded_scorer(guard: GuardedHoldout, *, resolution: Number = 0.01) -> GuardedScorer:
+def guarded_scorer(
+    guard: GuardedHoldout, *, resolution: Number = 0.01, rows: object = None
+) -> GuardedScorer:
     """Return a scorer, ``scorer(estimator, X, y=None)``, that asks a guard.
 
     ``X`` are the features of the guard's own rows, in its order; ``y`` is not looked at, for the
     guard has the labels. Every call is charged as a ``score``. So it fits wherever whole sets are
     scored: a search with one fixed split (``cv=[(train, evaluation)]`` with ``refit=False`` and
     ``error_score="raise"``), ``permutation_importance``, a loop of your own. It does not fit cross
-    validation that cuts the evaluation data into folds: their lengths are refused.
+    validation that cuts data into folds: those of another length than the guard's are refused,
+    those of the same length only where ``rows`` is given.
 
     Parameters
     ----------
@@ -51,6 +64,9 @@ def guarded_scorer(guard: GuardedHoldout, *, resolution: Number = 0.01) -> Guard
         It holds the labels.
     resolution
         The grid of the scores.
+    rows
+        The features of the guard's rows. If given, a call with any other ``X`` is refused and
+        costs nothing; leave it out for ``permutation_importance``, which shuffles columns.
 
     Examples
     --------
@@ -62,7 +78,7 @@ def guarded_scorer(guard: GuardedHoldout, *, resolution: Number = 0.01) -> Guard
     >>> guarded_scorer(guard)(Parity(), range(1000))
     1.0
     """
-    return GuardedScorer(guard, resolution)
+    return GuardedScorer(guard, resolution, rows)
 
 
 class GuardCallback:
@@ -103,10 +119,11 @@ class GuardCallback:
     ) -> None:
         if not (callable(predictions) or isinstance(predictions, str)):
             raise ParameterTypeError(
-                "predictions must be a function of study and trial or a name, got something else. "
+                "predictions must be a function of study and trial or a name, got "
+                f"{type(predictions).__name__}. "
                 "Type predictions=lambda study, trial: models[trial.number].predict(X)."
             )
-        self.guard = guard
+        self.guard = read_guard(guard)
         self._predictions = predictions
         self._certified = flag(certified, "certified")
         self.verdicts: list[tuple[int, Verdict]] = []
@@ -127,6 +144,12 @@ class GuardCallback:
             self.confirmed = trial.number
         if verdict.remaining is not None and verdict.remaining.answers == 0:
             self._stop(study)
+
+    def __repr__(self) -> str:
+        return (
+            f"GuardCallback({self.guard!r}, certified={self._certified}, "
+            f"asked={len(self.verdicts)}, confirmed={self.confirmed})"
+        )
 
     def _of(self, study: Any, trial: Any) -> object:  # noqa: ANN401
         if callable(self._predictions):

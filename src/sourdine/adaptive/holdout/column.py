@@ -66,7 +66,21 @@ class Column:
         )
 
     @property
-    def whole(self) -> bool:
+    def fractional(self) -> bool:
+        """Whether a number is there that is not whole.
+
+        Examples
+        --------
+        >>> Column.read([1.0, None], "labels").fractional, Column.read([0.5], "labels").fractional
+        (False, True)
+        """
+        if self.values.dtype.kind != "f":
+            return False
+        there = self.values[np.isfinite(self.values)]
+        return bool((np.floor(there) != there).any())
+
+    @property
+    def complete(self) -> bool:
         """Whether a value is there for every row, and no infinite one."""
         if self.kind == TEXT:
             return all(value is not None for value in self.values.tolist())

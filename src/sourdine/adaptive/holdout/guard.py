@@ -22,7 +22,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sourdine.adaptive.answers import Answer, Certificate
-from sourdine.adaptive.holdout.column import Column
+from sourdine.adaptive.holdout.column import NUMBER, Column
 from sourdine.adaptive.holdout.evidence import proves_progress, stands_out
 from sourdine.adaptive.holdout.losses import read_loss
 from sourdine.adaptive.holdout.rounding import rounded, step_of
@@ -34,7 +34,8 @@ from sourdine.adaptive.holdout.store import (
     new_file,
     old_file,
 )
-from sourdine.adaptive.holdout.verdict import Verdict
+from sourdine.adaptive.holdout.terms import read_ledger
+from sourdine.adaptive.holdout.verdict import Told, Verdict
 from sourdine.adaptive.ledger import Remaining, TranscriptLedger
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import at_least, flag, number
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 
     Losses = NDArray[np.float64]
 
-__all__ = ["GuardedHoldout"]
+__all__ = ["GuardedHoldout", "read_guard"]
 
 
 class GuardedHoldout:
@@ -64,8 +65,8 @@ class GuardedHoldout:
     ----------
     labels
         One for each row of the evaluation data: numbers, booleans or texts; what is missing
-        counts as a mistake of every prediction. How many there are, and whether they are numbers
-        or texts, is public.
+        counts as a mistake of every prediction. How many there are, whether they are numbers or
+        texts, and whether numbers are all whole, is public.
     loss
         ``"zero-one"`` for mistakes; ``"absolute"`` for distances, with ``scale``; or a function
         of the arrays of predictions and labels to a loss in [0, 1] for each row.
@@ -113,9 +114,14 @@ class GuardedHoldout:
         target: Number | None = None,
     ) -> None:
         self._labels = labels if isinstance(labels, Column) else Column.read(labels, "labels")
+        if len(self._labels) == 0:
+            raise ParameterError(
+                "labels must be one for each row of the evaluation data, got none. "
+                "Type GuardedHoldout([0, 1, 1])."
+            )
         self._loss: Loss = read_loss(loss, scale, self._labels)
         terms = {"beta": beta, "dependence": dependence, "target": target}
-        self.ledger = _ledger(len(self._labels), ledger, terms)
+        self.ledger = read_ledger(len(self._labels), ledger, terms)
         self._store: Store = MemoryStore(self._baseline(baseline))
 
     @classmethod
@@ -207,7 +213,9 @@ class GuardedHoldout:
         r"""Answer one minus the average loss (the accuracy), on a public grid.
 
         The interval allows for the rounding: it goes from the lower end that the least average of
-        the cell would have to the upper end of the largest (``test_scores_cover_the_truth``).
+        the cell would have to the upper end of the largest (``test_scores_cover_the_truth``). A
+        grid finer than the averages that can be, n + 1 for mistakes, is answered exactly and
+        charged for those alone. The same question asked again is charged again.
 
         Parameters
         ----------
@@ -219,7 +227,7 @@ class GuardedHoldout:
         step = number(resolution, "resolution", above=0, most=1)
         average = self._average(self._read(predictions, "predictions"))
         with self._turn() as turn:
-            return rounded(average, step, turn)
+            return rounded(average, step, self._loss.levels(self.n), turn)
 
     def final(self, predictions: object = None) -> Answer:
         """Answer the exact average of the predictions that hold, or of others, and close.
@@ -268,6 +276,11 @@ class GuardedHoldout:
         return self._labels.kind
 
     @property
+    def whole(self) -> bool:
+        """Whether labels are whole numbers, all of them."""
+        return self.kind == NUMBER and not self._labels.fractional
+
+    @property
     def loss(self) -> str:
         """The name of the loss."""
         return self._loss.name
@@ -276,6 +289,16 @@ class GuardedHoldout:
     def bits(self) -> float:
         """The bits told so far."""
         return self.ledger.bits
+
+    @property
+    def history(self) -> list[Told]:
+        """All answers, the first one first: when, to what, and their bits."""
+        lines = self.ledger.history
+        before = [0.0, *(line.spent.bits for line in lines)]
+        return [
+            Told(line.number, line.when, line.what, line.spent.bits - bits)
+            for line, bits in zip(lines, before, strict=False)
+        ]
 
     @property
     def path(self) -> Path | None:
@@ -315,7 +338,10 @@ class GuardedHoldout:
                     "the guard must be open, got one whose final answer was given. Nothing was "
                     "answered: take fresh data."
                 )
-            yield turn
+            try:
+                yield turn
+            except BudgetExceededError as error:
+                raise BudgetExceededError(f"{error} final() still answers, once.") from None
 
     def _read(self, given: object, name: str) -> Column:
         column = self._loss.read(given, name, self._labels)
@@ -324,7 +350,7 @@ class GuardedHoldout:
                 f"{name} must be one for each of {self.n} labels, got {len(column)}. "
                 "Predict all rows of the evaluation data, in their order."
             )
-        if not column.whole:
+        if not column.complete:
             raise ParameterError(
                 f"{name} must be there for every row, got missing or infinite ones. "
                 "Type some value for them: a guess may be wrong, a gap may not be."
@@ -344,34 +370,14 @@ class GuardedHoldout:
         return None if self.ledger.target is None else self.ledger.remaining()
 
 
-def _ledger(n: int, given: TranscriptLedger | None, terms: dict[str, Any]) -> TranscriptLedger:
-    kept = {name: value for name, value in terms.items() if value is not None}
-    if given is None:
-        ledger = TranscriptLedger(n, **kept)
-    elif kept:
-        raise ParameterError(
-            f"{next(iter(kept))} must be left out where a ledger is given, for the ledger has its "
-            "own. Type TranscriptLedger(n, beta=0.05, target=0.05)."
-        )
-    elif not isinstance(given, TranscriptLedger):
+def read_guard(given: object) -> GuardedHoldout:
+    """Return a guard, or say how to make one."""
+    if not isinstance(given, GuardedHoldout):
         raise ParameterTypeError(
-            f"ledger must be a TranscriptLedger, got {type(given).__name__}. "
-            f"Type TranscriptLedger({n})."
+            f"guard must be a GuardedHoldout, got {type(given).__name__}. "
+            "Type GuardedHoldout(labels)."
         )
-    elif given.n != n:
-        raise ParameterError(
-            f"ledger must be of {n} rows, one for each label, got {given.n}. "
-            f"Type TranscriptLedger({n})."
-        )
-    else:
-        ledger = given
-    first = ledger.halfwidth()
-    if first > ledger.limit and ledger.spent.answers == 0:
-        raise ParameterError(
-            f"target must be at least {first:.4g}, the half-width of the first answer from {n} "
-            f"rows, got {ledger.limit:g}. Type target={1.5 * first:.2g} or take more rows."
-        )
-    return ledger
+    return given
 
 
 def _reopened(path: str, dependence: Dependence) -> GuardedHoldout:

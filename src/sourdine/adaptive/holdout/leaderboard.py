@@ -20,6 +20,7 @@ from math import isqrt
 from typing import TYPE_CHECKING
 
 from sourdine.adaptive.holdout.evidence import stands_out
+from sourdine.adaptive.holdout.guard import read_guard
 from sourdine.adaptive.holdout.rounding import levels_of, rounded
 from sourdine.adaptive.holdout.store import Entry
 from sourdine.adaptive.holdout.verdict import left_in_words
@@ -99,7 +100,7 @@ class Leaderboard:
     __slots__ = ("_auto", "guard", "step")
 
     def __init__(self, guard: GuardedHoldout, step: Number | str = "auto") -> None:
-        self.guard = guard
+        self.guard = read_guard(guard)
         self._auto = step == "auto"
         if isinstance(step, str) and not self._auto:
             raise ParameterTypeError(
@@ -115,7 +116,10 @@ class Leaderboard:
         on which one it is (``test_refusal_does_not_depend_on_the_answer``).
         """
         if not isinstance(name, str) or not name.strip():
-            raise ParameterError("name must be a text, got none. Type submit('anna', predictions).")
+            got = "an empty one" if isinstance(name, str) else type(name).__name__
+            raise ParameterError(
+                f"name must be a text, got {got}. Type submit('anna', predictions)."
+            )
         guard = self.guard
         given = guard._read(predictions, "predictions")
         losses = guard._losses(given)
@@ -128,7 +132,8 @@ class Leaderboard:
                 self._require_room(turn)
                 leads = self._beats(guard._losses(leader) - losses, turn)
                 turn.bit(leads, f"submission of {name}")
-            score = rounded(1.0 - float(losses.mean()), self.step, turn) if leads else None
+            average = 1.0 - float(losses.mean())
+            score = rounded(average, self.step, self._finest, turn) if leads else None
             bits = turn.spent.bits - before
             entry = Entry(name, score and replace(score, bits=bits), bits)
             store.enter(turn, entry, given)
@@ -155,6 +160,14 @@ class Leaderboard:
         )
         return "\n".join([*_aligned(rows), foot])
 
+    def __repr__(self) -> str:
+        step = "'auto'" if self._auto else f"{float(self.step):g}"
+        return f"Leaderboard({self.guard!r}, step={step})"
+
+    @property
+    def _finest(self) -> int:
+        return self.guard._loss.levels(self.guard.n)
+
     def _entries(self) -> list[Entry]:
         with self.guard.ledger.turn() as turn:
             return self.guard._store.entries(turn)
@@ -167,7 +180,7 @@ class Leaderboard:
 
     def _require_room(self, turn: Turn) -> None:
         """Refuse what would not fit if it were answered with yes and a score."""
-        levels, ledger = levels_of(self.step), turn.ledger
+        levels, ledger = min(levels_of(self.step), self._finest), turn.ledger
         yes = turn.spent.bit(True).value(levels)  # noqa: FBT003 - an answer
         if (after := ledger.halfwidth_after(yes)) > ledger.limit:
             raise BudgetExceededError(

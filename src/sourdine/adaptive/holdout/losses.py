@@ -65,6 +65,16 @@ class ZeroOne(Loss):
         """Return 1 for each mistake."""
         return 1.0 - same(labels, predictions).astype(np.float64)
 
+    def read(self, given: object, name: str, labels: Column) -> Column:
+        """Refuse fractions where all labels are whole: they are probabilities, right nowhere."""
+        column = Loss.read(self, given, name, labels)
+        if column.fractional and not labels.fractional:
+            raise ParameterError(
+                f"{name} must be labels, as 0 or 1, got fractions. Type (p > 0.5).astype(int) "
+                "where p are probabilities."
+            )
+        return column
+
     def levels(self, n: int) -> int:
         """Return n + 1: no mistake up to n of them."""
         return n + 1
@@ -149,9 +159,10 @@ def read_loss(given: object, scale: Number | None, labels: Column) -> Loss:
         return ZeroOne()
     if callable(given):
         return _tried(Own(given), labels)
+    got = repr(given) if isinstance(given, str) else type(given).__name__
     raise ParameterError(
         "loss must be 'zero-one', 'absolute' or a function of predictions and labels, got "
-        "something else. Type loss='zero-one'."
+        f"{got}. Type loss='zero-one'."
     )
 
 

@@ -14,11 +14,19 @@ if TYPE_CHECKING:
 __all__ = ["levels_of", "rounded", "step_of"]
 
 SCORE = "score to "
+EXACT = "score, exact"
 HALF = Fraction(1, 2)
 
 
-def rounded(average: float, step: Fraction, turn: Turn) -> Answer:
-    """Charge an average on the grid of multiples of a step, and return it with its interval."""
+def rounded(average: float, step: Fraction, finest: int, turn: Turn) -> Answer:
+    """Charge an average on the grid of multiples of a step, and return it with its interval.
+
+    Where the grid has as many cells as there are averages at all, ``finest``, rounding would save
+    nothing: the average itself is answered, and that many levels are charged.
+    """
+    if levels_of(step) >= finest:
+        lower, upper = turn.interval(average)
+        return Answer(average, lower, upper, turn.value(finest, EXACT))
     cell = floor(Fraction(average) / step + HALF)
     least, most = float((cell - HALF) * step), float((cell + HALF) * step)
     lower, upper = turn.interval(max(least, 0.0))[0], turn.interval(min(most, 1.0))[1]

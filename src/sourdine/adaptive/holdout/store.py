@@ -215,6 +215,12 @@ def new_file(
 
 def old_file(path: str | os.PathLike[str]) -> Book:
     """Open a file that is there."""
+    if not (place := Path(os.fsdecode(path))).exists():
+        raise ParameterError(
+            f"guard must be the path of a guard's file, got {place} (no such file). Make one with "
+            f"'sourdine guard init labels.csv --out {place.name}' or "
+            f"GuardedHoldout.create({place.name!r}, labels)."
+        )
     return Book(path, GUARD)
 
 

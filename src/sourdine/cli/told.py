@@ -1,0 +1,122 @@
+"""What ``sourdine guard`` prints: verdicts, scores, and what is left."""
+
+from __future__ import annotations
+
+import json
+import sys
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from sourdine.cli.streams import complain, written
+
+if TYPE_CHECKING:
+    from sourdine.adaptive.answers import Answer
+    from sourdine.adaptive.holdout import GuardedHoldout
+    from sourdine.adaptive.ledger import Remaining
+
+__all__ = ["say", "say_answer", "say_status"]
+
+UNWRITTEN = 74
+"""The exit status where standard output cannot be written: 1 would be a verdict."""
+
+
+def say(opened: GuardedHoldout, said: str, facts: dict[str, Any], *, as_json: bool) -> None:
+    """Print an answer and what is left."""
+    if as_json:
+        told = {**facts, "bits": _figure(facts["bits"]), **_balance(opened)}
+        _print(json.dumps(told))
+    else:
+        _print(f"{said}\nleft: {_left_in_words(opened)}")
+
+
+def say_answer(opened: GuardedHoldout, answer: Answer, *, as_json: bool) -> None:
+    """Print a score with its interval."""
+    said = f"{answer.value:.6g} (between {answer.lower:.4g} and {answer.upper:.4g})"
+    facts = {name: getattr(answer, name) for name in ("value", "lower", "upper", "bits")}
+    say(opened, said, facts, as_json=as_json)
+
+
+def say_status(opened: GuardedHoldout, *, as_json: bool) -> None:
+    """Print the terms of a guard, what was told and what is left."""
+    if as_json:
+        _print(json.dumps(_known(opened), ensure_ascii=False))
+        return
+    from rich.console import Console  # noqa: PLC0415 - loaded when needed
+
+    from sourdine.adaptive.holdout.verdict import counted  # noqa: PLC0415
+    from sourdine.cli.output import notes  # noqa: PLC0415
+
+    ledger, spent = opened.ledger, opened.ledger.spent
+    labels = counted(opened.n, "whole number" if opened.whole else opened.kind)
+    lines = [
+        ("data", ledger.name),
+        ("labels", f"{labels}, {opened.loss} loss"),
+        ("rows", " ".join(map(str, ledger.dependence.facts().values()))),
+        ("target", None if ledger.target is None else f"half-width {float(ledger.target):g}"),
+        ("told", f"{counted(spent.answers, 'answer')}, {counted(f'{spent.bits:.4g}', 'bit')}"),
+        ("left", _left_in_words(opened)),
+    ]
+    page = StringIO()
+    console = Console(file=page, force_terminal=sys.stdout is not None and sys.stdout.isatty())
+    notes(console, [(word, text) for word, text in lines if text is not None])
+    _print(page.getvalue().rstrip("\n"))
+
+
+def _known(opened: GuardedHoldout) -> dict[str, Any]:
+    ledger, spent = opened.ledger, opened.ledger.spent
+    return {
+        "name": ledger.name,
+        "labels": opened.n,
+        "kind": opened.kind,
+        "whole": opened.whole,
+        "loss": opened.loss,
+        "beta": float(ledger.beta),
+        "dependence": ledger.dependence.facts(),
+        "target": None if ledger.target is None else float(ledger.target),
+        "answers": spent.answers,
+        "bits": _figure(spent.bits),
+        **_balance(opened),
+    }
+
+
+def _balance(opened: GuardedHoldout) -> dict[str, Any]:
+    left = _left(opened)
+    return {
+        "left": left and {"bits": _figure(left.bits), "answers": left.answers, "noes": left.noes},
+        "halfwidth": opened.ledger.halfwidth(),
+        "closed": opened.closed,
+    }
+
+
+def _left(opened: GuardedHoldout) -> Remaining | None:
+    return None if opened.ledger.target is None else opened.remaining()
+
+
+def _left_in_words(opened: GuardedHoldout) -> str:
+    if opened.closed:
+        return "nothing, the final answer was given"
+    within = f"next answer within {opened.ledger.halfwidth():.4g}"
+    if (left := _left(opened)) is None:
+        return within
+    score = f"a score of up to {left.bits:.4g} bits"
+    if left.answers:
+        rare = "" if left.answers == left.noes else f", {left.noes} if all are no"
+        return f"{left.answers} yes or no{rare}, or {score}; {within}"
+    rest = f"{score} or the final answer" if left.bits >= 1 else "the final answer"
+    return f"no yes or no, only {rest}; {within}"
+
+
+def _figure(bits: float) -> float:
+    """Return bits without what the arithmetic of floats left behind: 2, not 2.0000000000000004."""
+    return round(bits, 9)
+
+
+def _print(text: str) -> None:
+    if (trouble := written(text)) is not None:
+        complain(
+            f"standard output must take what is printed, got {trouble}. What was answered is "
+            "charged: type 'sourdine guard status' for what is left."
+        )
+        raise typer.Exit(UNWRITTEN)
