@@ -19,6 +19,7 @@ from rich.table import Table
 from sourdine.adaptive.attacks.distinct import offline
 from sourdine.adaptive.sketches import Keyed
 from sourdine.look.figures import BLUE, GREY, INK, PALE, RED, RULE, canvas, gaps
+from sourdine.look.numbers import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,11 +73,11 @@ def draw(result: Run) -> None:
     )  # fmt: skip
     end = result.seen[-1]
     for value, text, colour in (
-        (result.keyed[-1], f"behind a key\n{result.keyed[-1]:,.0f}", BLUE),
-        (result.plain[-1], f"as installed\n{result.plain[-1]:,.0f}", RED),
+        (result.keyed[-1], f"behind a key\n{shown(result.keyed[-1], 10)}", BLUE),
+        (result.plain[-1], f"as installed\n{shown(result.plain[-1], 10)}", RED),
     ):
         axes.annotate(
-            text.replace(",", "\u2009"), (end, value), (8, 0), textcoords="offset points",
+            text, (end, value), (8, 0), textcoords="offset points",
             color=colour, fontsize=9, va="center", annotation_clip=False,
         )  # fmt: skip
     axes.annotate(
@@ -84,8 +85,9 @@ def draw(result: Run) -> None:
         color=GREY, fontsize=9, ha="right",
     )  # fmt: skip
     axes.set_title(
-        "A HyperLogLog sketch of 320\u2009000 different items", loc="left", color=INK, fontsize=11
-    )
+        f"A HyperLogLog sketch of {shown(end, 1)} different items",
+        loc="left", color=INK, fontsize=11,
+    )  # fmt: skip
     axes.set_xlabel("different items so far", color=INK, fontsize=9)
     axes.set_ylabel("estimate", color=INK, fontsize=9)
     axes.set_xlim(0, end * 1.2)
@@ -100,7 +102,7 @@ def draw(result: Run) -> None:
 
 def main() -> None:
     """Attack three kinds of sketches; print a table and draw a picture."""
-    with Progress() as progress:
+    with Progress(console=Console(stderr=True), transient=True) as progress:
         runs = {name: run(make, progress, name) for name, make in SKETCHES.items()}
     table = Table(title="different items: what came, what sketches of 4096 registers counted")
     for column in ("sketch", "true", "as installed", "ratio", "behind a key", "ratio"):
@@ -108,13 +110,13 @@ def main() -> None:
     for name, result in runs.items():
         true, plain, keyed = result.seen[-1], result.plain[-1], result.keyed[-1]
         table.add_row(
-            name, f"{true:,}", f"{plain:,.0f}", f"{plain / true:.3f}",
-            f"{keyed:,.0f}", f"{keyed / true:.3f}",
+            name, shown(true, 1), shown(plain, 10), f"{plain / true:.3f}",
+            shown(keyed, 10), f"{keyed / true:.3f}",
         )  # fmt: skip
     console = Console()
     console.print(table)
     draw(next(iter(runs.values())))
-    console.print(f"picture: {PICTURE.relative_to(Path(__file__).parent.parent)}")
+    console.print(f"picture: {PICTURE.relative_to(Path(__file__).parents[1])}")
 
 
 if __name__ == "__main__":

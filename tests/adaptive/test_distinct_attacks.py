@@ -7,8 +7,7 @@ import pytest
 
 from sourdine.adaptive.attacks.distinct import offline, subset_queries
 from sourdine.adaptive.robust import Robust
-from sourdine.adaptive.sketches.keyed import Keyed
-from sourdine.adaptive.sketches.subsets import SubsetCount
+from sourdine.adaptive.sketches import Keyed, SubsetCount
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource
 
@@ -84,6 +83,11 @@ def test_subset_queries_find_what_a_sketch_overlooks(rounds, low, high):
     assert higher > high
     other = SubsetCount(KEYS, small, seed=8)
     assert all(abs(r - 1) < 4 * 1.04 / np.sqrt(128) for r in rates(other.count, found))
+
+
+def test_a_seed_is_no_generator():
+    with pytest.raises(ParameterTypeError, match="rng must be a generator"):
+        subset_queries(len, np.arange(10), 3, rng=1)
 
 
 def test_subset_queries_learn_nothing_from_an_exact_count():

@@ -238,7 +238,14 @@ class TestRobust:
 
     @pytest.mark.parametrize(
         "wrong",
-        [{"noise": 0}, {"noise": 0.126}, {"clip": 15}, {"rows": 0}, {"alpha": 0}, {"beta": 1.1}],
+        [
+            {"noise": 0},
+            {"noise": 0.126},
+            {"clip": 15},
+            {"rows": 0},
+            {"tolerance": 0},
+            {"beta": 1.1},
+        ],
         ids=str,
     )
     def test_bad_parameters_are_refused(self, wrong):
@@ -250,6 +257,19 @@ class TestProved:
     def test_nothing_is_proved_by_default(self):
         assert RobustF2().certificate() == 0
         assert RobustF2(noise=0.12).certificate() == 0
+        assert str(RobustF2().proof()).startswith("nothing is proved: 20000 rows are too few")
+
+    def test_a_proof_is_about_looks_and_the_tolerance(self):
+        proof = RobustF2(960_000, noise=0.013, tolerance=0.25).proof()
+        assert int(proof) == 101
+        assert "101 adaptive steps right with probability 0.95" in str(proof)
+        assert "all answers within 0.25; a step is a look" in str(proof)
+        assert RobustF2(960_000, noise=0.013, tolerance=0.1).certificate() < 10
+
+    def test_a_key_that_can_be_foreseen_proves_nothing(self):
+        foreseen = RobustF2(960_000, noise=0.013, source=SeededSource(1))
+        assert foreseen.certificate() == 0
+        assert "can be foreseen" in str(foreseen.proof())
 
     def test_proved_looks_follow_the_theorem(self):
         rows, noise, clip, alpha, beta = 1_000_000, 0.015, 20.0, 0.25, 0.05
@@ -260,7 +280,7 @@ class TestProved:
 
     def test_more_rows_prove_more(self):
         looks = [
-            proved_looks(rows=rows, noise=0.02, clip=20, alpha=0.25, beta=0.05)
+            proved_looks(rows=rows, noise=0.02, clip=20, tolerance=0.25, beta=0.05)
             for rows in (10**5, 10**6, 10**7, 10**8)
         ]
         assert looks == sorted(looks)
@@ -268,7 +288,7 @@ class TestProved:
 
     @pytest.mark.parametrize("looks", [1, 100, 10_000])
     def test_rows_to_prove_are_enough_and_hardly_too_many(self, looks):
-        terms = {"noise": 0.013, "clip": 20, "alpha": 0.25, "beta": 0.05}
+        terms = {"noise": 0.013, "clip": 20, "tolerance": 0.25, "beta": 0.05}
         rows = rows_to_prove(looks)
         assert proved_looks(rows=rows, **terms) >= looks
         assert proved_looks(rows=rows * 98 // 100, **terms) < looks
@@ -285,8 +305,10 @@ class TestProved:
             assert cut <= 4 * exp(-kappa / 2) * f2(vector)
 
     def test_survived_is_a_number_of_its_own(self):
-        assert survived_answers(rows=20_000, noise=0.06, alpha=0.25) == RobustF2().steps == 10_743
-        assert survived_answers(rows=20_000, noise=0.15, alpha=0.2) == 0
+        assert (
+            survived_answers(rows=20_000, noise=0.06, tolerance=0.25) == RobustF2().steps == 10_743
+        )
+        assert survived_answers(rows=20_000, noise=0.15, tolerance=0.2) == 0
 
 
 def least_failure(looks, rows, noise, clip, alpha):

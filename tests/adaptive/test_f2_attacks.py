@@ -10,7 +10,7 @@ import pytest
 from sourdine.adaptive.attacks.f2 import CLIMB, F2Attack, curve, insertion, probe
 from sourdine.adaptive.attacks.f2_figure import draw
 from sourdine.adaptive.sketches import AmsSketch, RobustF2
-from sourdine.errors import ParameterError
+from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource
 
 ROWS = 5000
@@ -49,6 +49,12 @@ def test_the_attacker_knows_the_truth(attack, steps):
     assert done.true == victim.query()
     assert done.ratio == 1
     assert done.within(0) == 1
+
+
+@pytest.mark.parametrize("attack", [probe, insertion])
+def test_a_seed_is_no_generator(attack):
+    with pytest.raises(ParameterTypeError, match=r"rng must be .* type int. Type rng=np.random"):
+        attack(Exact(), 5, rng=3)
 
 
 def test_insertion_only_inserts():

@@ -312,6 +312,13 @@ def test_bad_parameters_are_refused():
         Keyed(ds.hll_sketch(8)).update_many("ada")
 
 
+def test_a_class_is_no_sketch():
+    with pytest.raises(ParameterTypeError, match=r"got the class hll_sketch. Type Keyed\(hll"):
+        Keyed(ds.hll_sketch)
+    with pytest.raises(ParameterTypeError, match="got the class hll_sketch"):
+        Keyed(ds.hll_sketch, key=bytes(32))
+
+
 def test_any_sketch_with_two_methods_will_do():
     class Exact:
         def __init__(self):

@@ -18,14 +18,23 @@ from sourdine.adaptive.graphs import (
     mincut,
 )
 from sourdine.adaptive.robust import ENDLESS, cost, lecture_cost
-from sourdine.errors import ParameterError
+from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.look.figures import MissingExtraError
 from sourdine.noise import SeededSource
 
-pytest.importorskip("igraph")
+igraph = pytest.importorskip("igraph")
 
 N, DEGREE = 60, 24
 """A graph small enough for tests: the min-cut is the degree of vertex 0."""
+
+
+MAKERS = (
+    mincut,
+    ExactMinCut,
+    lambda *given: SkeletonMinCut(*given, keep=1, seed=1),
+    lambda *given: RobustMinCut(*given, keep=1, copies=30, epsilon0=8, steps=100),
+    lazy_mincut,
+)
 
 
 def graph(seed):
@@ -185,6 +194,83 @@ def test_bad_parameters_are_refused():
         SkeletonMinCut(4, keep=0, seed=1)
     with pytest.raises(ParameterError, match="degree must be at most"):
         weak_vertex(5, 5, rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "text"),
+    [
+        ((3, [(0, 5)]), ParameterError, r"from 0 to 2, got \(0, 5\)"),
+        ((3, [(-1, 0)]), ParameterError, r"from 0 to 2, got \(-1, 0\)"),
+        ((3, [(1, 1)]), ParameterError, "two different vertices"),
+        ((1,), ParameterError, "n must be at least 2"),
+        ((3, [("a", "b")]), ParameterTypeError, "a vertex must be a whole number .* type str"),
+        ((3, [(0, 1.0)]), ParameterTypeError, "a vertex must be a whole number .* type float"),
+        ((3, [(0, 1, 2.5)]), ParameterTypeError, "a pair of vertices, without a weight"),
+        ((3, [4]), ParameterTypeError, "a pair of vertices"),
+        ((3, 4), ParameterTypeError, "edges must be a list of pairs"),
+        ((3, "ab"), ParameterTypeError, "edges must be a list of pairs"),
+        (("three",), ParameterTypeError, "n must be a whole number"),
+    ],
+)
+@pytest.mark.parametrize("make", MAKERS)
+def test_graphs_are_checked_everywhere(make, given, kind, text):
+    with pytest.raises(kind, match=text):
+        make(*given)
+
+
+@pytest.mark.parametrize("make", MAKERS[1:])
+@pytest.mark.parametrize(
+    ("change", "text"), [(("a", 1, True), "vertex"), ((0, 1, 2.5), "present must be True or False")]
+)
+def test_changes_are_checked_everywhere(make, change, text):
+    cut = make(3, [(0, 1)])
+    with pytest.raises(ParameterTypeError, match=text):
+        cut.update(*change)
+    assert cut.query() == 0
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_graphs_of_igraph_are_taken(make):
+    ring = igraph.Graph.Ring(9)
+    cut = make(ring)
+    assert (cut if make is mincut else cut.query()) == pytest.approx(2, rel=0.04)
+    weighted = igraph.Graph.Ring(9)
+    weighted.es["weight"] = 1.0
+    for other in (igraph.Graph.Ring(9, directed=True), igraph.Graph([(0, 1), (0, 1)]), weighted):
+        with pytest.raises(ParameterError, match="undirected, without loops"):
+            make(other)
+    with pytest.raises(ParameterTypeError, match="edges must be left out"):
+        make(ring, [(0, 1)])
+
+
+def test_a_pair_named_twice_is_one_edge():
+    assert mincut(2, [(0, 1), (1, 0)]) == 1
+
+
+def test_a_graph_that_falls_apart_is_answered_so():
+    complete = list(combinations(range(16), 2))
+    cut = RobustMinCut(16, complete, keep=1, copies=30, epsilon0=8, steps=100)
+    for v in range(1, 16):
+        cut.update(0, v, False)  # noqa: FBT003
+    assert cut.query() == 0
+    for v in range(1, 16):
+        cut.update(0, v, True)  # noqa: FBT003
+    assert abs(cut.query() / 15 - 1) <= 0.25
+    assert cut._robust.looks > 5
+
+
+def test_exact_cuts_are_proved_for_any_number_of_steps():
+    exact = ExactMinCut(3, [(0, 1)])
+    assert exact.certificate() == ENDLESS
+    assert str(exact.proof()).startswith("any number of adaptive steps right always")
+
+
+def test_texts_tell_what_is_public():
+    edges = [(0, 1), (1, 2)]
+    assert repr(ExactMinCut(3, edges)) == "ExactMinCut(n=3): edges=2"
+    assert repr(SkeletonMinCut(3, edges, keep=0.5, seed=9)) == "SkeletonMinCut(n=3, keep=0.5)"
+    robust = RobustMinCut(3, edges, keep=1, copies=30, epsilon0=4, steps=9)
+    assert repr(robust).startswith("RobustMinCut(n=3): edges=2, by Robust(mode='dp-median', copies")
 
 
 def test_without_the_extra_a_person_learns_what_to_type(monkeypatch):

@@ -25,7 +25,7 @@ from sourdine.adaptive.one_from_many import (
     plot,
 )
 from sourdine.adaptive.one_from_many.lower_bound import deletions
-from sourdine.errors import ParameterError
+from sourdine.errors import ParameterError, ParameterTypeError
 
 UPDATES = st.lists(st.integers(0, 63), max_size=40)
 
@@ -193,3 +193,26 @@ def test_contests_and_their_picture(tmp_path):
 def test_bad_parameters_are_told(wrong):
     with pytest.raises(ParameterError, match=r"must be .*, got .*\. Type"):
         wrong()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [Bitset, lambda n: CoordinateSampler(n, 5, seed=1), lambda n: L0Sampler(n, 2, 8, seed=1)],
+)
+def test_elements_outside_the_universe_are_refused(make):
+    for x in (100, -1, 10**6):
+        with pytest.raises(ParameterError, match=rf"x must be from 0 to 99, got {x}\."):
+            make(100).update(x, 1)
+    with pytest.raises(ParameterTypeError, match="x must be a whole number"):
+        make(100).update("a", 1)
+    rng = np.random.default_rng(1)
+    for adaptive in (True, False):
+        with pytest.raises(ParameterError, match="universe of the game, 1000, got one for 100"):
+            one_from_many(make(100), 1000, rng=rng, adaptive=adaptive)
+
+
+def test_a_seed_is_no_generator():
+    with pytest.raises(ParameterTypeError, match="rng must be a generator"):
+        one_from_many(Bitset(100), 100, rng=1)
+    with pytest.raises(ParameterTypeError, match="rng must be a generator"):
+        contests(100, rng=1)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from sourdine.adaptive.attacks.generator import generator
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import integer
 
@@ -156,7 +157,7 @@ def subset_queries(
     (True, True)
     """
     rounds = integer(rounds, "rounds", least=1)
-    inside = rng.random((rounds, len(keys))) < 0.5
+    inside = generator(rng).random((rounds, len(keys))) < 0.5
     rates = np.array([answer(keys[chosen]) / max(chosen.sum(), 1) for chosen in inside])
     middle = float(np.median(rates))
     rates = np.clip(rates, middle / CLIP, middle * CLIP)

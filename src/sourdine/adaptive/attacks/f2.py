@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sourdine.adaptive.attacks.generator import generator
 from sourdine.exact import flag, integer
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def probe(  # noqa: PLR0913 - a victim, a size, and how to go about it
 
 
 def _items(count: int, rng: np.random.Generator) -> tuple[int, NDArray[np.int64]]:
-    first = int(rng.integers(ITEMS))
+    first = int(generator(rng).integers(ITEMS))
     return first, first + 1 + np.arange(count)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from sourdine.adaptive.graphs.edges import Edge, edges_of
+from sourdine.adaptive.attacks.generator import generator
+from sourdine.adaptive.graphs.edges import Edge, graph_of
 from sourdine.errors import ParameterError
 from sourdine.exact import integer
 
@@ -53,6 +54,7 @@ def weak_vertex(
             f"degree must be at most {n - 1}, the number of other vertices, got {degree}. "
             f"Type degree={n // 3}."
         )
+    generator(rng)
     core = {(u, v) for u in range(1, n) for v in range(u + 1, n) if rng.random() < density}
     hung = rng.choice(n - 1, degree, replace=False) + 1
     return frozenset(core | {(0, int(v)) for v in hung})
@@ -95,7 +97,7 @@ def toggle(  # noqa: PLR0913 - the graph, and how long to go on
     >>> end.answer, mincut(50, end.edges)
     (0.0, 6)
     """
-    present = edges_of(n, edges)
+    _, present = graph_of(n, edges)
     around = sorted(edge for edge in present if vertex in edge)
     left, queries, shown = len(around), 1, victim.query()
     for _ in range(rounds):

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterable
+from operator import index
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, Union
 
-from sourdine.errors import ParameterError
+from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import integer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from igraph import Graph
 
-__all__ = ["Edge", "edge_of", "edges_of"]
+__all__ = ["Edge", "GraphOrSize", "Pairs", "edge_of", "graph_of", "set_edge"]
 
 Edge: TypeAlias = tuple[int, int]
+Pairs: TypeAlias = Iterable[tuple[int, int]]
+GraphOrSize: TypeAlias = Union[int, "Graph"]
 
 
 def edge_of(n: int, u: int, v: int) -> Edge:
@@ -23,22 +27,86 @@ def edge_of(n: int, u: int, v: int) -> Edge:
     >>> edge_of(5, 3, 1)
     (1, 3)
     """
-    a, b = (u, v) if u < v else (v, u)
+    try:
+        a, b = sorted((index(u), index(v)))
+    except TypeError as error:
+        raise ParameterTypeError(
+            f"a vertex must be a whole number from 0 to {n - 1}, got something of type "
+            f"{_other(u, v)}. Type (0, 1), and number your vertices."
+        ) from error
     if not 0 <= a < b < n:
         raise ParameterError(
             f"an edge must join two different vertices from 0 to {n - 1}, got ({u}, {v}). "
-            "Type update(0, 1, True)."
+            "Type (0, 1)."
         )
-    return int(a), int(b)
+    return a, b
 
 
-def edges_of(n: int, edges: Iterable[tuple[int, int]]) -> set[Edge]:
-    """Return the edges as a set, each with its smaller end first.
+def graph_of(n: GraphOrSize, edges: Pairs = ()) -> tuple[int, set[Edge]]:
+    """Return the number of vertices, and the edges as a set, each with its smaller end first.
+
+    Parameters
+    ----------
+    n
+        The number of vertices, 2 or more; or a graph of igraph, undirected, without loops,
+        multiple edges and weights.
+    edges
+        Pairs; left out where ``n`` is a graph.
 
     Examples
     --------
-    >>> sorted(edges_of(3, [(0, 1), (2, 1), (1, 0)]))
-    [(0, 1), (1, 2)]
+    >>> n, edges = graph_of(3, [(0, 1), (2, 1), (1, 0)])
+    >>> n, sorted(edges)
+    (3, [(0, 1), (1, 2)])
     """
-    integer(n, "n", least=2)
-    return {edge_of(n, u, v) for u, v in edges}
+    if _is_graph(n):
+        return _read_graph(n, edges)
+    size = integer(n, "n", least=2)
+    return size, {edge_of(size, *_pair(edge)) for edge in _listed(edges)}
+
+
+def set_edge(edges: set[Edge], edge: Edge, *, present: bool) -> None:
+    """Put an edge into a set or take it out."""
+    (edges.add if present else edges.discard)(edge)
+
+
+def _is_graph(n: object) -> TypeGuard[Graph]:
+    return hasattr(n, "get_edgelist") and hasattr(n, "vcount")
+
+
+def _read_graph(graph: Graph, edges: object) -> tuple[int, set[Edge]]:
+    if not isinstance(edges, tuple) or edges:
+        raise ParameterTypeError(
+            "edges must be left out where a graph is given, got both. Type mincut(graph)."
+        )
+    if graph.is_directed() or not graph.is_simple() or "weight" in graph.es.attributes():
+        raise ParameterError(
+            "a graph must be undirected, without loops, multiple edges and weights, got another. "
+            "Type graph.as_undirected().simplify(), and del graph.es['weight']."
+        )
+    size = integer(graph.vcount(), "the number of vertices", least=2)
+    return size, {edge_of(size, u, v) for u, v in graph.get_edgelist()}
+
+
+def _listed(edges: Any) -> Pairs:  # noqa: ANN401 - whatever was typed
+    if isinstance(edges, (str, bytes)) or not isinstance(edges, Iterable):
+        raise ParameterTypeError(
+            f"edges must be a list of pairs, got something of type {type(edges).__name__}. "
+            "Type edges=[(0, 1), (1, 2)]."
+        )
+    return edges
+
+
+def _pair(edge: Any) -> Edge:  # noqa: ANN401 - whatever was typed
+    try:
+        u, v = edge
+    except (TypeError, ValueError) as error:
+        raise ParameterTypeError(
+            "an edge must be a pair of vertices, without a weight, got something else. "
+            "Type edges=[(0, 1), (1, 2)]."
+        ) from error
+    return u, v
+
+
+def _other(*ends: object) -> str:
+    return next(type(end).__name__ for end in ends if not hasattr(end, "__index__"))

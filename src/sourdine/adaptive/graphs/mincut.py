@@ -6,13 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sourdine.adaptive.graphs.edges import Edge, edge_of, edges_of
+from sourdine.adaptive.graphs.edges import (
+    Edge,
+    GraphOrSize,
+    Pairs,
+    edge_of,
+    graph_of,
+    set_edge,
+)
+from sourdine.adaptive.robust.proof import ENDLESS, Proof
 from sourdine.adaptive.sketches.siphash import KEY_BYTES, siphash, siphash_many
-from sourdine.exact import integer, number
+from sourdine.exact import flag, integer, number
 from sourdine.look.figures import MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Set as AbstractSet
 
     from sourdine.exact.parameters import Number
 
@@ -21,8 +29,15 @@ __all__ = ["ExactMinCut", "SkeletonMinCut", "mincut"]
 WORD = 1 << 64
 
 
-def mincut(n: int, edges: Collection[tuple[int, int]]) -> int:
+def mincut(n: GraphOrSize, edges: Pairs = ()) -> int:
     """Return the fewest edges whose removal separates the graph, exactly (by igraph).
+
+    Parameters
+    ----------
+    n
+        The number of vertices, 2 or more; or a graph of igraph that is undirected and simple.
+    edges
+        The pairs of vertices, numbered from 0, that are joined. A pair named twice is one edge.
 
     Examples
     --------
@@ -30,7 +45,14 @@ def mincut(n: int, edges: Collection[tuple[int, int]]) -> int:
     2
     >>> mincut(4, [(0, 1), (2, 3)])
     0
+    >>> from igraph import Graph
+    >>> mincut(Graph.Ring(5))
+    2
     """
+    return _cut(*graph_of(n, edges))
+
+
+def _cut(n: int, edges: AbstractSet[Edge]) -> int:
     try:
         from igraph import Graph  # noqa: PLC0415 - an extra, loaded late
     except ImportError as error:
@@ -47,10 +69,9 @@ class ExactMinCut:
 
     Parameters
     ----------
-    n
-        The number of vertices, 2 or more.
-    edges
-        The pairs that the graph starts with.
+    n, edges
+        The graph to start with: the number of vertices and pairs of them, as `mincut` takes them,
+        or a graph of igraph alone.
 
     Examples
     --------
@@ -62,17 +83,27 @@ class ExactMinCut:
 
     __slots__ = ("edges", "n")
 
-    def __init__(self, n: int, edges: Iterable[tuple[int, int]] = ()) -> None:
-        self.n = integer(n, "n", least=2)
-        self.edges = edges_of(self.n, edges)
+    def __init__(self, n: GraphOrSize, edges: Pairs = ()) -> None:
+        self.n, self.edges = graph_of(n, edges)
 
     def update(self, u: int, v: int, present: bool) -> None:  # noqa: FBT001 - a change of state
         """Put an edge into the graph or take it out; what is so already stays so."""
-        _set(self.edges, edge_of(self.n, u, v), present=present)
+        set_edge(self.edges, edge_of(self.n, u, v), present=flag(present, "present"))
 
     def query(self) -> float:
         """Return the min-cut."""
-        return float(mincut(self.n, self.edges))
+        return float(_cut(self.n, self.edges))
+
+    def certificate(self) -> int:
+        """Return how many adaptive steps are proved: more than anyone takes."""
+        return self.proof().steps
+
+    def proof(self) -> Proof:
+        """Return what is proved and on which grounds."""
+        return Proof(ENDLESS, 0.0, "deterministic, and computed anew at every question")
+
+    def __repr__(self) -> str:
+        return f"ExactMinCut(n={self.n}): edges={len(self.edges)}"
 
 
 class SkeletonMinCut:
@@ -87,10 +118,8 @@ class SkeletonMinCut:
 
     Parameters
     ----------
-    n
-        The number of vertices, 2 or more.
-    edges
-        The pairs that the graph starts with.
+    n, edges
+        The graph to start with, as for `ExactMinCut`.
     keep
         The share :math:`p` of the edges to keep, above 0, at most 1.
     seed
@@ -111,25 +140,26 @@ class SkeletonMinCut:
 
     __slots__ = ("_below", "_key", "edges", "keep", "n")
 
-    def __init__(
-        self, n: int, edges: Iterable[tuple[int, int]] = (), *, keep: Number, seed: int
-    ) -> None:
-        self.n = integer(n, "n", least=2)
+    def __init__(self, n: GraphOrSize, edges: Pairs = (), *, keep: Number, seed: int) -> None:
+        self.n, given = graph_of(n, edges)
         share = number(keep, "keep", above=0, most=1)
         self.keep = float(share)
         self._below = int(share * WORD)
         self._key = (integer(seed, "seed", least=0) % (1 << 128)).to_bytes(KEY_BYTES, "little")
-        self.edges = self._kept(edges_of(self.n, edges))
+        self.edges = self._kept(given)
 
     def update(self, u: int, v: int, present: bool) -> None:  # noqa: FBT001 - a change of state
         """Put an edge into the graph or take it out; what is so already stays so."""
-        edge = edge_of(self.n, u, v)
+        edge, stays = edge_of(self.n, u, v), flag(present, "present")
         if siphash(edge[0] * self.n + edge[1], self._key) < self._below:
-            _set(self.edges, edge, present=present)
+            set_edge(self.edges, edge, present=stays)
 
     def query(self) -> float:
         """Return the min-cut of the kept edges over their share."""
-        return mincut(self.n, self.edges) / self.keep
+        return _cut(self.n, self.edges) / self.keep
+
+    def __repr__(self) -> str:
+        return f"SkeletonMinCut(n={self.n}, keep={self.keep:g})"
 
     def _kept(self, edges: set[Edge]) -> set[Edge]:
         if not edges:
@@ -138,7 +168,3 @@ class SkeletonMinCut:
         words = siphash_many(ends[:, 0] * np.uint64(self.n) + ends[:, 1], self._key)
         chosen = ends[words <= np.uint64(max(self._below, 1) - 1)]
         return {(a, b) for a, b in chosen.tolist()}
-
-
-def _set(edges: set[Edge], edge: Edge, *, present: bool) -> None:
-    (edges.add if present else edges.discard)(edge)

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sourdine.adaptive.attacks.generator import generator
 from sourdine.adaptive.attacks.samplers import delete_what_you_output
 from sourdine.adaptive.one_from_many.lower_bound import deletions, memory_lower_bound
 from sourdine.adaptive.one_from_many.samplers import Bitset, CoordinateSampler, L0Sampler
+from sourdine.errors import ParameterError
 from sourdine.look.figures import BLUE, GREY, INK, RED, RULE, canvas, legend
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ def one_from_many(
     Parameters
     ----------
     sampler
-        Empty.
+        Empty, and made for this universe.
     universe
         :math:`|X|`, an even number.
     rng
@@ -61,12 +63,22 @@ def one_from_many(
     True
     """
     of = deletions(universe)
-    chosen = rng.permutation(universe)[: universe // 2].tolist()
+    _check_universe(sampler, universe)
+    chosen = generator(rng).permutation(universe)[: universe // 2].tolist()
     _fill(sampler, chosen)
     if adaptive:
         attack = delete_what_you_output(sampler, of, set(chosen))
         return Outcome(len(attack.named), attack.failed, of)
     return _oblivious(sampler, chosen, of)
+
+
+def _check_universe(sampler: Sampler, universe: int) -> None:
+    own = getattr(sampler, "universe", universe)
+    if own != universe:
+        raise ParameterError(
+            f"sampler must be made for the universe of the game, {universe}, got one for {own}. "
+            f"Type {type(sampler).__name__}({universe}, ...)."
+        )
 
 
 def _fill(sampler: Sampler, chosen: list[int]) -> None:
@@ -135,7 +147,7 @@ def _contest(
     games: int,
 ) -> Contest:
     def play(*, adaptive: bool) -> tuple[Outcome, ...]:
-        seeds = rng.integers(1 << 62, size=games).tolist()
+        seeds = generator(rng).integers(1 << 62, size=games).tolist()
         return tuple(one_from_many(make(s), universe, rng=rng, adaptive=adaptive) for s in seeds)
 
     return Contest(name, make(0).words, play(adaptive=True), play(adaptive=False))

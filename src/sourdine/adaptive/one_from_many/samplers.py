@@ -48,6 +48,22 @@ def mixed(x: Words) -> Words:
     return np.asarray(z ^ (z >> np.uint64(31)))
 
 
+def element(x: int, universe: int) -> int:
+    """Return an element of a universe, checked.
+
+    Examples
+    --------
+    >>> element(99, 100)
+    99
+    """
+    if not 0 <= integer(x, "x") < universe:
+        raise ParameterError(
+            f"x must be from 0 to {universe - 1}, got {x}. Type universe={max(x + 1, 1)} or more "
+            "where the sampler is made."
+        )
+    return x
+
+
 class L0Sampler:
     r"""A turnstile sampler: at level :math:`l` live the elements that :math:`l` fair coins let in.
 
@@ -103,7 +119,7 @@ class L0Sampler:
 
     def update_many(self, xs: list[int], deltas: list[int]) -> None:
         """Add to the counts of many elements at once."""
-        x = np.array(xs, np.uint64)
+        x = np.array([element(x, self.universe) for x in xs], np.uint64)
         change = np.array(deltas, np.int64).view(np.uint64)
         told = np.stack((change, change * x, change * self._fingerprint(x)))
         depth = self._depth(x)
@@ -168,7 +184,7 @@ class CoordinateSampler:
 
     def update(self, x: int, delta: int) -> None:
         """Count ``x`` if it is watched."""
-        if x in self._counts:
+        if element(x, self.universe) in self._counts:
             self._counts[x] += delta
 
     def query(self) -> int | None:
@@ -199,6 +215,7 @@ class Bitset:
 
     def update(self, x: int, delta: int) -> None:
         """Put ``x`` in or take it out."""
+        element(x, self.universe)
         self._bits = self._bits | 1 << x if delta > 0 else self._bits & ~(1 << x)
 
     def query(self) -> int | None:

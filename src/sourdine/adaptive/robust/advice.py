@@ -19,13 +19,22 @@ __all__ = ["Advice", "advise"]
 STEPS = 100_000
 UNIVERSE = 100_000_000
 MODELS = {
-    "insertion-only": "insertion-only",
-    "insertions": "insertion-only",
-    "turnstile": "turnstile",
-    "deletions": "turnstile",
+    "insertions": "insertions",
+    "insertion": "insertions",
+    "insertion only": "insertions",
+    "insertions only": "insertions",
     "subset": "subset",
+    "subsets": "subset",
     "merge": "subset",
+    "merges": "subset",
+    "turnstile": "turnstile",
+    "deletion": "turnstile",
+    "deletions": "turnstile",
 }
+"""What may be typed, and the model that is meant."""
+
+NAMES = ("insertions", "subset", "merge", "turnstile")
+"""What is offered to type."""
 HEADS = ("choice", "memory", "standing", "why")
 
 
@@ -104,10 +113,12 @@ def advise(  # noqa: PLR0913 - a task and the numbers of it
         ``"distinct"``, ``"heavy hitters"``, ``"quantiles"``, ``"f2"``, ``"any element"``, or
         ``"lipschitz"``: a value that an update changes by a bounded amount, as a minimum cut.
     model
-        ``"insertion-only"``; ``"subset"`` where sketches of chosen subsets are asked for, or
-        merged; ``"turnstile"`` where there are deletions.
+        ``"insertions"`` where nothing is ever taken away; ``"subset"`` or ``"merge"`` where
+        sketches of chosen subsets are asked for, or merged; ``"turnstile"`` where there are
+        deletions.
     steps
-        :math:`T`, the answers that somebody sees; 100 000 if left out.
+        :math:`T`, the answers that somebody sees; 100 000 if left out. Where a proof counts looks,
+        two are allowed for each.
     universe
         :math:`N`, how many items there can be; 100 000 000 if left out.
     accuracy, beta
@@ -116,12 +127,13 @@ def advise(  # noqa: PLR0913 - a task and the numbers of it
     Notes
     -----
     "proved" has a theorem; "survived attacks" has none: it withstood the attacks of
-    `sourdine.adaptive.attacks`, and a better one may come. Only what is proved is recommended.
+    `sourdine.adaptive.attacks` for so many steps, and a better one may come. What was not attacked
+    for as long is left out. Only what is proved is recommended.
     *Checked by* ``test_only_what_is_proved_is_recommended``.
 
     Examples
     --------
-    >>> advise("distinct", "insertion-only").best.name
+    >>> advise("distinct", "insertions").best.name
     'keyed HyperLogLog'
     >>> print(advise("any element", "turnstile", universe=4096))  # doctest: +ELLIPSIS
     any element, turnstile: 100 000 adaptive steps, 4096 items, accuracy 0.25, beta 0.05
@@ -165,7 +177,7 @@ def _read_task(task: object) -> str:
             f"task must be a name, got something of type {type(task).__name__}. Type one of "
             f"{', '.join(map(repr, known))}."
         )
-    name = task.strip().lower().replace("-", " ").replace("_", " ")
+    name = _spaced(task)
     if name not in known:
         raise ParameterError(
             f"task must be one of {', '.join(map(repr, known))}, got {task!r}. "
@@ -175,10 +187,19 @@ def _read_task(task: object) -> str:
 
 
 def _read_model(model: object) -> str:
-    if not isinstance(model, str) or model.strip().lower() not in MODELS:
-        given = repr(model) if isinstance(model, str) else f"a {type(model).__name__}"
+    if not isinstance(model, str):
+        raise ParameterTypeError(
+            f"model must be a name, got something of type {type(model).__name__}. Type one of "
+            f"{', '.join(map(repr, NAMES))}."
+        )
+    name = _spaced(model)
+    if name not in MODELS:
         raise ParameterError(
-            f"model must be one of {', '.join(map(repr, MODELS))}, got {given}. "
+            f"model must be one of {', '.join(map(repr, NAMES))}, got {model!r}. "
             "Type model='turnstile' where items can be deleted."
         )
-    return MODELS[model.strip().lower()]
+    return MODELS[name]
+
+
+def _spaced(name: str) -> str:
+    return name.strip().lower().replace("-", " ").replace("_", " ")

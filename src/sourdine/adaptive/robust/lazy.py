@@ -126,6 +126,12 @@ class Lazy:
             f"deterministic, if one update changes the value by {float(self.lipschitz):g} at most",
         )
 
+    def __repr__(self) -> str:
+        return (
+            f"Lazy(lipschitz={float(self.lipschitz):g}, accuracy={float(self.accuracy):g}): "
+            f"recomputations={self.recomputations}"
+        )
+
     @property
     def _drift(self) -> Fraction:
         return self.lipschitz * self._since

@@ -53,14 +53,20 @@ class Mode(Protocol):
     def stray(self) -> float:
         """The chance, at most, that noise alone takes an answer astray though all copies agree."""
 
-    def answer(self, live: list[Dynamic], source: Source) -> float:
-        """Ask some of the copies and answer; copies that may not be asked again are dropped."""
+    def look(self, live: list[Dynamic], source: Source) -> float | None:
+        """Ask some of the copies and answer; None if they have to be looked at once more.
+
+        Copies that may not be asked again are dropped.
+        """
 
     def proof(self) -> Proof:
         """Return what is proved and on which grounds."""
 
     def ran_out(self) -> str:
-        """Return what must hold for one more answer."""
+        """Return what must hold for one more look."""
+
+    def __str__(self) -> str:
+        """Return the parameters, as they were typed."""
 
 
 class ByMedian:
@@ -107,27 +113,33 @@ class ByMedian:
 
     @property
     def reach(self) -> float:
-        r"""By what factor the value may move between two answers and be in the window for sure.
+        r"""By what factor the value may move from answer to answer and be answered by one look.
 
-        The last answer :math:`z`, or the start, is within :math:`\alpha` of the value, right copies
-        within :math:`3\alpha/4` of the next one, and the window holds all from :math:`z r^{-h}` to
-        :math:`z r^h`. *Checked by* ``test_what_is_in_reach_is_in_the_window``.
+        The cell last answered has a right value on either side, so :math:`f(1 - 3\alpha/4)` lies
+        below its upper edge. Now right values are at most :math:`f'(1 + 3\alpha/4)`, and
+        :math:`h - 1` cells lie between that edge and the last cell. Likewise downwards. Below 1,
+        not even a value that stands still need be. *Checked by*
+        ``test_what_is_in_reach_takes_one_look``.
         """
-        alpha = self.terms.accuracy
-        room = float((1 + alpha / 4) ** self.window)
-        return room * min((1 - alpha) / (1 + 0.75 * alpha), (1 - 0.75 * alpha) / (1 + alpha))
+        off = 0.75 * self.terms.accuracy
+        return self._ratio ** (self.window - 1) * (1 - off) / (1 + off)
 
-    def answer(self, live: list[Dynamic], source: Source) -> float:
-        """Draw copies, ask them, and answer near their median."""
+    @property
+    def _ratio(self) -> float:
+        return 1 + self.terms.accuracy / 4
+
+    def look(self, live: list[Dynamic], source: Source) -> float | None:
+        """Draw copies, ask them, and answer near their median, if it lies within the window."""
         drawn = drawn_of(len(live), self.sample, source)
         values = np.array([live[i].query() for i in drawn], dtype=np.float64)
-        return self._median.answer(values, source)
+        return self._median.look(values, source)
 
     def proof(self) -> Proof:
         """Return the steps that `certified_steps` proves."""
         terms = self.terms
         if self.reach < 1:
-            return Proof(0, terms.beta, f"a window of {self.window} cells is too narrow; widen it")
+            narrow = f"a window of {self.window} cells may never settle on an answer; widen it"
+            return Proof(0, terms.beta, narrow)
         steps = certified_steps(
             terms.copies,
             sample=self.sample,
@@ -145,13 +157,22 @@ class ByMedian:
             terms.beta,
             "privacy of the seeds, if a copy is off by more than "
             f"{0.75 * terms.accuracy:g} with probability {terms.wrong:g} at most at a step fixed "
-            f"in advance, and the value moves by a factor {self.reach:.3g} at most from answer to "
-            "answer, the first from start",
+            "in advance; a step is a look, and an answer takes one while the value moves by a "
+            f"factor {self.reach:.3g} at most, one more for each factor "
+            f"{self._ratio**self.window:.3g} that it leaps",
         )
 
     def ran_out(self) -> str:
-        """Return what must hold for one more answer."""
-        return f"steps must be above {self.steps} for one more answer of these copies"
+        """Return what must hold for one more look."""
+        return f"steps must be above {self.steps} for one more look at these copies"
+
+    def __str__(self) -> str:
+        """Return the parameters, as they were typed."""
+        return (
+            f"mode='dp-median', copies={self.terms.copies}, sample={self.sample}, "
+            f"epsilon0={float(self.epsilon0):g}, steps={self.steps}, "
+            f"accuracy={self.terms.accuracy:g}"
+        )
 
 
 class BySwitching:
@@ -169,7 +190,7 @@ class BySwitching:
         least = terms.least * (1 - terms.accuracy / 4)
         self._shown = Switching(accuracy=terms.accuracy, least=least, start=terms.start)
 
-    def answer(self, live: list[Dynamic], source: Source) -> float:
+    def look(self, live: list[Dynamic], source: Source) -> float | None:
         """Ask the active copy, and drop it if the answer becomes its value."""
         del source
         if self._shown.left_by(live[0].query()):
@@ -199,6 +220,13 @@ class BySwitching:
         """Return what must hold for one more answer."""
         limit = "" if self.terms.steps is None else f", and steps above {self.terms.steps},"
         return f"copies must be above {self.terms.copies}{limit} for one more answer"
+
+    def __str__(self) -> str:
+        """Return the parameters, as they were typed."""
+        steps = "" if self.terms.steps is None else f", steps={self.terms.steps}"
+        return (
+            f"mode='switching', copies={self.terms.copies}{steps}, accuracy={self.terms.accuracy:g}"
+        )
 
 
 def drawn_of(copies: int, sample: int, source: Source = SYSTEM) -> list[int]:

@@ -1,8 +1,8 @@
 r"""How many copies a proof needs, and what a step then costs.
 
-*Copies.* Let each of :math:`T` answers be a count of copies above a threshold with Gaussian noise
+*Copies.* Let each of :math:`T` looks be a count of copies above a threshold with Gaussian noise
 of deviation :math:`\sigma`, or a choice of the exponential mechanism among 20 cells. With
-:math:`\rho = T/2\sigma^2` or :math:`T\varepsilon_0^2/8`, the answers say :math:`\rho k` nats of the
+:math:`\rho = T/2\sigma^2` or :math:`T\varepsilon_0^2/8`, the looks say :math:`\rho k` nats of the
 seeds, and half of :math:`\beta` each goes to
 
 .. math:: \frac{\rho k + \ln 2}{k\,\mathrm{kl}(a \,\|\, p_0) - \ln T} \le \frac{\beta}{2}, \qquad
@@ -101,7 +101,7 @@ class _Question:
 def plan_copies(
     steps: int, *, wrong: Number = 0.01, beta: Number = 0.05, release: str = "gaussian"
 ) -> Copies:
-    r"""Return the fewest copies for which :math:`T` adaptive answers are proved right.
+    r"""Return the fewest copies for which :math:`T` adaptive looks are proved right.
 
     Parameters
     ----------

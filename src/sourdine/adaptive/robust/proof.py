@@ -2,12 +2,14 @@ r"""What is proved of many copies and a private median: a number of adaptive ste
 
 The setting is that of Stemmer's lecture 9, part (c). There are :math:`k` copies with independent
 seeds, each wrong with probability :math:`p_0` at most at any step of a sequence of updates that was
-*fixed in advance*. In each of :math:`T` steps, :math:`s` copies are drawn and the exponential
-mechanism with :math:`\varepsilon_0` picks one of :math:`m` public cells. Whoever chooses the
-updates has seen all answers so far.
+*fixed in advance*. In each of :math:`T` steps, which are *looks*, :math:`s` copies are drawn and
+the exponential mechanism with :math:`\varepsilon_0` picks one of :math:`m` public cells. A cell
+with two edges is an answer; after one without, the window moves to it and the copies, on the same
+input, are looked at again. Whoever chooses the updates has seen all cells so far.
 
-*Theorem.* With probability :math:`1 - \beta` all :math:`T` answers are right, if for some number
-:math:`w` of wrong copies, with :math:`a = w/k`,
+*Theorem.* With probability :math:`1 - \beta` all answers given in :math:`T` looks are right,
+however far the value moves between them, if for some number :math:`w` of wrong copies, with
+:math:`a = w/k`,
 
 .. math:: b = \beta - T\,\mathrm{E}\min\bigl(1, (m - 1)\,e^{-\varepsilon_0 (s/2 - W)/2}\bigr),
           \qquad \mathrm{kl}(b \,\|\, Q) \ge k T \varrho, \qquad
@@ -19,13 +21,16 @@ where :math:`W` is hypergeometric (:math:`s` drawn of :math:`k`, of which :math:
 
 *Proof.* Let the adversary be deterministic: condition on its coins. Replace the seed of one copy:
 the law of the whole transcript moves by a divergence of :math:`T \varrho` at most, by the chain
-rule. The seeds are independent, so :math:`I(\text{seeds}; \text{transcript}) \le k T \varrho`. Were
+rule; the transcript is the cells of all looks, and says when updates come and the next window.
+The seeds are independent, so :math:`I(\text{seeds}; \text{transcript}) \le k T \varrho`. Were
 transcript and seeds independent, the inputs would be fixed for the seeds, and some step would have
 :math:`w` wrong copies with probability :math:`Q` at most, by Chernoff's bound. The true probability
 :math:`p` satisfies :math:`\mathrm{kl}(p \,\|\, Q) \le I` by data processing; so :math:`p \le b`. In
 a step with fewer wrong copies the sample, which is drawn afresh, holds :math:`W` of them. Cells
-tile the line, so one has score 0; a cell of score above :math:`-(s/2 - W)` lies beside a right
-value on either side (`sourdine.adaptive.robust.median`). Sum over the steps. Since
+tile the line, so one has score 0, and but for the chance in :math:`b` the cell picked has a score
+above :math:`-(s/2 - W)`. It then has a right value on either side and, if it is an answer, is a
+right one; where the window lies does not matter (`sourdine.adaptive.robust.median`, which also
+says when looks end). Sum over the steps. Since
 :math:`\mathrm{kl}(b \,\|\, Q) \ge b \ln(1/Q) - \ln 2`, this is sharper than the form
 :math:`p \le (k T \varrho + \ln 2) / (k\,\mathrm{kl}(a \,\|\, p_0) - \ln T)`. *Checked by*
 ``test_the_sharper_form_implies_the_printed_one``. ∎
@@ -75,8 +80,8 @@ class Proof:
     Parameters
     ----------
     steps
-        So many answers of a phase are right; 0 where nothing is proved, `ENDLESS` where no number
-        of steps is too large.
+        All answers given in so many steps of a phase are right; 0 where nothing is proved,
+        `ENDLESS` where no number of steps is too large.
     beta
         But for this chance, over the seeds of the phase.
     grounds
@@ -216,9 +221,10 @@ def certified_steps(  # noqa: PLR0913 - the arguments are the theorem's
 
     Notes
     -----
-    *Claim*: all answers of so many steps are right but for ``beta``. *Checked by*
-    ``test_certified_answers_are_right``. A hundred copies prove nothing, whatever the sample and
-    epsilon0: ``test_a_hundred_copies_prove_nothing``.
+    *Claim*: all answers given in so many steps, which are looks, are right but for ``beta``.
+    *Checked by* ``test_certified_answers_are_right`` and
+    ``test_certified_answers_after_leaps_are_right``. A hundred copies prove nothing, whatever the
+    sample and epsilon0: ``test_a_hundred_copies_prove_nothing``.
 
     Examples
     --------

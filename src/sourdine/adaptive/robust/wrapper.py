@@ -34,7 +34,8 @@ class Robust:
     ----------
     factory
         Makes a copy from a secret seed, a whole number of 128 bits. A copy has ``update(*change)``
-        and ``query()``.
+        and ``query()``, which returns a value of 0 or more and leaves the copy as it was. Negative
+        values and NaN count as 0: shift, or split by sign, what can be negative.
     mode
         ``"dp-median"``: every update goes to all copies; a query draws ``sample`` of them and
         answers with the private median of their values. ``"switching"``: the copies answer one
@@ -42,17 +43,17 @@ class Robust:
     copies
         :math:`k`. Under switching also how often the answer can change.
     sample, epsilon0
-        :math:`s`, all copies if left out, and what one answer may spend of the sample. Choose
+        :math:`s`, all copies if left out, and what one look may spend of the sample. Choose
         ``sample * epsilon0`` of 40 or more; `stray` says how often noise alone goes astray.
     steps
-        :math:`T`, the queries of a phase. After them all copies are made anew, with fresh seeds.
+        :math:`T`, the looks of a phase. After them all copies are made anew, with fresh seeds.
     accuracy
         :math:`\alpha`, at most 1: how far, relatively, an answer may be off.
     start
-        What is known of the first answer beforehand: 0 for an empty input.
+        A guess at the first answer: 0 for an empty input. A bad one costs looks, nothing else.
     window
-        The next answer lies within so many cells, each a factor :math:`1 + \alpha/4`, of the last
-        one. A value that moves further is followed, over several queries.
+        A look finds a value within so many cells, each a factor :math:`1 + \alpha/4`, of the last
+        answer. Where the value lies beyond, the query looks again, around the last cell seen.
     least
         The least that the truth can be if it is not 0. What no copy could see then counts as 0.
     wrong
@@ -69,15 +70,19 @@ class Robust:
 
     Attributes
     ----------
-    queries, changes, resets
-        How many answers there were, how often the answer changed, how many phases ended.
+    queries, looks, changes, resets
+        How many answers there were, how many looks they took, how often the answer changed, how
+        many phases ended.
 
     Notes
     -----
-    What one answer says of one seed is bounded as in the corrected lecture: the exponential
+    What one look says of one seed is bounded as in the corrected lecture: the exponential
     mechanism on :math:`s` of :math:`k` copies costs
     :math:`\ln(1 + (s/k)(e^{\varepsilon_0} - 1))`. `certificate` counts the steps that are proved.
-    A copy must not fail, or take longer, for reasons of its seed: nothing here would hide that.
+    A step is a look. A query takes one while the value moves little, and more after a leap. How
+    many it takes may be seen, and nothing is assumed of how the value moves. *Checked by*
+    ``test_an_answer_after_a_leap_is_right``. A copy must not fail, or take longer, for reasons of
+    its seed: nothing here would hide that.
 
     References
     ----------
@@ -143,7 +148,7 @@ class Robust:
                 f"mode must be 'dp-median' or 'switching', got {mode!r}. Type mode='dp-median'."
             )
         self.terms = terms
-        self.queries = self.changes = self.resets = 0
+        self.queries = self.looks = self.changes = self.resets = 0
         self._factory, self._current, self._source = factory, current, source
         self._last = terms.start
         self._live = self._made_anew()
@@ -151,7 +156,7 @@ class Robust:
 
     @property
     def stray(self) -> float:
-        """The chance, at most, that noise alone takes an answer astray though all copies agree."""
+        """The chance, at most, that noise alone takes a look astray though all copies agree."""
         return self._mode.stray
 
     def update(self, *change: Any) -> None:  # noqa: ANN401
@@ -165,12 +170,15 @@ class Robust:
             copy.update_many(*changes)  # type: ignore[attr-defined]
 
     def query(self) -> float:
-        """Return the robust answer; it counts as one step."""
-        if not self._live or self._taken == self.terms.steps:
-            self.reset()
-        self._taken += 1
+        """Return the robust answer; every look that it takes counts as a step."""
+        answer = None
+        while answer is None:
+            if not self._live or self._taken == self.terms.steps:
+                self.reset()
+            self._taken += 1
+            self.looks += 1
+            answer = self._mode.look(self._live, self._source)
         self.queries += 1
-        answer = self._mode.answer(self._live, self._source)
         self.changes += answer != self._last
         self._last = answer
         return answer
@@ -200,8 +208,22 @@ class Robust:
             return Proof(0, self.terms.beta, "the seeds can be foreseen; leave source out")
         return self._mode.proof()
 
+    def __repr__(self) -> str:
+        return f"Robust({self._mode}): answers={self.queries}, looks={self.looks}"
+
     def _made_anew(self) -> list[Dynamic]:
         return [
-            self._factory(uniform_below(SEEDS, source=self._source))
+            _checked(self._factory(uniform_below(SEEDS, source=self._source)))
             for _ in range(self.terms.copies)
         ]
+
+
+def _checked(copy: Dynamic) -> Dynamic:
+    for method in ("update", "query"):
+        if not callable(getattr(copy, method, None)):
+            raise ParameterTypeError(
+                f"factory must make copies with update(*change) and query(), got one without "
+                f"{method}, of type {type(copy).__name__}. Type factory=lambda seed: "
+                "MySketch(seed)."
+            )
+    return copy

@@ -5,6 +5,7 @@ from sourdine.adaptive.sketches.f2 import RobustF2
 from sourdine.adaptive.sketches.f2_steps import proved_looks, rows_to_prove, survived_answers
 from sourdine.adaptive.sketches.keyed import Keyed
 from sourdine.adaptive.sketches.signs import Signs
+from sourdine.adaptive.sketches.subsets import SubsetCount
 
 __all__ = [
     "AmsSketch",
@@ -12,6 +13,7 @@ __all__ = [
     "Keyed",
     "RobustF2",
     "Signs",
+    "SubsetCount",
     "proved_looks",
     "rows_to_prove",
     "survived_answers",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine import noise as samplers
+from sourdine.adaptive.robust.proof import Proof
 from sourdine.adaptive.sketches.ams import AmsSketch, F2Sketch
 from sourdine.adaptive.sketches.f2_steps import HIGH, LOW, proved_looks, survived_answers
 from sourdine.adaptive.sketches.signs import KEY_BITS
@@ -51,9 +52,9 @@ class RobustF2:
         :math:`\sigma`, relative to the answer; at most 1/8.
     clip
         :math:`c`: where a row is cut off, in multiples of the scale; at least 16.
-    alpha, beta
-        `steps` and `certificate` speak of relative errors up to ``alpha``; the latter of all
-        answers at once, but for probability ``beta``.
+    tolerance, beta
+        `steps` and `certificate` speak of relative errors up to ``tolerance`` under attack; the
+        latter of all answers at once, but for probability ``beta``. `accuracy` is another thing.
     source
         Where the secret key and the noise come from.
 
@@ -63,7 +64,7 @@ class RobustF2:
     truth. *Checked by* ``test_honest_error_within_declared_accuracy``.
 
     *Survived*, not proved: after `steps` answers to the strongest attack known here, one is within
-    ``alpha`` with probability 0.95; a plain sketch of the same memory is not. *Checked by*
+    ``tolerance`` with probability 0.95; a plain sketch of the same memory is not. *Checked by*
     ``test_robust_sketch_survives_its_declared_steps``.
 
     *Proved*: `certificate()` looks, which is 0 by default.
@@ -94,11 +95,11 @@ class RobustF2:
         "_scale",
         "_source",
         "_variance",
-        "alpha",
         "beta",
         "clip",
         "looks",
         "noise",
+        "tolerance",
     )
 
     def __init__(  # noqa: PLR0913 - two sizes, the rest keyword-only
@@ -107,13 +108,13 @@ class RobustF2:
         noise: Number = 0.06,
         *,
         clip: Number = 20,
-        alpha: Number = 0.25,
+        tolerance: Number = 0.25,
         beta: Number = 0.05,
         source: Source = SYSTEM,
     ) -> None:
         self.noise = number(noise, "noise", above=0, most=LOUDEST)
         self.clip = at_least(clip, "clip", 16)
-        self.alpha = number(alpha, "alpha", above=0, most=1)
+        self.tolerance = number(tolerance, "tolerance", above=0, most=1)
         self.beta = number(beta, "beta", above=0, most=1)
         self._source = source
         self._rows = AmsSketch(
@@ -143,15 +144,33 @@ class RobustF2:
 
     @property
     def steps(self) -> int:
-        """How many answers to an adversary are survived within ``alpha``: no proof, see Notes."""
-        return survived_answers(rows=self.rows, noise=float(self.noise), alpha=float(self.alpha))
+        """How many answers to an adversary survive within ``tolerance``: no proof, see Notes."""
+        return survived_answers(
+            rows=self.rows, noise=float(self.noise), tolerance=float(self.tolerance)
+        )
 
     def certificate(self) -> int:
-        """Return for how many looks all answers are proved within ``alpha``, but for ``beta``."""
-        return proved_looks(
+        """Return for how many looks all answers are proved right; 0 if the key can be foreseen."""
+        return self.proof().steps
+
+    def proof(self) -> Proof:
+        """Return what is proved and on which grounds."""
+        beta, tolerance = float(self.beta), float(self.tolerance)
+        if not self._source.private:
+            return Proof(0, beta, "the key can be foreseen; leave source out")
+        looks = proved_looks(
             rows=self.rows, noise=float(self.noise), clip=float(self.clip),
-            alpha=float(self.alpha), beta=float(self.beta),
+            tolerance=tolerance, beta=beta,
         )  # fmt: skip
+        if not looks:
+            few = f"{self.rows} rows are too few for noise {float(self.noise):g}; see rows_to_prove"
+            return Proof(0, beta, few)
+        return Proof(
+            looks,
+            beta,
+            f"privacy of the rows, all answers within {tolerance:g}; a step is a look, and an "
+            "answer takes one where the second moment stands, a few where it leaps",
+        )
 
     def update(self, item: Item, weight: int = 1) -> None:
         """Add a weight, which may be negative, to an item."""

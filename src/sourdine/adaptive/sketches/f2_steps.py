@@ -67,18 +67,18 @@ LATTICE_ERROR = 1e-6
 MOST = 1 << 50
 
 
-def proved_looks(*, rows: int, noise: float, clip: float, alpha: float, beta: float) -> int:
-    r"""Return the most looks for which all answers are proved within ``alpha``, but for ``beta``.
+def proved_looks(*, rows: int, noise: float, clip: float, tolerance: float, beta: float) -> int:
+    r"""Return the most looks for which all answers are within ``tolerance``, but for ``beta``.
 
     Examples
     --------
-    >>> proved_looks(rows=20_000, noise=0.06, clip=20, alpha=0.25, beta=0.05)
+    >>> proved_looks(rows=20_000, noise=0.06, clip=20, tolerance=0.25, beta=0.05)
     0
     """
 
     def holds(looks: int) -> bool:
         return any(
-            _holds(looks, rows, noise, clip, alpha, beta * share / 16, beta * (1 - share / 16))
+            _holds(looks, rows, noise, clip, tolerance, beta * share / 16, beta * (1 - share / 16))
             for share in range(1, 16)
         )
 
@@ -94,7 +94,12 @@ def proved_looks(*, rows: int, noise: float, clip: float, alpha: float, beta: fl
 
 
 def rows_to_prove(
-    looks: int, *, noise: float = 0.013, clip: float = 20, alpha: float = 0.25, beta: float = 0.05
+    looks: int,
+    *,
+    noise: float = 0.013,
+    clip: float = 20,
+    tolerance: float = 0.25,
+    beta: float = 0.05,
 ) -> int:
     """Return how many rows prove so many looks, to three digits; the noise asked for is small.
 
@@ -104,11 +109,11 @@ def rows_to_prove(
     3240000
     """
     rows = 1
-    while proved_looks(rows=rows, noise=noise, clip=clip, alpha=alpha, beta=beta) < looks:
+    while proved_looks(rows=rows, noise=noise, clip=clip, tolerance=tolerance, beta=beta) < looks:
         rows *= 2
         if rows > MOST:
             raise ParameterError(
-                f"noise must leave room within alpha for {looks} answers, got {noise:g}. "
+                f"noise must leave room within the tolerance for {looks} answers, got {noise:g}. "
                 "Type a smaller one, as noise=0.01."
             )
     unit = int(10 ** max(len(str(rows)) - 3, 0))
@@ -116,7 +121,7 @@ def rows_to_prove(
     while high - low > 1:
         middle = (low + high) // 2
         enough = looks <= proved_looks(
-            rows=middle * unit, noise=noise, clip=clip, alpha=alpha, beta=beta
+            rows=middle * unit, noise=noise, clip=clip, tolerance=tolerance, beta=beta
         )
         low, high = (low, middle) if enough else (middle, high)
     return high * unit
@@ -146,8 +151,8 @@ r"""What growing the vector while probing gains: :math:`\max_y 2(1 - e^{-y})/\sq
 ONE_SIDED = 1.645
 
 
-def survived_answers(*, rows: int, noise: float, alpha: float) -> int:
-    r"""Return after how many answers one stays within ``alpha``, at 95 %, under attack.
+def survived_answers(*, rows: int, noise: float, tolerance: float) -> int:
+    r"""Return after how many answers one stays within ``tolerance``, at 95 %, under attack.
 
     The attack is `sourdine.adaptive.attacks.f2.probe`. What a probe tells about a fresh item has
     deviation :math:`1/\sqrt{r}`, and its noise :math:`\sigma/1.25` at the least, so after
@@ -155,17 +160,17 @@ def survived_answers(*, rows: int, noise: float, alpha: float) -> int:
 
     .. math:: 1.276\sqrt{\frac{T}{r(1 + r\sigma^2/1.25^2)}}
 
-    at the most. What that leaves of ``alpha`` must hold the noise of one answer, which is relative
-    to what the answer is driven to. *Checked by*
+    at the most. What that leaves of ``tolerance`` must hold the noise of one answer, which is
+    relative to what the answer is driven to. *Checked by*
     ``test_robust_sketch_survives_its_declared_steps`` and, at full size, ``benchmarks/f2.py``.
 
     Examples
     --------
-    >>> survived_answers(rows=20_000, noise=0.06, alpha=0.25)
+    >>> survived_answers(rows=20_000, noise=0.06, tolerance=0.25)
     10743
     """
     noisy = ONE_SIDED * sqrt(noise**2 + 2 / rows)
-    room = (alpha - noisy) / (1 + noisy)
+    room = (tolerance - noisy) / (1 + noisy)
     if room <= 0:
         return 0
     return int((room / GAIN) ** 2 * rows * (1 + rows * (noise / HIGH) ** 2))

@@ -105,8 +105,9 @@ class Keyed:
     largest error along a stream is somewhat above that at a given moment.
 
     Nothing is proved where estimates of several sketches with one key can be seen, as with subset
-    queries, merges or copies: give the second sketch those items only that left the first as it
-    was, and it is fooled (``test_one_key_two_visible_sketches_is_fooled``). Where only
+    queries, merges or copies. Who sees two of them sends to the second only those items that did
+    not change the estimate of the first, and the second does not count them either
+    (``test_one_key_two_visible_sketches_is_fooled``). Where only
     the estimate of their union is ever seen, the proof holds for the union of HyperLogLog or CPC
     sketches, whose state is a function of the set of words. A stored sketch gives away more than
     its estimate, and so may the time that an update takes: show estimates alone.
@@ -287,6 +288,11 @@ def datasketches() -> ModuleType:
 
 
 def _check_sketch(sketch: Any, *, keyed: bool) -> None:  # noqa: ANN401 - whatever was typed
+    if isinstance(sketch, type):
+        raise ParameterTypeError(
+            f"sketch must be an object, got the class {sketch.__name__}. "
+            f"Type Keyed({sketch.__name__}(12))."
+        )
     needed = ("get_estimate",) if keyed else ("update", "get_estimate")
     if not all(callable(getattr(sketch, name, None)) for name in needed):
         raise ParameterTypeError(
