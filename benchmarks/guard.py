@@ -1,10 +1,12 @@
 """Kill processes in the middle of `confirm`, let writers race, and look for every charge.
 
-A process opens the guard's file and confirms in a loop. It reports where it is: before a
-transaction, inside it, at its commit, after it; and every verdict that it was given. It is killed
-(SIGKILL) at a random moment. Then the file must open and add up, every verdict that was given must
-stand in it, in order, and there may be one charge more only where the process died at or after the
-commit. Writers that race must leave exactly one line for each verdict.
+A process opens the guard's file and confirms in a loop. It reports where it is: before the
+transaction of a charge, inside it, at its commit, after it, in the second one that keeps the
+predictions; and every verdict that it was given. It is killed (SIGKILL) at a random moment. Then
+the file must open and add up, every verdict that was given must stand in it, in order, and there
+may be one charge more only where the process died at or after the commit. Predictions are kept for
+every yes that was given, and never without a charged yes. Writers that race must leave exactly one
+line for each verdict.
 
 Usage: python benchmarks/guard.py [--kills 200] [--writers 8] [--confirms 25]. The exit status is 1
 on failure.
@@ -50,8 +52,18 @@ PLACES = {
 }
 """Where in a confirm a process was, by the last word that it reported; else it was between two."""
 
+KEEPING = "in its second transaction, which keeps predictions"
+
 MORE = {"c": {0, 1}, ")": {1}}
 """How many charges there may be beyond the verdicts, by the last place reported."""
+
+
+def place_of(said: str) -> tuple[str, set[int]]:
+    """Return where a process was, and how many charges there may be beyond its verdicts."""
+    last = max(said.rfind(word) for word in "ryn")
+    if said[last + 1 :].count("(") > 1:
+        return KEEPING, {1}
+    return PLACES.get(said[-1], "between two"), MORE.get(said[-1], {0})
 
 
 def watched(say: Callable[[str], None]) -> None:
@@ -130,7 +142,7 @@ def killed(path: Path, kills: int) -> Iterator[Row]:
     confirming(path, 0, void, 20)
     longest = 4 * (time.perf_counter() - begin) / 20
     places: Counter[str] = Counter()
-    lost = doubled = apart = 0
+    lost = doubled = apart = unpaid = 0
     bar = Progress(transient=True, console=Console(stderr=True))
     task = bar.add_task("killing", total=kills)
     bar.start()
@@ -145,13 +157,16 @@ def killed(path: Path, kills: int) -> Iterator[Row]:
         told = "".join(word for word in said if word in "yn")
         after = answers_in(path)
         more = len(after) - len(before) - len(told)
-        allowed = MORE.get(said[-1], {0})
+        place, allowed = place_of(said)
         lost += not after.startswith(before + told) or more < min(allowed)
         doubled += more > max(allowed)
-        apart += [i for i, a in enumerate(after, 1) if a == "y"] != kept_in(path)
-        place = PLACES.get(said[-1], "between two")
-        places[place + (", charged" if more else ", not charged") * (said[-1] == "c")] += 1
-        if said[-1] in PLACES:
+        kept = set(kept_in(path))
+        unpaid += not kept <= {i for i, a in enumerate(after, 1) if a == "y"}
+        apart += not {i for i, a in enumerate(told, len(before) + 1) if a == "y"} <= kept
+        if place == PLACES["c"]:
+            place += ", charged" if more else ", not charged"
+        places[place] += 1
+        if place != "between two":
             bar.advance(task)
         if seed - places["between two"] + 1 >= kills:
             break
@@ -159,7 +174,8 @@ def killed(path: Path, kills: int) -> Iterator[Row]:
     yield "verdicts and charges in the file", str(len(after)), "above 0", bool(after)
     yield "kills after which a verdict was lost", str(lost), "0", not lost
     yield "kills after which one was doubled", str(doubled), "0", not doubled
-    yield "kills that parted charge and predictions", str(apart), "0", not apart
+    yield "kills after which a given yes was not kept", str(apart), "0", not apart
+    yield "kills after which predictions were kept unpaid", str(unpaid), "0", not unpaid
     for place in sorted(places):
         yield f"kills {place}", str(places[place]), "any", True
     held = sum(places[place] for place in places if "its" in place)

@@ -203,3 +203,42 @@ def test_killed_processes_lose_no_charge():
 
 def test_writers_at_once():
     assert "4 writers" in run("--kills", "0", "--writers", "4", "--confirms", "10")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limits of file sizes there")
+@pytest.mark.parametrize("better", [True, False])
+def test_no_room_for_the_predictions_is_charged_all_the_same(path, better):
+    """Were it not, a disk without room would tell yes from no for nothing."""
+    script = path.parent / "no_room.py"
+    script.write_text(NO_ROOM)
+    words = [sys.executable, script, path, str(int(better))]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)  # noqa: S603
+    assert done.stdout.split() == (["failed", "1"] if better else ["answered", "1"]), done.stderr
+
+
+NO_ROOM = """
+import os, random, resource, sys
+from sourdine.adaptive.holdout import GuardedHoldout
+from sourdine.errors import SourdineError
+path, better = sys.argv[1], int(sys.argv[2])
+chance = random.Random(1)
+labels = [f"{chance.getrandbits(256):x}" for _ in range(3000)]
+guard = GuardedHoldout.create(path, labels, baseline=["x"] * 3000)
+room = os.path.getsize(path) + 4 * 4096
+resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+told = labels if better else [f"{chance.getrandbits(256):x}" for _ in range(3000)]
+try:
+    guard.confirm(told)
+    print("answered")
+except SourdineError:
+    print("failed")
+print(GuardedHoldout.open(path).ledger.spent.answers)
+"""
+
+
+def test_half_a_pair_of_surrogates_is_refused_before_anything_is_charged(path):
+    guard = GuardedHoldout.create(path, SECRET, baseline=["x"] * 200)
+    for told in (SECRET, ["x"] * 200):
+        with pytest.raises(ParameterError, match="must be texts that UTF-8 can write"):
+            guard.confirm([*told[:-1], "\ud800"])
+    assert guard.bits == pytest.approx(0, abs=1e-9)

@@ -162,3 +162,18 @@ def test_a_loss_of_your_own():
     assert guard.score([8, 1, 1]).value == pytest.approx(0.67)
     with pytest.raises(ParameterError, match="one value for each of 3 rows"):
         GuardedHoldout([0, 1, 1], loss=lambda p, y: 0.5)  # noqa: ARG005
+
+
+def test_a_loss_of_your_own_works_on_copies():
+    labels = np.array([0.0, 1.0, -1.0] * 100)
+
+    def spoils(predictions, truth):
+        predictions[truth == -1] = -1
+        predictions -= truth
+        truth[:] = 0
+        return np.minimum(np.abs(predictions), 1)
+
+    guard = GuardedHoldout(labels, loss=spoils, baseline=np.zeros(300))
+    guard.confirm(np.ones(300))
+    assert set(guard.confirmed) == {0.0}
+    assert guard.score(labels).value == 1

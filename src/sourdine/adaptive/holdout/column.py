@@ -153,7 +153,7 @@ def _of_objects(values: list[Any], name: str) -> Column:
     if there and all(isinstance(value, str) for value in there):
         texts = np.empty(len(values), object)
         texts[:] = [None if _missing(value) else str(value) for value in values]
-        return Column(TEXT, texts)
+        return Column(TEXT, _written(texts, name))
     if not all(isinstance(value, (Real, np.bool_)) for value in there):
         raise ParameterTypeError(
             f"{name} must be all numbers or all texts, got a mixture. {_HINT}"
@@ -170,6 +170,18 @@ def _of_objects(values: list[Any], name: str) -> Column:
         raise ParameterError(
             f"{name} must be numbers of 64 bits, got longer ones. Type them as texts."
         ) from None
+
+
+def _written(texts: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return texts that a file can hold, all of them."""
+    try:
+        "".join(text for text in texts.tolist() if text is not None).encode()
+    except UnicodeEncodeError:
+        raise ParameterError(
+            f"{name} must be texts that UTF-8 can write, got half of a pair of surrogates. "
+            "Decode the bytes they came from again."
+        ) from None
+    return texts
 
 
 def _missing(value: object) -> bool:

@@ -172,6 +172,10 @@ class GuardedHoldout:
     ) -> Verdict:
         r"""Answer whether new predictions are better than old ones, and keep them if so.
 
+        The answer is charged, and the charge is on the disk, before anything else follows from it:
+        a process that is killed in between has paid for a yes and keeps the old predictions. Of
+        two that were confirmed at once the later one is kept.
+
         Parameters
         ----------
         new
@@ -205,8 +209,10 @@ class GuardedHoldout:
             if proved:
                 answer &= proves_progress(d, self.ledger.dependence, nats)
             bits = turn.bit(answer, "confirm, certified" if proved else "confirm")
-            if answer:
-                self._store.confirm(turn, fresh)
+            charge = turn.spent.answers
+        if answer:
+            with self.ledger.turn() as turn:
+                self._store.confirm(turn, charge, fresh)
         return Verdict(answer, bits, self._left())
 
     def score(self, predictions: object, *, resolution: Number = 0.01) -> Answer:

@@ -94,7 +94,7 @@ class Leaderboard:
     name             score   lower   upper  bits
     one cat in four   0.75  0.6618  0.8273  7.04
     all cats           0.5  0.4378  0.5622  5.04
-    1 more did not beat the leader; the next answer is within 0.09 of the truth
+    1 more did not beat the leader; the next answer is within 0.11 of the truth
     """
 
     __slots__ = ("_auto", "guard", "step")
@@ -124,8 +124,7 @@ class Leaderboard:
         given = guard._read(predictions, "predictions")
         losses = guard._losses(given)
         with guard._turn() as turn:
-            store = guard._store
-            leader = store.leader(turn)
+            leader = guard._store.leader(turn)
             before = turn.spent.bits
             leads = leader is None
             if leader is not None:
@@ -134,9 +133,10 @@ class Leaderboard:
                 turn.bit(leads, f"submission of {name}")
             average = 1.0 - float(losses.mean())
             score = rounded(average, self.step, self._finest, turn) if leads else None
-            bits = turn.spent.bits - before
-            entry = Entry(name, score and replace(score, bits=bits), bits)
-            store.enter(turn, entry, given)
+            bits, charge = turn.spent.bits - before, turn.spent.answers
+        entry = Entry(name, score and replace(score, bits=bits), bits)
+        with guard.ledger.turn() as turn:
+            guard._store.enter(turn, charge, entry, given)
         return Standing(name, entry.score, bits, guard._left())
 
     @property
@@ -153,7 +153,7 @@ class Leaderboard:
                 ends = f"{score.lower:.4g}", f"{score.upper:.4g}"
                 rows.append((entry.name, f"{score.value:.4g}", *ends, f"{entry.bits:.3g}"))
         others = len(entries) - len(rows) + 1
-        width = self.guard.ledger.halfwidth()
+        width = self.guard.ledger.halfwidth() + float(self.step) / 2
         foot = (
             f"{others} more did not beat the leader; the next answer is within {width:.2g} of the "
             "truth"

@@ -105,6 +105,8 @@ class Absolute(Loss):
 class Own(Loss):
     """Your own function of two arrays, predictions and labels, to a loss for each row.
 
+    The loss of a row may depend on that row alone: no interval holds for anything else.
+
     It is tried once, on the labels as their own predictions, when the guard is made. From then on
     whatever is outside [0, 1] counts as the nearest end, and all that is not a number, or where
     the function raises, counts as 1: an error would tell about the labels. Warnings are not shown.
@@ -118,10 +120,14 @@ class Own(Loss):
         n = len(labels)
         try:
             with np.errstate(all="ignore"), catch_warnings(action="ignore"):
-                found = np.asarray(self.function(predictions.values, labels.values), np.float64)
+                found = np.asarray(self.apply(predictions, labels), np.float64)
         except Exception:  # noqa: BLE001 - whether it raises may depend on a label
             return np.ones(n)
         return _bounded(found) if found.shape == (n,) else np.ones(n)
+
+    def apply(self, predictions: Column, labels: Column) -> Any:  # noqa: ANN401 - anything
+        """Return what the function says of copies: what it writes into them is nobody's."""
+        return self.function(predictions.values.copy(), labels.values.copy())
 
     def read(self, given: object, name: str, labels: Column) -> Column:
         """Return predictions of any kind, as probabilities of classes in an array of two axes."""
@@ -172,7 +178,7 @@ def loss_of(facts: dict[str, Any]) -> Loss:
 
 
 def _tried(loss: Own, labels: Column) -> Own:
-    shape = np.shape(loss.function(labels.values, labels.values))
+    shape = np.shape(loss.apply(labels, labels))
     if shape != (len(labels),):
         raise ParameterError(
             f"loss must return one value for each of {len(labels)} rows, got the shape {shape}. "

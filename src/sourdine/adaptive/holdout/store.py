@@ -70,8 +70,8 @@ class Store(Protocol):
     def confirmed(self, turn: Turn) -> Column | None:
         """Return the predictions confirmed last, or the baseline."""
 
-    def confirm(self, turn: Turn, predictions: Column) -> None:
-        """Keep predictions that were confirmed by the answer charged just now."""
+    def confirm(self, turn: Turn, charge: int, predictions: Column) -> None:
+        """Keep predictions that were confirmed by an answer charged before."""
 
     def entries(self, turn: Turn) -> list[Entry]:
         """Return all submissions to the leaderboard."""
@@ -79,8 +79,8 @@ class Store(Protocol):
     def leader(self, turn: Turn) -> Column | None:
         """Return the predictions whose score was shown last."""
 
-    def enter(self, turn: Turn, entry: Entry, predictions: Column) -> None:
-        """Keep a submission that was charged just now, with its predictions if it leads."""
+    def enter(self, turn: Turn, charge: int, entry: Entry, predictions: Column) -> None:
+        """Keep a submission that was charged before, with its predictions if it leads."""
 
 
 @dataclass(slots=True)
@@ -105,9 +105,9 @@ class MemoryStore:
         del turn
         return self.held
 
-    def confirm(self, turn: Turn, predictions: Column) -> None:
+    def confirm(self, turn: Turn, charge: int, predictions: Column) -> None:
         """Keep them."""
-        del turn
+        del turn, charge
         self.held = predictions
 
     def entries(self, turn: Turn) -> list[Entry]:
@@ -120,16 +120,20 @@ class MemoryStore:
         del turn
         return self.best
 
-    def enter(self, turn: Turn, entry: Entry, predictions: Column) -> None:
+    def enter(self, turn: Turn, charge: int, entry: Entry, predictions: Column) -> None:
         """Keep a submission."""
-        del turn
+        del turn, charge
         self.board.append(entry)
         if entry.score is not None:
             self.best = predictions
 
 
 class FileStore:
-    """In the file of the ledger, within the same transaction as the charge."""
+    """In the file of the ledger, but never in the transaction of a charge.
+
+    What is written, and whether there is room for it, depends on the answer: were both to fail
+    together, a full disk would tell the answer for nothing.
+    """
 
     __slots__ = ()
 
@@ -142,9 +146,9 @@ class FileStore:
         """Return the predictions that hold."""
         return _last(turn.connection, "confirmed")
 
-    def confirm(self, turn: Turn, predictions: Column) -> None:
+    def confirm(self, turn: Turn, charge: int, predictions: Column) -> None:
         """Write them."""
-        write_confirmed(turn.connection, turn.spent.answers, predictions)
+        write_confirmed(turn.connection, charge, predictions)
 
     def entries(self, turn: Turn) -> list[Entry]:
         """Read all submissions."""
@@ -160,7 +164,7 @@ class FileStore:
         """Read the leader's predictions."""
         return _last(turn.connection, "submissions")
 
-    def enter(self, turn: Turn, entry: Entry, predictions: Column) -> None:
+    def enter(self, turn: Turn, charge: int, entry: Entry, predictions: Column) -> None:
         """Write a submission."""
         score = entry.score
         shown = (None,) * 3 if score is None else (score.value, score.lower, score.upper)
@@ -168,7 +172,7 @@ class FileStore:
             "INSERT INTO submissions SELECT coalesce(max(number), 0) + 1, ?, ?, ?, ?, ?, ?, ? "
             "FROM submissions",
             (
-                turn.spent.answers,
+                charge,
                 entry.name,
                 *shown,
                 entry.bits,

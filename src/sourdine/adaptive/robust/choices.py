@@ -7,6 +7,7 @@ theorem), or *broken* (one of them succeeds).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil, log
 from typing import TYPE_CHECKING
 
 from sourdine.adaptive.robust import sizes
@@ -21,8 +22,11 @@ __all__ = ["BROKEN", "CHOICES", "PROVED", "SURVIVED", "Choice", "Need"]
 
 PROVED, SURVIVED, BROKEN = "proved", "survived attacks", "broken"
 WRONG = 0.01
-LOOKS = 2
-"""So many are allowed for each answer: one where the value stands, more where it leaps."""
+WINDOW = 12
+"""Cells to each side of a window, as `Robust` has them."""
+
+STEADY = 2
+"""Looks for each answer where the value only grows: few of its answers need a third one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +58,17 @@ def _table(need: Need, note: str = "no randomness, nothing to find out") -> Choi
     return Choice("exact table", sizes.table_bytes(need.universe), PROVED, note)
 
 
-def _median(need: Need, one: Callable[[float, float], int], what: str) -> Choice:
+def _looks(largest: float, factor: float) -> int:
+    """Return the looks of an answer whose value may have leapt from one end to the other."""
+    return 2 + ceil(log(largest) / log(factor))
+
+
+def _median(need: Need, one: Callable[[float, float], int], what: str, leap: float = 1) -> Choice:
     """Return the private median with as many copies as its proof needs."""
-    copies = copies_needed(LOOKS * need.steps, wrong=WRONG, beta=need.beta, release="exponential")
+    looks = max(STEADY, _looks(leap, (1 + need.accuracy / 4) ** WINDOW))
+    copies = copies_needed(looks * need.steps, wrong=WRONG, beta=need.beta, release="exponential")
     memory = copies * one(0.75 * need.accuracy, WRONG)
-    note = f"Robust, dp-median: {shown(copies, 1)} copies, two looks for each answer"
+    note = f"Robust, dp-median: {shown(copies, 1)} copies, {looks} looks for each answer"
     return Choice(f"private median of {what}", memory, PROVED, note)
 
 
@@ -87,7 +97,7 @@ def _distinct_subsets(need: Need) -> list[Choice]:
     note = "Robust, epsilon0=1.5: 2048 subset queries"
     return [
         Choice("bitset", sizes.bitset_bytes(need.universe), PROVED, "exact"),
-        _median(need, sizes.hll_bytes, "salted HyperLogLogs"),
+        _median(need, sizes.hll_bytes, "salted HyperLogLogs", need.universe),
         *_survived(need, 2048, Choice("32 salted HyperLogLogs", few, SURVIVED, note)),
         Choice("keyed HyperLogLog", one, BROKEN, "8192 subset queries: 0.41 to 2.16 of the truth"),
     ]
@@ -144,18 +154,19 @@ def _f2_insertions(need: Need) -> list[Choice]:
     ]
 
 
-def _noisy_rows(need: Need) -> list[Choice]:
+def _noisy_rows(need: Need, leap: float) -> list[Choice]:
     """Return `RobustF2` with as many rows as its proof needs, where it has one."""
     from sourdine.adaptive.sketches.f2_steps import rows_to_prove  # noqa: PLC0415 - it imports us
 
     alpha = min(need.accuracy, 0.25)
+    looks = max(STEADY, _looks(leap, 4))
     try:
         rows = rows_to_prove(
-            LOOKS * need.steps, noise=0.052 * alpha, tolerance=alpha, beta=need.beta
+            looks * need.steps, noise=0.052 * alpha, tolerance=alpha, beta=need.beta
         )
     except ParameterError:
         return []
-    note = f"RobustF2({shown(rows, 1)}, noise={0.052 * alpha:.3g}): two looks for each answer"
+    note = f"RobustF2({shown(rows, 1)}, noise={0.052 * alpha:.3g}), {looks} looks for each answer"
     return [Choice("RobustF2, many rows", 8 * rows, PROVED, note)]
 
 
@@ -181,11 +192,11 @@ def _f2_plain(need: Need, halves: int, updates: str) -> Choice:
     return Choice("plain AMS", memory, BROKEN, note)
 
 
-def _f2_sketches(need: Need) -> list[Choice]:
+def _f2_sketches(need: Need, leap: float = 1) -> list[Choice]:
     return [
         _table(need),
-        *_noisy_rows(need),
-        _median(need, sizes.ams_bytes, "AMS sketches"),
+        *_noisy_rows(need, leap),
+        _median(need, sizes.ams_bytes, "AMS sketches", leap),
         *_f2_survived(need),
     ]
 
@@ -193,8 +204,9 @@ def _f2_sketches(need: Need) -> list[Choice]:
 def _f2_turnstile(need: Need) -> list[Choice]:
     every = sizes.ams_bytes(need.accuracy / 4, need.beta / need.steps**2)
     copies = shown(need.steps, 1)
+    leap = float(max(need.steps, need.universe)) ** 2
     return [
-        *_f2_sketches(need),
+        *_f2_sketches(need, leap),
         _f2_plain(need, 1, "probes, half as many as rows"),
         Choice("switching", need.steps * every, PROVED, f"Robust, switching: {copies} copies"),
     ]

@@ -258,6 +258,8 @@ def _holds(steps: int, b: float, said: float, rate: float) -> bool:
     log_q = log(steps) - rate
     if b <= 0 or log_q > log(b):
         return False
+    if b >= 1:
+        return True
     apart = b * (log(b) - log_q) + (1 - b) * (log1p(-b) - log1p(-exp(log_q)))
     return apart >= steps * said * (1 + _SLACK)
 

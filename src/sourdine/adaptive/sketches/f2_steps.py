@@ -61,8 +61,8 @@ __all__ = ["HIGH", "LOW", "proved_looks", "rows_to_prove", "survived_answers"]
 LOW, HIGH = 0.8, 1.25
 """A reading between these multiples of the scale is accepted; else the scale follows it."""
 
-LATTICE_ERROR = 1e-6
-"""More than what rounding the rows to the lattice, and floats, add to a relative error."""
+LATTICE_STEPS = 2.0**24
+"""Steps of the lattice below the clip, at least: rounding adds less than one to an error."""
 
 MOST = 1 << 50
 
@@ -135,7 +135,7 @@ def _holds(  # noqa: PLR0913, PLR0917 - the symbols of the theorem
     if tau >= 1 / 2:
         return False
     stretch = tau / (LOW - tau)
-    epsilon = min((alpha - LATTICE_ERROR - b - stretch) / (1 + stretch), 1.0)
+    epsilon = min((alpha - clip / LATTICE_STEPS - b - stretch) / (1 + stretch), 1.0)
     if epsilon <= 0 or 2 * (1 - b - epsilon) <= HIGH + tau:
         return False
     log_q = log(2 * looks) - rows * min(epsilon**2 / 4 - epsilon**3 / 6, epsilon**2 / 6)
