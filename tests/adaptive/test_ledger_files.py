@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import re
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -356,10 +355,13 @@ def test_a_fork_inside_a_turn_ends_the_child_and_not_the_ledger(tmp_path):
 
 
 def test_a_file_in_another_mode_is_put_right(tmp_path):
+    """With a write-ahead log, a copy of the file alone would have forgotten the latest charges."""
     path = tmp_path / "a.ledger"
     ledger = TranscriptLedger(100, path=path)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA journal_mode = WAL")
-    ledger.charge_bit(answer=True)
-    shutil.copy(path, tmp_path / "copy.ledger")
-    assert TranscriptLedger.open(tmp_path / "copy.ledger").spent.answers == 1
+    for mode in ("WAL", "PERSIST"):
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(f"PRAGMA journal_mode = {mode}")
+        ledger.charge_bit(answer=True)
+        with closing(sqlite3.connect(path)) as connection:
+            assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    assert ledger.spent.answers == 2
