@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test lint format bench audit simulate clean
+.PHONY: demo test lint format bench audit examples simulate clean
 
 demo: $(VENV)/.ready ## the main job on real data: a picture and a table
 	$(BIN)/sourdine demo --out demo
@@ -21,6 +21,11 @@ lint: $(VENV)/.ready ## style, types and the floors of the house
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+examples: $(VENV)/.ready ## three small stories with a picture each, in examples/out
+	$(BIN)/python examples/agent_loop.py
+	$(BIN)/python examples/ten_thousand_queries.py
+	$(BIN)/python examples/fooled_sketch.py
 
 audit: $(VENV)/.ready ## exact worst case and sampling of the registered mechanisms
 	$(BIN)/sourdine audit
