@@ -41,10 +41,9 @@ class ShortLook(PlainLook):
 
     __slots__ = ()
 
-    def cell(self, question: Any) -> Cell | None:  # noqa: ANN401
+    def cell(self, question: Any) -> Cell:  # noqa: ANN401
         """Return the cell with a short step."""
-        cell = super().cell(question)
-        return None if cell is None else Cell(cell.steps, short=True)
+        return Cell(super().cell(question).steps, short=True)
 
 
 @dataclass

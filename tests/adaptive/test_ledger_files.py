@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 import os
+import random
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +25,7 @@ from sourdine.adaptive.ledger import (
     Spent,
     TranscriptLedger,
 )
+from sourdine.adaptive.ledger.turn import TOLD
 from sourdine.book import Book, Kind
 from sourdine.errors import (
     BudgetExceededError,
@@ -92,11 +96,11 @@ def test_a_custom_dependence_is_given_again(tmp_path):
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE answers SET yes = 0",
+        "UPDATE answers SET told = zeroblob(24)",
         "DELETE FROM answers",
-        "INSERT OR REPLACE INTO answers VALUES (1, 't', 'w', 0, 0, 0.0)",
-        "INSERT INTO answers VALUES (7, 't', 'w', 2, 0, 0.0)",
-        "INSERT INTO answers VALUES (NULL, 't', 'w', 2, 0, 0.0)",
+        "INSERT OR REPLACE INTO answers VALUES (1, 't', 'w', zeroblob(24))",
+        "INSERT INTO answers VALUES (7, 't', 'w', zeroblob(24))",
+        "INSERT INTO answers VALUES (NULL, 't', 'w', zeroblob(24))",
         "UPDATE terms SET n = 1000000",
         "DELETE FROM terms",
         "INSERT INTO terms SELECT * FROM terms",
@@ -115,23 +119,40 @@ def test_the_file_only_grows(tmp_path, statement):
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        "0, 0, 0.0",
-        "2, 0, 0.5",
-        "3, 0, 0.0",
-        "1, 0, -1.0",
-        "1, 0, 'x'",
-        "1, 0, 9e999",
-        "'x', 0, 0.0",
-    ],
+    "told", [(0, 0, 0.0), (2, 0, 0.5), (3, 0, 0.0), (1, 0, -1.0), (1, 0, float("inf"))]
 )
-def test_lines_that_do_not_add_up_are_refused(tmp_path, line):
+def test_lines_that_do_not_add_up_are_refused(tmp_path, told):
     path = tmp_path / "x.ledger"
     TranscriptLedger(50, path=path).charge_bit(answer=True)
-    append(path, f"INSERT INTO answers VALUES (2, 't', 'w', {line})")  # noqa: S608
+    append(path, f"INSERT INTO answers VALUES (2, 't', 'w', x'{TOLD.pack(*told).hex()}')")  # noqa: S608
     with pytest.raises(ParameterError, match="lines do not add up"):
         TranscriptLedger.open(path)
+
+
+@pytest.mark.parametrize("told", ["1", "'x'", "x'00'", "zeroblob(25)"])
+def test_lines_that_cannot_be_read_are_refused(tmp_path, told):
+    path = tmp_path / "x.ledger"
+    TranscriptLedger(50, path=path).charge_bit(answer=True)
+    append(path, f"INSERT INTO answers VALUES (2, 't', 'w', {told})")  # noqa: S608
+    with pytest.raises(ParameterError, match="a line cannot be read"):
+        TranscriptLedger.open(path)
+
+
+def test_a_line_takes_as_much_room_whatever_it_says(tmp_path):
+    """Else a disk without room for one more page would refuse yes and take no, for nothing."""
+    path, chance = tmp_path / "x.ledger", random.Random(3)  # noqa: S311 - no secret
+    ledger = TranscriptLedger(10**6, path=path)
+    for _ in range(60):
+        grown = []
+        for answer in (True, False):
+            copy = shutil.copy(path, tmp_path / "copy.ledger")
+            TranscriptLedger.open(copy).charge_bit(answer, "a question of some length " * 8)
+            grown.append(Path(copy).stat().st_size)
+        assert grown[0] == grown[1]
+        ledger.charge_bit(chance.random() < 0.5, "a question of some length " * 8)
+    ledger.charge_value(10**9)
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT DISTINCT length(told) FROM answers").fetchall() == [(24,)]
 
 
 def append(path, statement):
@@ -365,3 +386,18 @@ def test_a_file_in_another_mode_is_put_right(tmp_path):
         with closing(sqlite3.connect(path)) as connection:
             assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
     assert ledger.spent.answers == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_child_cannot_use_its_parents_turn():
+    ledger = TranscriptLedger(100)
+    with ledger.turn() as turn:
+        child = os.fork()
+        if not child:
+            try:
+                turn.bit(answer=True)
+            except SourdineError:
+                os._exit(3)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 3

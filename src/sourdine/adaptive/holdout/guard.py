@@ -174,7 +174,7 @@ class GuardedHoldout:
 
         The answer is charged, and the charge is on the disk, before anything else follows from it:
         a process that is killed in between has paid for a yes and keeps the old predictions. Of
-        two that were confirmed at once the later one is kept.
+        two that were confirmed at once the one that was stored last is kept.
 
         Parameters
         ----------

@@ -112,7 +112,7 @@ class Leaderboard:
     def submit(self, name: str, predictions: object) -> Standing:
         """Compare predictions with the leader's; show their score if they lead now.
 
-        The first submission always leads. Whether there is room left for an answer never depends
+        The first submission always leads. Whether it leads is charged before its score is. Whether there is room left for an answer never depends
         on which one it is (``test_refusal_does_not_depend_on_the_answer``).
         """
         if not isinstance(name, str) or not name.strip():
@@ -125,15 +125,17 @@ class Leaderboard:
         losses = guard._losses(given)
         with guard._turn() as turn:
             leader = guard._store.leader(turn)
-            before = turn.spent.bits
-            leads = leader is None
+            leads, bits = leader is None, 0.0
             if leader is not None:
                 self._require_room(turn)
                 leads = self._beats(guard._losses(leader) - losses, turn)
-                turn.bit(leads, f"submission of {name}")
-            average = 1.0 - float(losses.mean())
-            score = rounded(average, self.step, self._finest, turn) if leads else None
-            bits, charge = turn.spent.bits - before, turn.spent.answers
+                bits = turn.bit(leads, f"submission of {name}")
+            charge = turn.spent.answers
+        score = None
+        if leads:
+            with guard._turn() as turn:
+                score = rounded(1.0 - float(losses.mean()), self.step, self._finest, turn)
+                bits, charge = bits + score.bits, turn.spent.answers
         entry = Entry(name, score and replace(score, bits=bits), bits)
         with guard.ledger.turn() as turn:
             guard._store.enter(turn, charge, entry, given)

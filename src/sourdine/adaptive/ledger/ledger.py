@@ -51,8 +51,7 @@ CREATE TABLE terms (
     dependence TEXT NOT NULL, target TEXT, name TEXT
 );
 CREATE TABLE answers (
-    number INTEGER PRIMARY KEY, time TEXT NOT NULL, what TEXT NOT NULL, yes INTEGER NOT NULL,
-    no INTEGER NOT NULL, value_bits REAL NOT NULL
+    number INTEGER PRIMARY KEY, time TEXT NOT NULL, what TEXT NOT NULL, told BLOB NOT NULL
 );
 {only_grows("answers")}{only_one("terms")}"""
 

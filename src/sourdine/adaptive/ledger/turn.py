@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from math import inf
+from sqlite3 import DatabaseError
+from struct import Struct, error
 from typing import TYPE_CHECKING, Protocol
 
 from sourdine.adaptive.ledger.codes import Spent
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
     from sourdine.adaptive.ledger.ledger import TranscriptLedger
 
 __all__ = ["FileLines", "Line", "Lines", "MemoryLines", "Turn", "add_up"]
+
+TOLD = Struct(">QQd")
+"""How many yes, how many no, and the bits of values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +38,13 @@ class Line:
 class Turn:
     """One writer's time alone with a ledger: read, decide, charge."""
 
-    __slots__ = ("_lines", "_over", "charged", "ledger", "spent")
+    __slots__ = ("_lines", "_over", "_process", "charged", "ledger", "spent")
 
     def __init__(self, ledger: TranscriptLedger, lines: Lines) -> None:
         self.ledger = ledger
         self._lines = lines
         self._over = False
+        self._process = os.getpid()
         self.charged = False
         self.spent = lines.spent()
 
@@ -83,10 +90,10 @@ class Turn:
         self._over = True
 
     def _charge(self, told: Spent, dearest: Spent, what: str) -> float:
-        if self._over:
+        if self._over or os.getpid() != self._process:
             raise SourdineError(
-                "a turn must be used before it ends, got one that is over. "
-                "Type with ledger.turn() as turn: turn.bit(answer)."
+                "a turn must be used before it ends, in the process that began it, got one that "
+                "is over. Type with ledger.turn() as turn: turn.bit(answer)."
             )
         limit = self.ledger.limit
         if limit < inf and (after := self.ledger.halfwidth_after(dearest)) > limit:
@@ -143,7 +150,11 @@ class MemoryLines:
 
 
 class FileLines:
-    """Lines of an open file."""
+    """Lines of an open file.
+
+    What was told takes the same bytes whatever it was: a disk without room for one more page must
+    not refuse one answer and take another (``test_a_line_takes_as_much_room_whatever_it_says``).
+    """
 
     __slots__ = ("connection",)
 
@@ -157,22 +168,28 @@ class FileLines:
 
     def read(self, order: str = "ORDER BY number") -> list[Line]:
         """Return all of them."""
-        fields = "number, time, what, yes, no, value_bits"
+        fields = "number, time, what, told"
         rows = self.connection.execute(f"SELECT {fields} FROM answers {order}")  # noqa: S608 - ours
-        return [Line(row[0], row[1], row[2], Spent(row[0], *row[3:])) for row in rows]
+        return [Line(n, when, what, Spent(n, *_unpacked(told))) for n, when, what, told in rows]
 
     def add(self, line: Line) -> None:
         """Write one more."""
-        told = line.spent
+        told = TOLD.pack(line.spent.yes, line.spent.no, line.spent.value_bits)
         self.connection.execute(
-            "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)",
-            (line.number, line.when, line.what, told.yes, told.no, told.value_bits),
+            "INSERT INTO answers VALUES (?, ?, ?, ?)", (line.number, line.when, line.what, told)
         )
 
     def keep(self) -> None:
         """Write to the disk what was charged in a turn that fails."""
         if self.connection.in_transaction:
             self.connection.execute("COMMIT")
+
+
+def _unpacked(told: object) -> tuple[int, int, float]:
+    try:
+        return TOLD.unpack(told)  # type: ignore[arg-type]
+    except (TypeError, error):
+        raise DatabaseError("a line cannot be read") from None
 
 
 def add_up(lines: list[Line]) -> bool:

@@ -140,7 +140,7 @@ class Rows:
             return 0.0
 
     def handed(self) -> Any:  # noqa: ANN401
-        """Return the rows so that a query cannot change them."""
+        """Return the rows so that a query does not change them by mistake."""
         if isinstance(self._rows, dict):
             return dict(self._rows)
         if isinstance(self._rows, np.ndarray):

@@ -45,8 +45,11 @@ class Look(Protocol):
     def cells(self, question: Question) -> list[Cell]:
         """Return the cells that a surprise may be told as."""
 
-    def cell(self, question: Question) -> Cell | None:
-        """Return the cell of the average, None if it is near the guess."""
+    def surprises(self, question: Question) -> bool:
+        """Return whether the average is not near the guess; takes as long for yes as for no."""
+
+    def cell(self, question: Question) -> Cell:
+        """Return the cell of an average that surprised."""
 
     def known(self, question: Question, cell: Cell | None) -> Ends:
         """Return the ends between which the answer says the sample's average is."""
@@ -98,11 +101,13 @@ class PlainLook:
         short = steps if self.hypothesis else []
         return [*map(Cell, steps), *(Cell(step, short=True) for step in short)]
 
-    def cell(self, question: Question) -> Cell | None:
-        """Return the cell of the average, None if it is near the guess."""
-        average = min(max(self.evidence.average(question.query), question.low), question.high)
-        if abs(average - question.guess) <= self.threshold:
-            return None
+    def surprises(self, question: Question) -> bool:
+        """Return whether the average is further from the guess than the threshold."""
+        return abs(self._average(question) - question.guess) > self.threshold
+
+    def cell(self, question: Question) -> Cell:
+        """Return the cell of the average, with a short step where a long one might overshoot."""
+        average = self._average(question)
         cell = Cell(self._gaps(question).cell(average))
         tilt = self._tilt(question, cell)
         if tilt is None or self._divergence - tilt.gain(average) <= self._allowed() - ROUNDING:
@@ -134,6 +139,9 @@ class PlainLook:
         near = min(self.known(question, cell), key=lambda end: abs(end - question.guess))
         target = near if cell.short else self.value(question, cell)
         return self.hypothesis.tilt(question.query, target)
+
+    def _average(self, question: Question) -> float:
+        return min(max(self.evidence.average(question.query), question.low), question.high)
 
     def _allowed(self) -> float:
         """Return the most that the divergence may be after one more surprise."""

@@ -172,17 +172,26 @@ class PrivateLook:
         below, above = self._reach(question)
         return [Cell(step) for step in range(-below, above + 1)]
 
-    def cell(self, question: Question) -> Cell | None:
-        """Return the cell of the noisy average, None if the search goes on."""
+    def surprises(self, question: Question) -> bool:
+        """Return whether the search has found what it waits for."""
         self._looks += 1
-        n, guess = self._evidence.n, question.guess
-        total = int(np.rint(question.query * TICKS).astype(np.int64) @ self._evidence.counts)
-        if not self.fires(abs(total - round(guess * n * TICKS))):
-            return None
-        self._left -= 1
-        average = min(max(self.disturbed(total) / (n * TICKS), question.low), question.high)
+        guess = round(question.guess * self._evidence.n * TICKS)
+        found = self.fires(abs(self._total(question) - guess))
+        self._left -= found
+        return found
+
+    def cell(self, question: Question) -> Cell:
+        """Return the cell of the noisy average of a query that surprised."""
+        ticks = self._evidence.n * TICKS
+        average = self.disturbed(self._total(question)) / ticks
+        inside = min(max(average, question.low), question.high)
         below, above = self._reach(question)
-        return Cell(min(max(round(2 * (average - guess) / self._threshold), -below), above))
+        steps = round(2 * (inside - question.guess) / self._threshold)
+        return Cell(min(max(steps, -below), above))
+
+    def _total(self, question: Question) -> int:
+        """Return the sum of a query over the rows, in ticks."""
+        return int(np.rint(question.query * TICKS).astype(np.int64) @ self._evidence.counts)
 
     def fires(self, gap: int) -> bool:
         """Return whether a noisy gap reaches the noisy threshold, which then is drawn anew."""

@@ -205,6 +205,9 @@ class QueryServer:
     def ask(self, query: Query, *, guess: float | None = None) -> Answer:
         """Return an answer, the ends of the truth and what it cost.
 
+        Whether the guess was near is charged, and on the disk if the ledger is, before anything
+        that takes longer or writes more for one answer than for the other.
+
         Parameters
         ----------
         query
@@ -226,11 +229,13 @@ class QueryServer:
                 self._afford(turn, cells)
                 self._most_bits = max(self._most_bits, turn.spent.bits)
                 nats = min(self.ledger.nats_after(turn.spent), self._look.nats(self.answers + 1))
+                surprised = self._look.surprises(question)
+                bits = turn.bit(surprised, "surprise")
+            cell = None
+            if surprised:
                 cell = self._look.cell(question)
-                bits = turn.bit(cell is not None, "surprise")
-                if cell is not None:
+                with self.ledger.turn() as turn:
                     bits += turn.value(self._tally.levels(cell, cells), "gap")
-            if cell is not None:
                 self.hard += 1
                 self._tally.add(cell)
             answer = self._answer(question, cell, nats, bits)
