@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sourdine.adaptive.server import QueryServer, Universe
@@ -238,3 +239,10 @@ def test_queries_see_the_universe_only():
 def test_bad_universes(universe, error, text):
     with pytest.raises(error, match=text):
         QueryServer({"a": [1, 2]}, universe=universe)
+
+
+def test_what_pandas_writes_for_nothing_is_nothing():
+    rows = {"city": pd.Series(["ulm", pd.NA, "bonn"] * 20, dtype="string")}
+    server = QueryServer(rows, universe={"city": ["ulm", "bonn", pd.NA]}, threshold=0.1)
+    assert server.ask(lambda d: d["city"] == "ulm").value == pytest.approx(1 / 3, abs=0.1)
+    assert len(server.hypothesis) == 3

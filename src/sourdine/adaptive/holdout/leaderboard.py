@@ -112,8 +112,9 @@ class Leaderboard:
     def submit(self, name: str, predictions: object) -> Standing:
         """Compare predictions with the leader's; show their score if they lead now.
 
-        The first submission always leads. Whether it leads is charged before its score is. Whether there is room left for an answer never depends
-        on which one it is (``test_refusal_does_not_depend_on_the_answer``).
+        The first submission always leads. Whether one leads is charged before its score is. Whether
+        there is room left for an answer never depends on which one it is
+        (``test_refusal_does_not_depend_on_the_answer``).
         """
         if not isinstance(name, str) or not name.strip():
             got = "an empty one" if isinstance(name, str) else type(name).__name__

@@ -185,6 +185,8 @@ def _different(name: object, listed: list[Any]) -> list[Any]:
 
 
 def _missing(x: object) -> bool:
+    if type(x).__name__ == "NAType":
+        return True
     return x is None or (isinstance(x, (float, date, np.datetime64)) and x != x)  # noqa: PLR0124
 
 
