@@ -8,6 +8,7 @@ from math import ceil, comb, exp, expm1, log, log1p, log10, sqrt
 import numpy as np
 import pytest
 
+from sourdine.adaptive.ledger.dependence import coin_divergence
 from sourdine.adaptive.robust import (
     ENDLESS,
     Proof,
@@ -21,7 +22,7 @@ from sourdine.adaptive.robust import (
     plan_copies,
 )
 from sourdine.adaptive.robust.median import PrivateMedian
-from sourdine.adaptive.robust.proof import _holds, coin_divergence, step_divergence, stray
+from sourdine.adaptive.robust.proof import _holds, step_divergence, stray
 from sourdine.errors import ParameterError
 from sourdine.mechanisms import Exponential
 from sourdine.noise import SeededSource

@@ -27,7 +27,16 @@ if TYPE_CHECKING:
 
     from sourdine.exact.parameters import Number
 
-__all__ = ["Blocks", "Custom", "Dependence", "Iid", "Markov", "chernoff", "dependence_of"]
+__all__ = [
+    "Blocks",
+    "Custom",
+    "Dependence",
+    "Iid",
+    "Markov",
+    "chernoff",
+    "coin_divergence",
+    "dependence_of",
+]
 
 STEPS = 200
 """Halvings of a search: more than the digits of a float."""
@@ -229,21 +238,27 @@ def chernoff(average: float, nats: float) -> tuple[float, float]:
 
 def _end(average: float, far: float, nats: float) -> float:
     inside, outside = average, far
-    if _divergence(average, outside) <= nats:
+    if coin_divergence(average, outside) <= nats:
         return outside
     for _ in range(STEPS):
         middle = (inside + outside) / 2
         if middle in (inside, outside):
             break
-        if _divergence(average, middle) <= nats:
+        if coin_divergence(average, middle) <= nats:
             inside = middle
         else:
             outside = middle
     return outside
 
 
-def _divergence(a: float, b: float) -> float:
-    """Return the divergence of one coin from another, in nats."""
+def coin_divergence(a: float, b: float) -> float:
+    r"""Return :math:`\mathrm{kl}(a \,\|\, b)`, the divergence of two coins, in nats.
+
+    Examples
+    --------
+    >>> round(coin_divergence(0.3, 0.01), 3), coin_divergence(0.2, 0.2), coin_divergence(0.2, 0)
+    (0.778, 0.0, inf)
+    """
     if a == b:
         return 0.0
     if (b <= 0 and a > 0) or (b >= 1 and a < 1):

@@ -32,12 +32,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sourdine.adaptive.ledger.codes import Spent
 from sourdine.adaptive.ledger.dependence import Dependence, Iid, dependence_of
 from sourdine.adaptive.ledger.turn import FileLines, Line, Lines, MemoryLines, Turn, add_up
+from sourdine.adaptive.thresholds import largest
 from sourdine.book import Alone, Book, Kind, new_identity, now, only_grows, only_one
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import integer, number, positive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
     from sqlite3 import Connection
 
@@ -54,9 +55,6 @@ CREATE TABLE answers (
     number INTEGER PRIMARY KEY, time TEXT NOT NULL, what TEXT NOT NULL, told BLOB NOT NULL
 );
 {only_grows("answers")}{only_one("terms")}"""
-
-ENDLESS = 1 << 40
-"""More answers than anyone asks for."""
 
 LEDGER = Kind(noun="ledger", mark=b"SouT", version=1, schema=LEDGER_TABLES)
 
@@ -300,7 +298,7 @@ class TranscriptLedger:
         def rare(more: int) -> bool:
             return fits(more, 0) and fits(more, 1)
 
-        return Remaining(bits, _most(worst), _most(rare))
+        return Remaining(bits, largest(worst), largest(rare))
 
     def _keep(self, book: Book) -> None:
         kept = _terms(book)
@@ -363,14 +361,3 @@ def _dearest(spent: Spent, more: int) -> list[int]:
     even = (spent.no - spent.yes + more) / 2
     low = min(max(int(even), 0), more)
     return [low, min(low + 1, more)]
-
-
-def _most(fits: Callable[[int], bool]) -> int:
-    """Return the largest number that fits, where all smaller ones do too."""
-    low, high = 0, 1
-    while high < ENDLESS and fits(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sourdine.adaptive.robust.proof import coin_divergence
+from sourdine.adaptive.ledger.dependence import coin_divergence
 from sourdine.errors import ParameterError
 from sourdine.exact import at_least, integer, number
 

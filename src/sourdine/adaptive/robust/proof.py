@@ -51,19 +51,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sourdine.adaptive.ledger.dependence import coin_divergence
+from sourdine.adaptive.thresholds import largest
 from sourdine.errors import ParameterError
 from sourdine.exact import integer, number, positive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from sourdine.exact.parameters import Number
 
     Floats = NDArray[np.float64]
 
-__all__ = ["ENDLESS", "Proof", "certified_steps", "coin_divergence", "step_divergence", "stray"]
+__all__ = ["ENDLESS", "Proof", "certified_steps", "step_divergence", "stray"]
 
 ENDLESS = (1 << 63) - 1
 """The number of steps where no step is one too many."""
@@ -109,19 +109,6 @@ class Proof:
         steps = "any number of" if self.steps == ENDLESS else str(self.steps)
         chance = "always" if not self.beta else f"with probability {1 - self.beta:g}"
         return f"{steps} adaptive steps right {chance}: {self.grounds}"
-
-
-def coin_divergence(a: float, b: float) -> float:
-    r"""Return :math:`\mathrm{kl}(a \,\|\, b)`, the divergence of two coins, in nats.
-
-    Examples
-    --------
-    >>> round(coin_divergence(0.3, 0.01), 3), coin_divergence(0.2, 0.2)
-    (0.778, 0.0)
-    """
-    heads = a * log(a / b) if a else 0.0
-    tails = (1 - a) * (log1p(-a) - log1p(-b)) if a < 1 else 0.0
-    return heads + tails
 
 
 def step_divergence(sample: int, copies: int, epsilon0: float) -> float:
@@ -250,7 +237,7 @@ def certified_steps(  # noqa: PLR0913 - the arguments are the theorem's
     def proved(steps: int) -> bool:
         return any(_holds(steps, failure - steps * lost, said, rate) for lost, rate in terms)
 
-    return _largest(proved, integer(limit, "limit", least=1))
+    return largest(proved, integer(limit, "limit", least=1))
 
 
 def _holds(steps: int, b: float, said: float, rate: float) -> bool:
@@ -262,16 +249,3 @@ def _holds(steps: int, b: float, said: float, rate: float) -> bool:
         return True
     apart = b * (log(b) - log_q) + (1 - b) * (log1p(-b) - log1p(-exp(log_q)))
     return apart >= steps * said * (1 + _SLACK)
-
-
-def _largest(proved: Callable[[int], bool], limit: int) -> int:
-    if not proved(1):
-        return 0
-    low, high = 1, 2
-    while high <= limit and proved(high):
-        low, high = high, 2 * high
-    high = min(high, limit + 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if proved(middle) else (low, middle)
-    return low

@@ -7,6 +7,7 @@ from math import log2
 from typing import TYPE_CHECKING
 
 from sourdine.adaptive.ledger import Spent
+from sourdine.adaptive.thresholds import largest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from sourdine.adaptive.ledger import TranscriptLedger
 
 __all__ = ["Left", "left_until"]
-
-ENDLESS = 1 << 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +62,6 @@ def left_until(target: Fraction, ledger: TranscriptLedger, levels: Callable[[int
         return ledger.halfwidth_after(told) <= target
 
     return Left(
-        _most(lambda m: fits(m, 0) and fits(m - 1, 1)),
-        _most(lambda m: fits(0, m) and fits(1, m - 1)),
+        largest(lambda m: fits(m, 0) and fits(m - 1, 1)),
+        largest(lambda m: fits(0, m) and fits(1, m - 1)),
     )
-
-
-def _most(fits: Callable[[int], bool]) -> int:
-    """Return the largest number that fits, where all smaller ones do too."""
-    low, high = 0, 1
-    while high < ENDLESS and fits(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low

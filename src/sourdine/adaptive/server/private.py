@@ -38,6 +38,7 @@ import numpy as np
 from sourdine import noise
 from sourdine.adaptive.information import likely_loss
 from sourdine.adaptive.server.gaps import Cell
+from sourdine.adaptive.thresholds import largest
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import integer
 from sourdine.mechanisms import AboveThreshold, Laplace
@@ -252,19 +253,14 @@ def _planned(privacy: Guarantee | Concentrated, n: int, threshold: float, beta: 
         nu = laplace_error(search.query_scale, beta / 3 / (HORIZON * (HORIZON + 1)))
         return (laplace_error(search.threshold_scale, beta / 3 / hard) + nu) / n
 
-    low, high = 0, 1
-    while error(high) <= threshold / 2:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if error(middle) <= threshold / 2 else (low, middle)
-    if not low:
+    most = largest(lambda hard: error(hard) <= threshold / 2)
+    if not most:
         raise ParameterError(
             f"threshold must be at least {2 * error(1):.3g} for this privacy and {n} rows, got "
             f"{threshold:g}: the noise of a single surprise would hide it. Type a wider threshold "
             "or a larger epsilon, or hard=1 all the same."
         )
-    return low
+    return most
 
 
 def _read(privacy: object) -> Guarantee | Concentrated:

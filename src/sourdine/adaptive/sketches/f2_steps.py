@@ -54,6 +54,7 @@ from __future__ import annotations
 
 from math import exp, log, log1p, sqrt
 
+from sourdine.adaptive.thresholds import largest
 from sourdine.errors import ParameterError
 
 __all__ = ["HIGH", "LOW", "proved_looks", "rows_to_prove", "survived_answers"]
@@ -82,15 +83,7 @@ def proved_looks(*, rows: int, noise: float, clip: float, tolerance: float, beta
             for share in range(1, 16)
         )
 
-    if not holds(1):
-        return 0
-    low, high = 1, 2
-    while high < MOST and holds(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
+    return largest(holds, MOST)
 
 
 def rows_to_prove(
