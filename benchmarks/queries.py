@@ -214,6 +214,7 @@ def main() -> int:
     with Progress() as bar:
         plain, hidden, gaps = attacks(scale, bar), private(scale, bar), adversary(scale, bar)
     text = "\n".join([*tables(plain, hidden), *bounds(gaps), ""])
+    OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(text)
     sys.stdout.write(text)
     first = plain[0].server.certificate().halfwidth
