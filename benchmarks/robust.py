@@ -190,6 +190,7 @@ def main() -> int:
             progress.console.print(lines[-1])
     console.print(table)
     note = f"Seeds: {given.seeds}, accuracy {ALPHA}, {monotonic() - began:.0f} s in all."
+    OUT.parent.mkdir(exist_ok=True)
     OUT.write_text("\n".join(["# Robust around AMS", "", note, "", *lines]) + "\n")
     return 0
 
