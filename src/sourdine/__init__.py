@@ -21,6 +21,7 @@ The rooms, ground floor first; each imports only those before it:
 ``adaptive``     answers that stay true when the next question depends on the last one
 ``plan``         what an answer will cost, before paying
 ``session``      one budget for many answers, with a ledger
+``lab``          every figure of the sources redrawn, every claim judged
 ===============  ==============================================================================
 """
 
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
         central,
         data,
         exact,
+        lab,
         laws,
         local,
         mechanisms,
@@ -71,8 +73,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _ROOMS = (
-    "adaptive", "audit", "bounds", "central", "data", "exact", "laws", "local", "mechanisms",
-    "noise", "plan", "privacy", "session", "tally",
+    "adaptive", "audit", "bounds", "central", "data", "exact", "lab", "laws", "local",
+    "mechanisms", "noise", "plan", "privacy", "session", "tally",
 )  # fmt: skip
 _NAMES = {
     **dict.fromkeys(("count", "histogram", "mean", "proportion", "sum", "variance"), "central"),
@@ -105,6 +107,7 @@ __all__ = [
     "data",
     "exact",
     "histogram",
+    "lab",
     "laws",
     "local",
     "mean",

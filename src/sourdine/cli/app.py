@@ -11,6 +11,7 @@ import typer
 from sourdine import __version__
 from sourdine.cli.commands import add_local, add_plans, add_statistics
 from sourdine.cli.guard import guard
+from sourdine.cli.lab import lab
 from sourdine.cli.streams import complain, give_up
 from sourdine.cli.wording import as_typed
 from sourdine.errors import BudgetExceededError, SourdineError
@@ -38,6 +39,7 @@ add_local(app)
 add_plans(plan)
 app.add_typer(plan, name="plan")
 app.add_typer(guard, name="guard")
+app.add_typer(lab, name="lab")
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback

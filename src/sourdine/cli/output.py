@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-__all__ = ["notes", "picture", "print_table"]
+__all__ = ["notes", "picture", "print_table", "print_words"]
 
 
 def print_table(console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -23,6 +23,16 @@ def print_table(console: Console, heads: Sequence[str], rows: Sequence[Sequence[
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0))
     for head in heads:
         table.add_column(Text(head), justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console.print(table)
+
+
+def print_words(console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table of sentences, which may run over several lines; the first column may not."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0))
+    for i, head in enumerate(heads):
+        table.add_column(Text(head), no_wrap=i == 0, overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))
     console.print(table)

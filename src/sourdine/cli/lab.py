@@ -1,0 +1,182 @@
+"""``sourdine lab``: figures of the documents redrawn, claims judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from sourdine.lab.claims.claim import Claim, Judged
+    from sourdine.lab.experiment import Experiment
+    from sourdine.lab.page import Shown
+    from sourdine.lab.runner import Runner
+
+__all__ = ["lab"]
+
+lab = typer.Typer(
+    no_args_is_help=True,
+    help="Every figure of the documents that Sourdine grew out of, redrawn; every claim, judged.",
+    epilog="Begin here:\n\n$ sourdine lab list\n\n$ sourdine lab run canesse-4 --quick\n\n"
+    "$ sourdine lab claims",
+)
+
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where results go.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Settings that take seconds.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="NUMBER", help="The seed of all chance.")]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", metavar="NUMBER", min=1, help="Processes; one a core if left out."),
+]
+
+
+@lab.command(name="list")
+def list_all() -> None:
+    """Show all experiments."""
+    from rich.console import Console  # noqa: PLC0415 - commands load what they need
+
+    from sourdine.cli.output import print_words  # noqa: PLC0415
+    from sourdine.lab.registry import all_experiments  # noqa: PLC0415
+
+    rows = [(e.name, " ".join(e.ids), e.title) for e in all_experiments().values()]
+    print_words(Console(), ("experiment", "rows", "what it shows"), rows)
+
+
+@lab.command()
+def run(
+    names: Annotated[list[str], typer.Argument(metavar="NAMES", help="Experiments, or rows.")],
+    *,
+    quick: Quick = False,
+    out: Out = Path("lab"),
+    seed: Seed = 1,
+    workers: Workers = None,
+) -> None:
+    """Run some experiments, by name or by row (C11, A9), and draw their figures."""
+    from sourdine.lab.claims import verdicts  # noqa: PLC0415 - commands load what they need
+    from sourdine.lab.registry import chosen  # noqa: PLC0415
+
+    experiments = chosen(names)
+    rows = {row for e in experiments for row in e.ids}
+    claims = [claim for claim in verdicts.chosen([]) if claim.row in rows]
+    _write(experiments, claims, out, quick=quick, seed=seed, workers=workers)
+
+
+@lab.command(name="all")
+def run_all(
+    *, quick: Quick = False, out: Out = Path("lab"), seed: Seed = 1, workers: Workers = None
+) -> None:
+    """Run all experiments, judge all claims, and write one page: lab.html."""
+    from sourdine.lab.claims import verdicts  # noqa: PLC0415 - commands load what they need
+    from sourdine.lab.registry import all_experiments  # noqa: PLC0415
+
+    experiments = list(all_experiments().values())
+    _write(experiments, verdicts.chosen([]), out, quick=quick, seed=seed, workers=workers)
+
+
+@lab.command()
+def claims(
+    rows: Annotated[
+        list[str] | None, typer.Argument(metavar="ROWS", help="As C5; all if left out.")
+    ] = None,
+    *,
+    record: Annotated[
+        bool, typer.Option("--record", help="Record the verdicts, for later runs to compare with.")
+    ] = False,
+    workers: Workers = None,
+) -> None:
+    """Judge the claims of the documents by what is computed.
+
+    Exits with status 1 if a verdict is not the recorded one, or if it does not change when the
+    printed and the other form of the claim are exchanged.
+    """
+    from rich.console import Console  # noqa: PLC0415 - commands load what they need
+
+    from sourdine.cli.output import print_words  # noqa: PLC0415
+    from sourdine.lab.claims import verdicts  # noqa: PLC0415
+
+    with _bar() as bar:
+        judged = _judged(verdicts.chosen(rows or []), bar, workers)
+    if record:
+        verdicts.record(judged)
+    table = [(j.claim.id, j.verdict.value, j.claim.statement, j.words, j.where) for j in judged]
+    heads = ("row", "verdict", "the document", "what decides", "code")
+    print_words(Console(), heads, table)
+    troubles = verdicts.troubles(judged)
+    for trouble in troubles:
+        typer.echo(trouble, err=True)
+    if troubles:
+        raise typer.Exit(1)
+
+
+def _write(  # noqa: PLR0913 - what, where and how
+    experiments: list[Experiment],
+    claims: list[Claim[Any]],
+    out: Path,
+    *,
+    quick: bool,
+    seed: int,
+    workers: int | None,
+) -> None:
+    from sourdine.lab.page import page  # noqa: PLC0415 - commands load what they need
+    from sourdine.lab.runner import Runner  # noqa: PLC0415
+
+    for folder in ("figures", "numbers"):
+        (out / folder).mkdir(parents=True, exist_ok=True)
+    runner = Runner(out / "parts", quick=quick, seed=seed, workers=workers)
+    with _bar() as bar:
+        shown = _drawn(experiments, runner, out, bar)
+        judged = _judged(claims, bar, workers)
+    path = out / "lab.html"
+    path.write_text(page(shown, judged, quick=quick, seed=seed), "utf-8")
+    typer.echo(f"{len(shown)} figures, {len(judged)} claims: open {path}")
+
+
+def _drawn(
+    experiments: list[Experiment],
+    runner: Runner,
+    out: Path,
+    bar: Progress,
+) -> list[Shown]:
+    from sourdine.lab.page import Shown  # noqa: PLC0415 - commands load what they need
+
+    sizes = {e.name: len(e.split(quick=runner.quick, seed=runner.seed)) for e in experiments}
+    task = bar.add_task("figures", total=sum(sizes.values()))
+    there: dict[str, int] = {}
+
+    def done(experiment: Experiment, parts: int, _: int) -> None:
+        there[experiment.name] = parts
+        bar.update(task, description=experiment.name, completed=sum(there.values()))
+
+    shown = {}
+    for experiment, table in runner.run(experiments, done):
+        table.save(out / "numbers" / f"{experiment.name}.csv")
+        shown[experiment.name] = one = Shown(experiment, experiment.figure(table), table)
+        one.save(out / "figures")
+    bar.update(task, description="figures")
+    return [shown[e.name] for e in experiments]
+
+
+def _judged(claims: list[Claim[Any]], bar: Progress, workers: int | None) -> list[Judged]:
+    from sourdine.lab.claims import verdicts  # noqa: PLC0415 - commands load what they need
+
+    task = bar.add_task("claims", total=len(claims))
+    return verdicts.judge(claims, lambda _: bar.advance(task), workers=workers)
+
+
+def _bar() -> Progress:
+    from rich.console import Console  # noqa: PLC0415 - commands load what they need
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    words = TextColumn("{task.description:<24}")
+    return Progress(
+        words, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=Console(stderr=True)
+    )

@@ -1,0 +1,1 @@
+"""Every claim of the documents, judged by what is computed."""

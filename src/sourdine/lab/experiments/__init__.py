@@ -1,0 +1,1 @@
+"""One module an experiment, by document."""

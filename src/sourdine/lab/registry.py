@@ -1,0 +1,53 @@
+"""All experiments: one module each, found by looking into the folder."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from pkgutil import walk_packages
+
+from sourdine.errors import ParameterError
+from sourdine.lab import experiments
+from sourdine.lab.experiment import Experiment
+
+__all__ = ["all_experiments", "chosen"]
+
+
+@cache
+def all_experiments() -> dict[str, Experiment]:
+    """Return every experiment by its name, in the order of the documents and their figures."""
+    found = {}
+    for module in walk_packages(experiments.__path__, f"{experiments.__name__}."):
+        experiment = getattr(import_module(module.name), "EXPERIMENT", None)
+        if isinstance(experiment, Experiment):
+            found[experiment.name] = experiment
+    return dict(sorted(found.items(), key=lambda item: _place(item[0])))
+
+
+def chosen(words: list[str]) -> list[Experiment]:
+    """Return the experiments that words name: a name, or the id of a row of the sources."""
+    everything = all_experiments()
+    picked: dict[str, Experiment] = {}
+    for word in words:
+        fits = {
+            name: experiment
+            for name, experiment in everything.items()
+            if word.lower() in (name, *experiment.redraws) or word.upper() in experiment.ids
+        }
+        if not fits:
+            known = [*everything, *(i for e in everything.values() for i in e.ids)]
+            near = get_close_matches(word, known, n=1) or ["canesse-4"]
+            raise ParameterError(
+                f"an experiment must be one that 'sourdine lab list' shows, got {word}. "
+                f"Type sourdine lab run {near[0]}."
+            )
+        picked |= fits
+    return list(picked.values())
+
+
+def _place(name: str) -> tuple[int, int, str]:
+    document, _, number = name.partition("-")
+    order = ("canesse", "audibert", "couchot", "dubois", "stemmer", "today")
+    place = order.index(document) if document in order else len(order)
+    return place, int(number) if number.isdecimal() else 1000, name
