@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test lint format bench audit examples simulate clean
+.PHONY: demo test lint format bench lab docs audit examples simulate clean
 
 demo: $(VENV)/.ready ## the main job on real data: a picture and a table
 	$(BIN)/sourdine demo --out demo
@@ -30,11 +30,18 @@ examples: $(VENV)/.ready ## three small stories with a picture each, in examples
 audit: $(VENV)/.ready ## exact worst case and sampling of the registered mechanisms
 	$(BIN)/sourdine audit
 
-bench: .venv-bench/.ready ## speed beside NumPy, OpenDP, diffprivlib, pure-ldp and multi-freq-ldpy, in one process
-	.venv-bench/bin/python benchmarks/startup.py
-	.venv-bench/bin/python benchmarks/noise.py
-	.venv-bench/bin/python benchmarks/quantiles.py
-	.venv-bench/bin/python benchmarks/local.py
+BENCHMARKS := startup noise quantiles local accuracy
+
+bench: .venv-bench/.ready $(VENV)/.ready ## one table and one picture: Sourdine beside NumPy, OpenDP, diffprivlib, pure-ldp, multi-freq-ldpy
+	@for name in $(BENCHMARKS); do .venv-bench/bin/python benchmarks/$$name.py || echo "$$name: a promise was missed"; done
+	$(BIN)/python benchmarks/table.py
+
+lab: $(VENV)/.ready ## every figure of the sources redrawn, every claim judged: lab/lab.html
+	$(BIN)/sourdine lab all
+
+docs: $(VENV)/.ready ## the manual, in docs/_build/html
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
 
 simulate: $(VENV)/.ready ## two hours: coverage of intervals, surveys, densities, large tables, adversaries, fuzzed calls, kills
 	$(BIN)/python benchmarks/coverage.py
@@ -52,7 +59,7 @@ simulate: $(VENV)/.ready ## two hours: coverage of intervals, surveys, densities
 	SOURDINE_FUZZ=10020 $(BIN)/python -m pytest -q tests/central/test_fuzz.py
 
 $(VENV)/.ready: pyproject.toml constraints.txt
-	$(call make_venv,$(VENV),dev$(comma)plot,constraints.txt)
+	$(call make_venv,$(VENV),dev$(comma)plot$(comma)docs,constraints.txt)
 
 .venv-bench/.ready: pyproject.toml constraints-bench.txt
 	$(call make_venv,.venv-bench,bench,constraints-bench.txt)
@@ -69,4 +76,4 @@ define make_venv
 endef
 
 clean:
-	rm -rf .venv .venv-bench demo build dist
+	rm -rf .venv .venv-bench demo lab docs/_build build dist

@@ -32,6 +32,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from record import Beside, write
 from sourdine.local.categorical import (
     HadamardResponse,
     LocalHashing,
@@ -291,6 +292,22 @@ def cells(row: Row) -> list[list[str]]:
     return lines or [[*ours, "not installed", "-", "-", "-", "not measured"]]
 
 
+def beside(row: Row) -> list[Beside]:
+    """Return a job beside each peer that does it."""
+    return [
+        Beside(
+            "local privacy",
+            row.name,
+            peer.name,
+            row.nanoseconds,
+            peer.nanoseconds,
+            "ns a person",
+            None if peer.target is None else peer.nanoseconds >= peer.target * row.nanoseconds,
+        )
+        for peer in row.peers
+    ]
+
+
 def main() -> int:
     """Measure, print, write, and judge."""
     quick = "--quick" in sys.argv[1:]
@@ -316,6 +333,7 @@ def main() -> int:
     rule = ["---"] * len(HEADER)
     text = "\n".join("| " + " | ".join(line) + " |" for line in (HEADER, rule, *lines))
     out.write_text(f"# Local randomisers\n\n{title}\n\n{text}\n", encoding="utf-8")
+    write("local", [row for job in jobs for row in beside(job)], quick=quick)
     return 1 if any(line[-1] == "MISSED" for line in lines) else 0
 
 

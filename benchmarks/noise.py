@@ -27,6 +27,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from record import Beside, write
 from sourdine import noise
 from sourdine.audit import repeats_after_fork, timing_leak
 from sourdine.exact import exp_neg
@@ -313,6 +314,16 @@ def cells(row: Row) -> list[str]:
     return out + ["-" if r is None else f"{r:,.1f}x" for r in ratios]
 
 
+def beside(row: Row) -> list[Beside]:
+    """Return a job beside each peer that does it."""
+    seen = row.nanoseconds
+    return [
+        Beside("noise", row.name, peer, seen[OURS], seen[peer], "ns a draw")
+        for peer in PEERS[1:]
+        if peer in seen
+    ]
+
+
 INSTALLED: set[str] = set()
 HEADER = ["ns per draw", *PEERS, *(f"vs {peer}" for peer in PEERS[1:])]
 
@@ -362,6 +373,7 @@ def main() -> int:
         f"{markdown(['target', 'measured', 'verdict'], verdicts)}\n",
         encoding="utf-8",
     )
+    write("noise", [row for job in jobs for row in beside(job)], quick=quick)
     return 1 if any(t.met is False for t in promised) else 0
 
 

@@ -30,6 +30,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 import sourdine as sd
+from record import Beside, write
 
 Floats = NDArray[np.float64]
 Call = Callable[[], object]
@@ -56,6 +57,7 @@ class Line:
     ratio: float | None
     target: str
     met: bool | None
+    beside: Beside | None = None
 
     def cells(self) -> tuple[str, ...]:
         """Return the texts of the row."""
@@ -227,7 +229,12 @@ class Timed:
             return Line(what, mine, "not installed", None, target, None)
         ratio = seconds[peer] / seconds[OURS]
         shown = 1 / ratio if part else ratio
-        return Line(what, mine, f"{seconds[peer] * 1e3:,.2f} ms", shown, target, ratio >= factor)
+        theirs, met = f"{seconds[peer] * 1e3:,.2f} ms", ratio >= factor
+        job = f"{self.m} of {self.n:,} records"
+        times = Beside(
+            "quantiles", job, peer, seconds[OURS] * 1e3, seconds[peer] * 1e3, "ms a call", met
+        )
+        return Line(what, mine, theirs, shown, target, met, times)
 
 
 MILLION = 10**6
@@ -264,6 +271,7 @@ def main() -> int:
     out = Path(__file__).parent / "out" / "quantiles.md"
     out.parent.mkdir(exist_ok=True)
     out.write_text(f"# Quantiles\n\n{platform}\n\n{markdown(lines)}\n", encoding="utf-8")
+    write("quantiles", [line.beside for line in lines if line.beside], quick=quick)
     return 1 if any(line.met is False for line in lines) else 0
 
 

@@ -153,7 +153,7 @@ def _drawn(
     shown = {}
     for experiment, table in runner.run(experiments, done):
         table.save(out / "numbers" / f"{experiment.name}.csv")
-        shown[experiment.name] = one = Shown(experiment, experiment.figure(table), table)
+        shown[experiment.name] = one = Shown(experiment, experiment.figure(table))
         one.save(out / "figures")
     bar.update(task, description="figures")
     return [shown[e.name] for e in experiments]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections import Counter
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
@@ -16,87 +17,136 @@ if TYPE_CHECKING:
 
     from sourdine.lab.claims.claim import Judged
     from sourdine.lab.experiment import Experiment
-    from sourdine.lab.table import Table
 
-__all__ = ["Shown", "page"]
+__all__ = ["DOCUMENTS", "Shown", "document", "page"]
 
-LARGEST = 200_000
-"""A drawing of more characters is put into the page as an image."""
+LARGEST = 250_000
+"""A drawing of more bytes is put into the page as an image of points."""
+DOCUMENTS = {
+    "canesse": "Canesse 2022: private quantiles",
+    "audibert": "Audibert 2024: means, quantiles, lower bounds",
+    "couchot": "Couchot 2023: local privacy of a table",
+    "dubois": "Dubois, Butucea, Kroll and Saumard 2019: densities by wavelets",
+    "stemmer": "Stemmer's lecture 9: adaptive inputs",
+    "today": "What the documents lack: today's methods on the same axes",
+}
+"""The first word of an experiment's name, and what it stands for."""
 
 STYLE = """
-:root{--ink:#1f2933;--grey:#616e7c;--rule:#e4e7eb;--good:#00725a;--mend:#0072b2;--bad:#b34700}
-body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);max-width:60rem;margin:2rem auto}
-body{padding:0 1rem}
-h1,h2,h3{line-height:1.2} figure{margin:1.5rem 0} figure svg,figure img{max-width:100%;height:auto}
-figcaption,.small{color:var(--grey);font-size:.875rem} table{border-collapse:collapse;width:100%}
-th,td{text-align:left;padding:.35rem .6rem;border-bottom:1px solid var(--rule);vertical-align:top}
+:root{--ink:#1f2933;--soft:#52606d;--rule:#e4e7eb;--wash:#f5f7fa}
+:root{--good:#00725a;--mend:#0072b2;--bad:#b34700}
+*{box-sizing:border-box}
+body{font:16px/1.55 system-ui,sans-serif;color:var(--ink);max-width:62rem;margin:0 auto}
+body{padding:2rem 1rem 6rem} h1,h2,h3{line-height:1.25;text-wrap:balance}
+h2{margin-top:3rem;padding-top:1rem;border-top:1px solid var(--rule)}
+a{color:var(--mend)} nav ul{list-style:none;padding:0;columns:2;column-gap:2rem}
+nav li{break-inside:avoid} figure{margin:1rem 0} figure img{width:100%;max-width:52rem}
+figcaption,.small{color:var(--soft);font-size:.875rem}
+.wide{overflow-x:auto} table{border-collapse:collapse;width:100%;font-size:.9375rem}
+th,td{text-align:left;padding:.45rem .8rem .45rem 0;border-bottom:1px solid var(--rule)}
+td{vertical-align:top} thead th{position:sticky;top:0;background:#fff}
+td:first-child,td:nth-child(2){white-space:nowrap}
 .confirmed{color:var(--good)}.corrected{color:var(--mend)}.refuted,.undecided{color:var(--bad)}
-nav a{margin-right:.8rem} code{font-size:.875em}
+code,pre{font-size:.8125rem} pre{background:var(--wash);padding:.8rem;overflow-x:auto}
+summary{cursor:pointer;color:var(--soft);font-size:.875rem}
+@media print{details{display:none}}
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An experiment, its figure, and where its files are."""
+    """An experiment and its figure."""
 
     experiment: Experiment
     figure: Any
-    table: Table
 
     def save(self, folder: Path) -> None:
         """Write the figure as PNG and SVG."""
         for ending in ("png", "svg"):
-            self.figure.savefig(folder / f"{self.experiment.name}.{ending}")
+            (folder / f"{self.experiment.name}.{ending}").write_bytes(self.drawn(ending))
+
+    def drawn(self, ending: str) -> bytes:
+        """Return the figure as the bytes of a file; the same figure gives the same bytes."""
+        from matplotlib import rc_context  # noqa: PLC0415 - an extra, loaded late
+
+        file = BytesIO()
+        facts = {"Date": None} if ending == "svg" else {"Software": None}
+        with rc_context({"svg.hashsalt": self.experiment.name}):
+            self.figure.savefig(file, format=ending, metadata=facts)
+        return file.getvalue()
 
     def picture(self) -> str:
         """Return the figure as a piece of a page."""
-        drawing = BytesIO()
-        self.figure.savefig(drawing, format="svg", metadata={"Date": None})
-        text = drawing.getvalue().decode()
-        if len(text) <= LARGEST:
-            return text[text.index("<svg") :]
-        image = BytesIO()
-        self.figure.savefig(image, format="png", dpi=110)
-        code = b64encode(image.getvalue()).decode()
-        return f'<img alt="{escape(self.experiment.title)}" src="data:image/png;base64,{code}">'
+        kind, data = "svg+xml", self.drawn("svg")
+        if len(data) > LARGEST:
+            kind, data = "png", self.drawn("png")
+        code = b64encode(data).decode()
+        return f'<img alt="{escape(self.experiment.title)}" src="data:image/{kind};base64,{code}">'
+
+
+def document(experiment: Experiment) -> str:
+    """Return the key in `DOCUMENTS` of an experiment."""
+    return experiment.name.partition("-")[0]
 
 
 def page(shown: Iterable[Shown], judged: Iterable[Judged], *, quick: bool, seed: int) -> str:
     """Return the whole page."""
+    figures, claims = list(shown), list(judged)
+    counts = Counter(one.verdict.value for one in claims)
+    tally = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
     made = f"sourdine {__version__}, {'quick' if quick else 'full'} run, seed {seed}"
-    figures = "\n".join(_figure(one) for one in shown)
-    claims = "\n".join(_claim(one) for one in judged)
     return f"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Sourdine: the lab</title><style>{STYLE}</style>
 <h1>The lab</h1>
+<p>Every figure of five documents on differential privacy, redrawn beside what the document states,
+and every claim, judged by what is computed: {tally or "none here"}.</p>
 <p class="small">{escape(made)}</p>
-<nav><a href="#claims">Claims</a><a href="#figures">Figures</a></nav>
+<nav><ul><li><a href="#claims">Claims</a></li>
+{"".join(_link(one) for one in figures)}</ul></nav>
 <h2 id="claims">Claims</h2>
-<table><thead><tr><th>row</th><th>verdict</th><th>claim</th><th>what decides</th></tr></thead>
+<p class="small">Each check is run on what is printed and on what stands instead: a correction, the
+opposite, or a rival that must fail. A row whose verdict stays when the two are exchanged fails.</p>
+<div class="wide"><table>
+<thead><tr><th>row</th><th>verdict</th><th>the document</th><th>what decides</th></tr></thead>
 <tbody>
-{claims}
-</tbody></table>
-<h2 id="figures">Figures</h2>
-{figures}
+{"".join(map(_claim, claims))}</tbody></table></div>
+{"".join(_section(key, figures) for key in DOCUMENTS)}
 </html>
 """
 
 
+def _link(one: Shown) -> str:
+    experiment = one.experiment
+    return (
+        f'<li><a href="#{experiment.name}">{escape(experiment.title)}</a> '
+        f'<span class="small">{escape(experiment.name)}</span></li>\n'
+    )
+
+
+def _section(key: str, figures: list[Shown]) -> str:
+    pieces = "".join(_figure(one) for one in figures if document(one.experiment) == key)
+    return f'<h2 id="{key}">{escape(DOCUMENTS[key])}</h2>\n{pieces}' if pieces else ""
+
+
 def _figure(one: Shown) -> str:
     experiment = one.experiment
-    stand_in = f"<p>Stand-in for the data: {escape(experiment.stand_in or '')}.</p>"
+    rows = ", ".join(f'<a href="#claim-{row}">{row}</a>' for row in experiment.ids)
     return f"""<section id="{experiment.name}">
-<h3>{escape(experiment.title)} <span class="small">{", ".join(experiment.ids)}</span></h3>
+<h3>{escape(experiment.title)}</h3>
 <p>{escape(experiment.question)}</p>
-<figure>{one.picture()}<figcaption>The document: {escape(experiment.stated)}.</figcaption></figure>
-{stand_in if experiment.stand_in else ""}</section>"""
+<figure>{one.picture()}
+<figcaption>The document: {escape(experiment.stated)}. Rows {rows};
+<a href="numbers/{experiment.name}.csv">the numbers</a>.</figcaption></figure>
+</section>
+"""
 
 
 def _claim(one: Judged) -> str:
     claim, verdict = one.claim, one.verdict.value
     return (
-        f'<tr id="claim-{claim.id}"><td>{escape(claim.id)}</td><td class="{verdict}">{verdict}</td>'
-        f"<td>{escape(claim.statement)}</td><td>{escape(one.words)}<br>"
-        f"<code>{escape(one.where)}</code></td></tr>"
+        f'<tr id="claim-{claim.id}"><td>{claim.id}</td><td class="{verdict}">{verdict}</td>'
+        f"<td>{escape(claim.statement)}</td><td>{escape(one.words)}"
+        f"<details><summary>{escape(one.where)}</summary><pre>{escape(one.code)}</pre></details>"
+        f"</td></tr>\n"
     )

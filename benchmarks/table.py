@@ -1,0 +1,168 @@
+"""One table and one picture of all that was measured beside peers.
+
+``make bench`` runs the benchmarks, then this. The table goes to ``docs/benchmarks.md``, the picture
+to ``docs/images/benchmarks.png``; of a quick run both go to ``benchmarks/out``.
+"""
+
+from __future__ import annotations
+
+import sys
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+
+from record import OUT, Beside, read
+from sourdine.lab.look import colour
+from sourdine.look.figures import GREY, INK, RULE, canvas
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NAMES = ("accuracy", "quantiles", "noise", "local", "startup")
+TITLES = {
+    "error": "Error of an answer at the same epsilon",
+    "quantiles": "Time of private quantiles",
+    "noise": "Time of a draw of noise",
+    "local privacy": "Time of a randomised answer",
+    "start": "Time of an import",
+}
+PEERS = {
+    "NumPy": "no privacy",
+    "OpenDP": "jointexp",
+    "diffprivlib": "staircase",
+    "pure-ldp": "inverse sensitivity",
+    "multi-freq-ldpy": "exponential",
+}
+"""Each peer with the method whose colour it borrows."""
+DOCS = OUT.parent.parent / "docs"
+HEAD = """# Benchmarks
+
+Sourdine beside its peers, in one process a topic, one after the other on the same data. Of every
+figure less is better; the ratio is the peer's over ours. Where a peer lacks the same job it does
+its nearest: the head of each script under `benchmarks/` says which. `make bench` measures it all
+anew and writes this page.
+
+![The peers' figures as multiples of Sourdine's](images/benchmarks.png)
+"""
+
+
+def peer_of(row: Beside) -> str:
+    """Return the library behind the name of a peer."""
+    return "NumPy" if row.peer.startswith(("np.", "NumPy")) else row.peer
+
+
+def jobs(rows: list[Beside]) -> Iterator[tuple[str, list[tuple[str, list[Beside]]]]]:
+    """Yield each topic with its jobs and the rows of each."""
+    for topic in TITLES:
+        mine = [row for row in rows if row.topic == topic]
+        names = list(dict.fromkeys(row.job for row in mine))
+        yield topic, [(name, [row for row in mine if row.job == name]) for name in names]
+
+
+def draw(rows: list[Beside], path: Path) -> None:
+    """Draw how many times ours the peers' figures are, on a logarithmic axis."""
+    lines = [(topic, name, found) for topic, group in jobs(rows) for name, found in group]
+    figure, axes = canvas(8.0, 1.6 + 0.235 * (len(lines) + len(TITLES)))
+    y, ticks, names = 0.0, [], []
+    for topic, group in groupby(lines, lambda line: line[0]):
+        axes.text(
+            0.0, y, TITLES[topic], transform=axes.get_yaxis_transform(), color=INK,
+            fontsize=9, fontweight="bold", va="center", ha="right",
+        )  # fmt: skip
+        y += 1
+        for _, name, found in group:
+            ticks.append(y)
+            names.append(name)
+            for row in found:
+                method = colour(PEERS[peer_of(row)])
+                axes.plot(row.ratio, y, "o", color=method, markersize=6, zorder=3)
+            y += 1
+        y += 0.4
+    finish(axes, ticks, names, y)
+    figure.savefig(path)
+
+
+def finish(axes: Any, ticks: list[float], names: list[str], last: float) -> None:  # noqa: ANN401
+    """Set the axes, their words and a key of the peers."""
+    from matplotlib.ticker import FuncFormatter  # noqa: PLC0415
+
+    axes.set(ylim=(last, -0.8), xscale="log")
+    axes.axvline(1, color=INK, linewidth=1)
+    axes.set_yticks(ticks, names, fontsize=8)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
+    axes.grid(axis="x", color=RULE, linewidth=0.8)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel(
+        "peer's figure as a multiple of Sourdine's (less than 1x: the peer is better)", fontsize=9
+    )
+    handles = [
+        axes.plot([], [], "o", color=colour(method), label=_said(peer))[0]
+        for peer, method in PEERS.items()
+    ]
+    axes.legend(
+        handles=handles, frameon=False, fontsize=8, ncols=len(handles), labelcolor=INK,
+        loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.1, handletextpad=0.1,
+    )  # fmt: skip
+    axes.tick_params(axis="x", color=GREY)
+
+
+def _said(peer: str) -> str:
+    return f"{peer} (not private)" if peer == "NumPy" else peer
+
+
+HEADER = ("job", "Sourdine", "peer", "peer's", "unit", "ratio", "promise")
+
+
+def cells(row: Beside) -> tuple[str, ...]:
+    """Return the texts of a row."""
+    promise = {True: "kept", False: "**missed**", None: ""}[row.met]
+    ours, theirs = f"{row.ours:,.3g}", f"{row.theirs:,.3g}"
+    ratio = f"{row.ratio:,.0f}x" if row.ratio >= 10 else f"{row.ratio:.2g}x"
+    return (row.job, _whole(ours), row.peer, _whole(theirs), row.unit, ratio, promise)
+
+
+def _whole(text: str) -> str:
+    return f"{float(text):,.0f}" if "e" in text else text
+
+
+def page(rows: list[Beside], facts: dict[str, str]) -> str:
+    """Return the page."""
+    pieces = [
+        HEAD,
+        "| measured with | |\n| --- | --- |",
+        *(f"| {name} | {fact} |" for name, fact in facts.items()),
+    ]
+    for topic, group in jobs(rows):
+        pieces += [f"\n## {TITLES[topic]}\n", _line(HEADER), _line(("---",) * len(HEADER))]
+        pieces += [_line(cells(row)) for _, found in group for row in found]
+    return "\n".join(pieces) + "\n"
+
+
+def _line(texts: tuple[str, ...]) -> str:
+    return "| " + " | ".join(texts) + " |"
+
+
+def main() -> int:
+    """Read what was measured, print it, write it."""
+    kept = [read(name) for name in NAMES]
+    rows = [row for _, _, found in kept for row in found]
+    quick = any(rough for rough, _, _ in kept)
+    folder = OUT if quick else DOCS
+    (folder / "images").mkdir(exist_ok=True)
+    draw(rows, folder / "images" / "benchmarks.png")
+    (folder / "benchmarks.md").write_text(page(rows, kept[0][1]), "utf-8")
+    table = Table(*HEADER, title="Sourdine beside its peers")
+    for row in rows:
+        table.add_row(*(text.strip("*") for text in cells(row)))
+    Console(width=None if sys.stdout.isatty() else 140).print(table)
+    missed = [f"{row.job} beside {row.peer}" for row in rows if row.met is False]
+    print(f"{len(rows)} rows in {folder.name}/benchmarks.md; promises missed: {missed or 'none'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
