@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test lint format bench lab docs audit examples simulate clean
+.PHONY: demo test lint format bench lab figures docs audit examples simulate clean
 
 demo: $(VENV)/.ready ## the main job on real data: a picture and a table
 	$(BIN)/sourdine demo --out demo
@@ -38,6 +38,12 @@ bench: .venv-bench/.ready $(VENV)/.ready ## one table and one picture: Sourdine 
 
 lab: $(VENV)/.ready ## every figure of the sources redrawn, every claim judged: lab/lab.html
 	$(BIN)/sourdine lab all
+
+figures: lab ## the same, and its figures, numbers and verdicts into the manual
+	mkdir -p docs/lab/figures docs/lab/numbers
+	cp lab/figures/*.png docs/lab/figures
+	cp lab/numbers/*.csv docs/lab/numbers
+	cp lab/claims.json docs/lab
 
 docs: $(VENV)/.ready ## the manual, in docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html

@@ -120,7 +120,9 @@ def _write(  # noqa: PLR0913 - what, where and how
     seed: int,
     workers: int | None,
 ) -> None:
-    from sourdine.lab.page import page  # noqa: PLC0415 - commands load what they need
+    from json import dumps  # noqa: PLC0415 - commands load what they need
+
+    from sourdine.lab.page import page  # noqa: PLC0415
     from sourdine.lab.runner import Runner  # noqa: PLC0415
 
     for folder in ("figures", "numbers"):
@@ -129,6 +131,8 @@ def _write(  # noqa: PLR0913 - what, where and how
     with _bar() as bar:
         shown = _drawn(experiments, runner, out, bar)
         judged = _judged(claims, bar, workers)
+    facts = [one.facts for one in judged]
+    (out / "claims.json").write_text(dumps(facts, indent=1, ensure_ascii=False) + "\n", "utf-8")
     path = out / "lab.html"
     path.write_text(page(shown, judged, quick=quick, seed=seed), "utf-8")
     typer.echo(f"{len(shown)} figures, {len(judged)} claims: open {path}")

@@ -150,6 +150,19 @@ class Judged:
         return inspect.getsource(self.claim.check)
 
     @property
+    def facts(self) -> dict[str, str | float]:
+        """The row as JSON knows it."""
+        return {
+            "id": self.claim.id,
+            "verdict": self.verdict.value,
+            "statement": self.claim.statement,
+            "words": self.words,
+            "number": self.printed.number,
+            "uncertainty": self.printed.uncertainty,
+            "where": self.where,
+        }
+
+    @property
     def minds_swapping(self) -> bool:
         """Whether the verdict would change if the two forms were exchanged."""
         return _verdict(self.claim.other, self.instead, self.printed) != self.verdict
