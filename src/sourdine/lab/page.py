@@ -73,7 +73,7 @@ class Shown:
         facts = {"Date": None} if ending == "svg" else {"Software": None}
         with rc_context({"svg.hashsalt": self.experiment.name}):
             self.figure.savefig(file, format=ending, metadata=facts)
-        return file.getvalue()
+        return file.getvalue() if ending == "svg" else _few_colours(file)
 
     def picture(self) -> str:
         """Return the figure as a piece of a page."""
@@ -82,6 +82,17 @@ class Shown:
             kind, data = "png", self.drawn("png")
         code = b64encode(data).decode()
         return f'<img alt="{escape(self.experiment.title)}" src="data:image/{kind};base64,{code}">'
+
+
+def _few_colours(file: BytesIO) -> bytes:
+    """Return a PNG of 256 colours, a third as large; a drawing of lines has no more."""
+    from PIL import Image  # noqa: PLC0415 - matplotlib brings it
+
+    small = BytesIO()
+    Image.open(file).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
+        small, format="png", optimize=True
+    )
+    return small.getvalue()
 
 
 def document(experiment: Experiment) -> str:
