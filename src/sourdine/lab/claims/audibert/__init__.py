@@ -1,0 +1,1 @@
+"""Claims of Audibert 2024: means, quantiles, limits of mechanisms, lower bounds."""
