@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 import json
 import os
-import sys
+import re
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from hashlib import blake2b
 from multiprocessing import get_context
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,11 +23,13 @@ from sourdine.lab.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from sourdine.lab.experiment import Experiment, Part, Row
 
 __all__ = ["Runner", "pool"]
+
+HERE = Path(__file__).parent / "experiments"
+USED = re.compile(r"sourdine\.lab\.experiments\.(\w+)")
 
 
 @contextmanager
@@ -47,7 +51,7 @@ class Runner:
     ----------
     folder
         Where the parts are kept. A part is computed again when its settings, the seed, the code of
-        its experiment or the version of the library is another.
+        its document's experiments or the version of the library is another.
     quick
         Settings that take seconds in place of the full ones.
     seed
@@ -110,7 +114,7 @@ class Runner:
 
     def _kept(self, experiment: Experiment, part: Part) -> Path:
         """Return where the rows of a part are, under a name that changes with its code."""
-        code = inspect.getsource(sys.modules[experiment.compute.__module__])
+        code = _code(Path(inspect.getfile(experiment.compute)).parent)
         name = blake2b(f"{__version__}{code}{part.key}".encode(), digest_size=12).hexdigest()
         return self.folder / experiment.name / f"{name}.json"
 
@@ -121,6 +125,19 @@ class Runner:
         fresh = path.with_suffix(".new")
         fresh.write_text(json.dumps(facts), "utf-8")
         fresh.replace(path)
+
+
+@cache
+def _code(folder: Path) -> str:
+    """Return all that is written beside an experiment, and beside those it takes something from."""
+    texts: dict[Path, str] = {}
+    waiting = {folder}
+    while waiting:
+        place = waiting.pop()
+        texts[place] = "".join(path.read_text("utf-8") for path in sorted(place.glob("*.py")))
+        used = {HERE / name for name in USED.findall(texts[place])}
+        waiting |= used - set(texts)
+    return "".join(texts[place] for place in sorted(texts))
 
 
 def _compute(name: str, part: Part) -> list[Row]:
