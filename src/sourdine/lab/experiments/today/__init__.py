@@ -1,0 +1,1 @@
+"""Figures that no document has: today's best methods on the documents' axes."""
