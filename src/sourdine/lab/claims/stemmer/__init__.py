@@ -1,0 +1,1 @@
+"""Claims of Stemmer's lecture 9."""

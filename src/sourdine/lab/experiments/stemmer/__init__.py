@@ -1,0 +1,1 @@
+"""Figures for Stemmer's lecture 9: adaptive inputs, and privacy as a tool against them."""
