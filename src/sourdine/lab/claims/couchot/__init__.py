@@ -1,0 +1,1 @@
+"""The claims of Couchot 2023."""

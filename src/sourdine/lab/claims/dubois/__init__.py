@@ -1,0 +1,1 @@
+"""The claims of Dubois, Butucea, Kroll and Saumard 2019."""

@@ -1,0 +1,128 @@
+"""W2: the noisy coefficients: what a person's release loses, and what its constants are."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sourdine.lab.claims.claim import Claim, Finding, Instead
+from sourdine.local.densities import Dubois
+from sourdine.local.densities.wavelets import UNIT, Basis, Wavelet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sourdine.local.densities.wavelets import Level
+
+NU = 1.5
+FIRST, LAST, BITS = 2, 6, 9
+WAVELETS = ("haar", "db2", "db4", "db8")
+
+
+def printed_sigma(wavelet: Wavelet, level: Level) -> float:
+    """Return the paper's scale at alpha 1, without 2^(j/2)."""
+    grown = (2 * NU - 1) / (NU - 1) * max(level.j, 1) ** NU if level.kind == "psi" else 1.0
+    return 4 * wavelet.touching * wavelet.peak(level.kind) * grown
+
+
+def alone_sigma(wavelet: Wavelet, level: Level) -> float:
+    """Return the scale that one coefficient would need if it were all that is released."""
+    return 2 * wavelet.peak(level.kind)
+
+
+def loss(name: str, sigma: Callable[[Wavelet, Level], float]) -> float:
+    """Return the largest loss over all pairs of 512 places: all differences over their scales."""
+    basis = Basis(name, BITS, FIRST, LAST)
+    rows = np.hstack(
+        [
+            basis.coefficients(level, np.arange(1 << BITS)) / (UNIT * sigma(basis.wavelet, level))
+            for level in basis.levels
+        ]
+    )
+    return max(float(np.abs(rows[i:] - rows[i]).sum(axis=1).max()) for i in range(1 << BITS))
+
+
+def private(sigma: Callable[[Wavelet, Level], float]) -> Finding:
+    """Compare the worst loss of a release at alpha 1 with 1."""
+    found = {name: loss(name, sigma) for name in WAVELETS}
+    words = "losses of " + ", ".join(f"{found[name]:.3f} ({name})" for name in WAVELETS)
+    return Finding(max(found.values()) <= 1, max(found.values()), words=f"{words} at alpha 1")
+
+
+def calibrated(constants: str) -> Finding:
+    """Ask whether the exact bound of the loss reaches half of alpha."""
+    found = {
+        name: float(
+            Dubois(
+                bounds=(0, 1), epsilon=1, n=10**5, wavelet=name, constants=constants,  # type: ignore[arg-type]
+                first=FIRST, last=LAST,
+            ).worst
+        )
+        for name in WAVELETS
+    }  # fmt: skip
+    words = "it spends at most " + ", ".join(f"{found[name]:.3f} ({name})" for name in WAVELETS)
+    return Finding(min(found.values()) >= 0.5, min(found.values()), words=f"{words} of alpha 1")
+
+
+def summed(bound: Callable[[float], float]) -> Finding:
+    """Compare the sum of max(j, 1)^-nu over all j >= 0 with a bound in nu."""
+    from scipy.special import zeta  # noqa: PLC0415 - loaded late
+
+    powers = np.linspace(1.02, 8, 400)
+    over = float(max((1 + zeta(nu)) - bound(nu) for nu in powers))
+    words = f"at nu = 1.5 the sum is {1 + zeta(1.5):.4f}, the bound {bound(1.5):.4f}"
+    return Finding(over <= 0, over, words=words)
+
+
+def touching(count: Callable[[float], int]) -> Finding:
+    """Compare how many functions of a level are not 0 at a place with a bound in A."""
+    over, shown = -99, ""
+    for name in (*WAVELETS, "sym8"):
+        wavelet = Wavelet(name)
+        most = int((np.abs(wavelet.values("psi", 8)) > 1e-12).sum(axis=0).max())
+        over = max(over, most - count(wavelet.length / 2))
+        shown = f"at most {most} functions of {name} touch a place, the form says"
+        shown += f" {count(wavelet.length / 2)}"
+    return Finding(over <= 0, float(over), words=shown)
+
+
+CLAIMS = (
+    Claim(
+        id="W2",
+        statement="with the printed scales a release is alpha private (rival: each coefficient as"
+        " if it were released alone)",
+        printed=printed_sigma,
+        instead=alone_sigma,
+        other=Instead.RIVAL,
+        check=private,
+    ),
+    Claim(
+        id="W2b",
+        statement="the factor (2 nu - 1)/(nu - 1) covers all levels (rival: nu/(nu - 1), without"
+        " level 0)",
+        printed=lambda nu: (2 * nu - 1) / (nu - 1),
+        instead=lambda nu: nu / (nu - 1),
+        other=Instead.RIVAL,
+        check=summed,
+    ),
+    Claim(
+        id="W2c",
+        statement="c_A = 2 ceil(A) + 1 functions of a level touch a place at most (rival:"
+        " ceil(A) + 1)",
+        printed=lambda a: 2 * ceil(a) + 1,
+        instead=lambda a: ceil(a) + 1,
+        other=Instead.RIVAL,
+        check=touching,
+    ),
+    Claim(
+        id="W2d",
+        statement='the noise is "correctly calibrated": a release spends alpha (it spends a tenth;'
+        " exact sensitivities mend it)",
+        printed="paper",
+        instead="exact",
+        other=Instead.CORRECTION,
+        check=calibrated,
+    ),
+)

@@ -1,0 +1,63 @@
+"""A stand-in for the New York salaries of Canesse 2022, made from their nine published deciles.
+
+The report's data, about 400 000 salaries of the State of New York's public agents, are not at hand.
+The stand-in has exactly their deciles and follows a monotone cubic between them; its least and its
+largest salary are ours, and the ties and peaks of real salaries are not in it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["BOUNDS", "DECILES", "RECORDS", "STAND_IN", "salaries", "salary_at"]
+
+DECILES = (34_902, 38_574, 41_848, 46_862, 56_844, 67_121, 75_254, 84_751, 99_637)
+"""As published."""
+ENDS = (15_000, 250_000)
+BOUNDS = (0, 500_000)
+"""Public bounds, in dollars."""
+RECORDS = 400_000
+STAND_IN = "400 000 salaries interpolated from the nine published deciles"
+
+
+def salaries(n: int = RECORDS) -> NDArray[np.int64]:
+    """Return ``n`` salaries in whole dollars, ascending, evenly spread over all orders.
+
+    Examples
+    --------
+    >>> salaries(10)[:9].tolist() == list(DECILES)
+    True
+    """
+    return salary_at(np.arange(1, n + 1) / n)
+
+
+def salary_at(order: ArrayLike) -> NDArray[np.int64]:
+    """Return the salaries of these orders between 0 and 1; of random ones, a random sample.
+
+    Examples
+    --------
+    >>> salary_at([0.1, 0.5, 0.9]).tolist()
+    [34902, 56844, 99637]
+    """
+    knots = np.linspace(0, 1, 11)
+    values = np.array([ENDS[0], *DECILES, ENDS[1]], float)
+    return np.rint(_monotone(np.asarray(order, float), knots, values)).astype(np.int64)
+
+
+def _monotone(
+    x: NDArray[np.float64], knots: NDArray[np.float64], values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return Fritsch and Butland's cubic: its slopes are harmonic means, so it is monotone."""
+    width = np.diff(knots)
+    slope = np.diff(values) / width
+    tangent = np.concatenate((slope[:1], 2 / (1 / slope[1:] + 1 / slope[:-1]), slope[-1:]))
+    i = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, len(width) - 1)
+    t = (x - knots[i]) / width[i]
+    bent = tangent[i] * (1 - t) ** 2 * t - tangent[i + 1] * t**2 * (1 - t)
+    smooth = values[i] + (values[i + 1] - values[i]) * t**2 * (3 - 2 * t)
+    return np.asarray(smooth + width[i] * bent)

@@ -1,0 +1,1 @@
+"""Couchot 2023: local privacy of a table, redrawn."""

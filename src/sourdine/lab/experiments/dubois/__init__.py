@@ -1,0 +1,1 @@
+"""Dubois, Butucea, Kroll and Saumard 2019: densities from noisy wavelets, redrawn."""
