@@ -316,12 +316,14 @@ def _trimmed(text):
 
 @pytest.mark.parametrize(
     ("status", "done"),
-    [(0, "git commit"), (1, "git checkout"), (2, ""), (3, ""), (70, ""), (74, "")],
+    [(0, "cp"), (1, "rm"), (2, ""), (3, ""), (70, ""), (74, "")],
 )
 def test_the_agent_of_the_guide_throws_work_away_on_a_no_alone(status, done):
     guide = (Path(__file__).parents[2] / "docs" / "guides" / "holdout.md").read_text()
-    (script,) = [block for block in guide.split("```\n") if "case $? in" in block]
-    stubs = f'sourdine() {{ return {status}; }}\ngit() {{ echo "git $1"; }}\n'
+    (script,) = [b for b in guide.split("```sh\n") if "case $said in" in b.partition("```")[0]]
+    stubs = f'sourdine() {{ [ "$2" = final ] || return {status}; }}\n'
+    stubs += "cp() { echo cp; }\nrm() { echo rm; }\n"
+    script = script.partition("```")[0]
     ran = subprocess.run(["sh", "-c", stubs + script], capture_output=True, text=True, check=False)  # noqa: S603, S607
     assert (ran.stdout.strip(), ran.stderr) == (done, "")
     assert (ran.returncode == 0) == (status < 2)

@@ -71,7 +71,7 @@ def bounded_laplace(
     *,
     source: Source = SYSTEM,
 ) -> int | NDArray[np.int64]:
-    r"""Draw :math:`y` in ``0 .. top`` with :math:`P(y) \propto e^{-\lambda|y-x|}`, exactly.
+    r"""Draw :math:`y` in ``0..top`` with :math:`P(y) \propto e^{-\lambda|y-x|}`, exactly.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def truncated_geometric(
 def truncated_geometric(
     r: Number, top: int, size: Size = None, *, source: Source = SYSTEM
 ) -> int | NDArray[np.int64]:
-    r"""Draw :math:`k` in ``0 .. top`` with probability exactly proportional to :math:`e^{-rk}`.
+    r"""Draw :math:`k` in ``0..top`` with probability exactly proportional to :math:`e^{-rk}`.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ def uniform_below(
 def uniform_below(
     k: int | NDArray[np.int64], size: Size = None, *, source: Source = SYSTEM
 ) -> int | NDArray[np.int64]:
-    """Draw from ``0 .. k - 1``, each with probability exactly ``1 / k``.
+    """Draw from ``0..k-1``, each with probability exactly ``1 / k``.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ class Outcome:
 def one_from_many(
     sampler: Sampler, universe: int, *, rng: np.random.Generator, adaptive: bool = True
 ) -> Outcome:
-    """Put half the universe in, then ask for an element and delete one, 49 |X|/100 times.
+    """Put half the universe in, then ask for an element and delete one, :math:`49|X|/100` times.
 
     *Checked by* ``test_small_samplers_fall_to_an_adaptive_adversary_only``.
 

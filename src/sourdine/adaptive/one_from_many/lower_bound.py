@@ -64,7 +64,7 @@ def code_size_bits(universe: int) -> float:
 
 
 def gilbert_varshamov_bits(universe: int) -> float:
-    r"""Return the logarithm of the code's size by Gilbert and Varshamov, about 0.859 |X|.
+    r"""Return the logarithm of the code's size by Gilbert and Varshamov, about :math:`0.859|X|`.
 
     .. math:: |B| \ge \binom{N}{N/2} \Big/ \sum_{j=0}^{N/2 - t} \binom{N/2}{j}^2
 

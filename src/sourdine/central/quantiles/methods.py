@@ -7,7 +7,7 @@ r"""Every algorithm by name, and the choice among them from public quantities al
 ``"tree"``                  `Tree`: noisy counts of nested cells; hundreds of quantiles
 ``"exponential"``           `QExp` for one quantile, `IndExp` for several
 ``"piecewise_laplace"``     `PiecewiseLaplace`: one quantile at a large epsilon
-``"jointexp"``              `JointExp`, as published
+``"jointexp"``              `JointExp`, as published; best where a record is replaced
 ``"recursive"``             `RecExp`
 ``"inverse_sensitivity"``   `InverseSensitivity`
 ``"histogram"``             `HistogramMethod`, by AboveThreshold
@@ -53,7 +53,9 @@ def needs_count(method: str, m: int) -> bool:
     return method == "anchors" or (method == "auto" and m > 3)
 
 
-def chosen(m: int, cells: int, epsilon: float, records: float | None) -> str:
+def chosen(
+    m: int, cells: int, epsilon: float, records: float | None, *, substitutes: bool = False
+) -> str:
     r"""Return the name of the algorithm for m quantiles at an epsilon per added record.
 
     Parameters
@@ -65,6 +67,9 @@ def chosen(m: int, cells: int, epsilon: float, records: float | None) -> str:
         owns several rows.
     records
         About how many records there are, if that is public or was paid for.
+    substitutes
+        Whether a record is replaced, not added or removed. Then the targets of `JointExp` cost no
+        more than a free total's, and are not rounded to one.
     """
     if m == 1:
         return "piecewise_laplace" if epsilon >= LARGE else "exponential"
@@ -73,7 +78,7 @@ def chosen(m: int, cells: int, epsilon: float, records: float | None) -> str:
     if records is not None and m > 3 and records * epsilon < 2 * KAPPA * (min(m, MOST) + 1):
         return "anchors"
     if m <= MOST:
-        return "joint"
+        return "jointexp" if substitutes else "joint"
     return "hybrid" if m <= MANY else "tree"
 
 

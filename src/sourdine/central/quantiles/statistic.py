@@ -167,7 +167,10 @@ class Quantiles(Numeric):
         """Return the algorithm for about so many records; those that do not ask are built once."""
         method = self.method
         if method == "auto":
-            method = chosen(len(self.orders), self.grid.size, self.per_record, records)
+            method = chosen(
+                len(self.orders), self.grid.size, self.per_record, records,
+                substitutes=self.substitutes,
+            )  # fmt: skip
         if self.interval is not None or method == "anchors":
             return self._build(method, records)
         return self._built.get(method) or self._built.setdefault(method, self._build(method, None))

@@ -1,0 +1,189 @@
+# ruff: noqa: INP001 - Sphinx reads these files one by one
+"""The pages of the lab: a gallery of experiments, a page a document, a table of all claims.
+
+Nothing is computed when the manual is built: figures stand in ``lab/figures``, verdicts in
+``lab/claims.json``. The code behind each is shown on a page of its own.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections import Counter
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+import sourdine
+from sourdine.lab.page import DOCUMENTS, document
+from sourdine.lab.registry import all_experiments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sphinx.application import Sphinx
+
+    from sourdine.lab.experiment import Experiment
+
+SOURCE = Path(sourdine.__file__).parent
+
+
+class LabDirective(SphinxDirective):
+    """What the directives share: figures, links to code, claims."""
+
+    def figure(self, experiment: Experiment, target: str = "") -> nodes.Element:
+        """Return the picture of an experiment, or a line where it has not been drawn."""
+        path = Path(self.env.srcdir, "lab", "figures", f"{experiment.name}.png")
+        self.env.note_dependency(str(path))
+        if not path.exists():
+            return nodes.paragraph("", "Not drawn yet.", classes=["undrawn"])
+        image = nodes.image(uri=f"/lab/figures/{path.name}", alt=experiment.title)
+        return nodes.reference("", "", image, refuri=target, internal=True) if target else image
+
+    def claims(self) -> list[dict[str, Any]]:
+        """Return the judged claims."""
+        path = Path(self.env.srcdir, "lab", "claims.json")
+        self.env.note_dependency(str(path))
+        return list(json.loads(path.read_text("utf-8"))) if path.exists() else []
+
+
+class Gallery(LabDirective):
+    """A small picture of every experiment, document by document."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the grid."""
+        made: list[nodes.Node] = []
+        for key, title in DOCUMENTS.items():
+            these = [e for e in all_experiments().values() if document(e) == key]
+            if these:
+                made.append(nodes.rubric("", "", _link(f"{key}.html", title)))
+                cards = [self.card(key, experiment) for experiment in these]
+                made.append(nodes.container("", *cards, classes=["gallery"]))
+        return made
+
+    def card(self, key: str, experiment: Experiment) -> nodes.Node:
+        """Return a picture and a title that lead to the experiment."""
+        target = f"{key}.html#{experiment.name}"
+        title = nodes.paragraph("", "", _link(target, experiment.title))
+        return nodes.container("", self.figure(experiment, target), title, classes=["card"])
+
+
+class Experiments(LabDirective):
+    """All experiments of one document."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return a section an experiment."""
+        key = self.arguments[0]
+        return [self.section(e) for e in all_experiments().values() if document(e) == key]
+
+    def section(self, experiment: Experiment) -> nodes.section:
+        """Return question, picture, what the document states, rows and code."""
+        section = nodes.section(ids=[experiment.name], names=[experiment.name])
+        section += nodes.title("", experiment.title)
+        section += nodes.paragraph("", experiment.question)
+        section += self.figure(experiment)
+        section += _pairs(
+            ("The document", [nodes.Text(f"{experiment.stated}.")]),
+            ("Rows", list(_rows(experiment, {claim["id"] for claim in self.claims()}))),
+            ("Draw it", [nodes.literal("", f"sourdine lab run {experiment.name}")]),
+            ("Code", [_code(_module(experiment))]),
+        )
+        return section
+
+
+class Claims(LabDirective):
+    """All claims with their verdicts, and what decides."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return a line that counts, and a table."""
+        claims = self.claims()
+        counts = Counter(claim["verdict"] for claim in claims)
+        words = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
+        heads = ("row", "verdict", "the document", "what decides", "code")
+        rows = [_claim(claim) for claim in claims]
+        said = f"{len(claims)} claims: {words}." if claims else "No claim has been judged yet."
+        return [nodes.paragraph("", said), _table(heads, (6, 10, 32, 40, 12), rows)]
+
+
+def _claim(claim: dict[str, Any]) -> nodes.row:
+    name, verdict = claim["id"], claim["verdict"]
+    path, _, line = claim["where"].removeprefix("src/sourdine/").partition(":")
+    cells = (
+        nodes.inline("", name, ids=[_anchor(name)]),
+        nodes.inline("", verdict, classes=[verdict]),
+        nodes.Text(claim["statement"]),
+        nodes.Text(claim["words"]),
+        _code(path, line),
+    )
+    return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in cells))
+
+
+def _table(heads: tuple[str, ...], widths: tuple[int, ...], rows: list[nodes.row]) -> nodes.table:
+    columns = [nodes.colspec(colwidth=width) for width in widths]
+    head = nodes.row("", *(nodes.entry("", nodes.paragraph("", word)) for word in heads))
+    group = nodes.tgroup(
+        "", *columns, nodes.thead("", head), nodes.tbody("", *rows), cols=len(heads)
+    )
+    return nodes.table("", group, classes=["claims", "colwidths-given"])
+
+
+def _pairs(*pairs: tuple[str, list[nodes.Node]]) -> nodes.field_list:
+    bodies = ((name, nodes.paragraph("", "", *body)) for name, body in pairs)
+    fields = [
+        nodes.field("", nodes.field_name("", name), nodes.field_body("", body))
+        for name, body in bodies
+    ]
+    return nodes.field_list("", *fields, classes=["facts"])
+
+
+def _rows(experiment: Experiment, judged: set[str]) -> Iterator[nodes.Node]:
+    for i, row in enumerate(experiment.ids):
+        if i:
+            yield nodes.Text(", ")
+        yield _link(f"claims.html#{_anchor(row)}", row) if row in judged else nodes.Text(row)
+
+
+def _anchor(row: str) -> str:
+    return f"claim-{row.lower()}"
+
+
+def _link(target: str, text: str) -> nodes.reference:
+    return nodes.reference("", text, refuri=target, internal=True)
+
+
+def _code(path: str, line: str = "") -> nodes.reference:
+    target = f"code/{path.removesuffix('.py')}.html" + (f"#line-{line}" if line else "")
+    shown = Path(path).name + (f":{line}" if line else "")
+    return nodes.reference("", "", nodes.literal("", shown), refuri=target, internal=True)
+
+
+def _module(experiment: Experiment) -> str:
+    file = Path(inspect.getfile(experiment.compute))
+    return file.relative_to(SOURCE).as_posix()
+
+
+def _code_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Yield the source of every experiment and of every claim as a page."""
+    folders = (SOURCE / "lab" / "experiments", SOURCE / "lab" / "claims")
+    for file in sorted(f for folder in folders for f in folder.rglob("*.py")):
+        path = file.relative_to(SOURCE).as_posix()
+        body = app.builder.highlighter.highlight_block(  # type: ignore[attr-defined]
+            file.read_text("utf-8"), "python", linenos="inline", lineanchors="line"
+        )
+        title = f"src/sourdine/{path}"
+        context = {"title": title, "body": f"<h1><code>{escape(title)}</code></h1>{body}"}
+        yield f"lab/code/{path.removesuffix('.py')}", context, "page.html"
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Offer the directives ``gallery``, ``experiments`` and ``claims``."""
+    app.add_directive("gallery", Gallery)
+    app.add_directive("experiments", Experiments)
+    app.add_directive("claims", Claims)
+    app.connect("html-collect-pages", _code_pages)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,172 @@
+# ruff: noqa: INP001 - Sphinx reads these files one by one
+"""The API reference: ``.. room:: sourdine.local`` documents every public name of a module.
+
+A name that several modules offer is documented once, where its path is shortest; elsewhere it
+stands in the table and leads there. References in docstrings become plain numbered lists, so that
+many docstrings fit on one page.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from functools import cache, cached_property
+from importlib import import_module
+from itertools import takewhile
+from pkgutil import walk_packages
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.domains.python import ObjectEntry
+from sphinx.pycode import ModuleAnalyzer
+from sphinx.util.docutils import SphinxDirective
+
+import sourdine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+UNLINKED = ("Number",)
+"""In an annotation the type of an exact parameter, not the column of a table."""
+
+
+def rooms() -> Iterator[str]:
+    """Yield the modules that offer names: packages, what they list, and the lab's modules."""
+    yield "sourdine"
+    for found in walk_packages(sourdine.__path__, "sourdine."):
+        module = import_module(found.name)
+        parent, _, last = found.name.rpartition(".")
+        above = import_module(parent)
+        listed = last in getattr(above, "__all__", ()) and getattr(above, last) is module
+        ground = parent in ("sourdine", "sourdine.lab", "sourdine.lab.claims")
+        if hasattr(module, "__all__") and (found.ispkg or listed or ground):
+            yield found.name
+
+
+@cache
+def homes() -> dict[str, str]:
+    """Return for every public path the shortest path of the same object."""
+    paths = sorted(
+        (f"{room}.{name}" for room in rooms() for name in import_module(room).__all__),
+        key=lambda path: (path.count("."), path),
+    )
+    first: dict[tuple[str, int], str] = {}
+    return {path: first.setdefault(_same(path), path) for path in paths}
+
+
+def _same(path: str) -> tuple[str, int]:
+    return path.rpartition(".")[2], id(_object(path))
+
+
+def _object(path: str) -> Any:  # noqa: ANN401 - whatever is public
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(module), name)
+
+
+class Room(SphinxDirective):
+    """The docstring of a module, a table of its names, and each name in full."""
+
+    required_arguments = 1
+    option_spec: ClassVar[dict[str, Callable[[str], Any]]] = {}
+
+    def run(self) -> list[nodes.Node]:
+        """Return the module as nodes."""
+        room = self.arguments[0]
+        home = homes()
+        names = [f"{room}.{name}" for name in getattr(import_module(room), "__all__", ())]
+        lines = [f".. automodule:: {room}", ""]
+        lines += [".. autosummary::", "", *(f"   {path[len(room) + 1 :]}" for path in names), ""]
+        for path in names:
+            if home[path] == path and not isinstance(_object(path), ModuleType):
+                lines += _described(path)
+        return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
+
+
+def _described(path: str) -> list[str]:
+    thing = _object(path)
+    if inspect.isclass(thing):
+        return [f".. autoclass:: {path}", f"   :members: {', '.join(_members(thing))}", ""]
+    if inspect.isroutine(thing):
+        return [f".. autofunction:: {path}", ""]
+    return [f".. autodata:: {path}", "   :no-value:", "", *_told(path), ""]
+
+
+def _members(kind: type) -> list[str]:
+    """Return what a class and its bases in Sourdine offer and explain, in the order of writing."""
+    found: dict[str, None] = {}
+    for base in kind.__mro__:
+        if base.__module__.partition(".")[0] == "sourdine":
+            docs = ModuleAnalyzer.for_module(base.__module__).find_attr_docs()
+            told = {name for owner, name in docs if owner == base.__qualname__}
+            found |= {
+                name: None
+                for name, member in vars(base).items()
+                if not name.startswith("_") and (name in told or _explained(member))
+            }
+    return list(found)
+
+
+def _explained(member: object) -> bool:
+    kinds = (property, cached_property, classmethod, staticmethod)
+    return (inspect.isfunction(member) or isinstance(member, kinds)) and bool(member.__doc__)
+
+
+def _told(path: str) -> list[str]:
+    """Return what stands below the assignment of a constant."""
+    module, _, name = path.rpartition(".")
+    for found in [module, *(m for m in sorted(_modules()) if m.startswith(module))]:
+        docs = ModuleAnalyzer.for_module(found).find_attr_docs()
+        if ("", name) in docs:
+            return [f"   {line}" for line in docs["", name]]
+    return []
+
+
+def _modules() -> Iterator[str]:
+    return (m.name for m in walk_packages(sourdine.__path__, "sourdine."))
+
+
+def _plain_references(*told: Any) -> None:  # noqa: ANN401 - what autodoc tells, lines last
+    lines: list[str] = told[-1]
+    for i, line in enumerate(lines):
+        lines[i] = re.sub(r"\[(\d+)\]_", r"[\1]", re.sub(r"^\.\. \[(\d+)\]", r"\1.", line))
+
+
+def _nearest(_: Sphinx, tree: nodes.document) -> None:
+    """Let a bare name in an annotation mean the object of that name in the nearest room."""
+    for node in list(tree.findall(pending_xref)):
+        here = node.get("py:module")
+        if node["reftarget"] in UNLINKED and node["reftype"] == "class":
+            node.replace_self(nodes.Text(node["reftarget"]))
+        elif here and node["reftype"] == "class" and "." not in node["reftarget"]:
+            ends = f".{node['reftarget']}"
+            fits = {home for home in homes().values() if home.endswith(ends)}
+            if len(fits) > 1:
+                node["reftarget"] = max(fits, key=lambda home: _shared(home, here))
+
+
+def _shared(path: str, other: str) -> int:
+    """Return how many first words two paths share."""
+    pairs = zip(path.split("."), other.split("."), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _enter_aliases(_: Sphinx, env: BuildEnvironment) -> None:
+    objects = env.domains.python_domain.objects
+    for path, home in homes().items():
+        if path not in objects and home in objects:
+            found = objects[home]
+            objects[path] = ObjectEntry(found.docname, found.node_id, found.objtype, aliased=True)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Offer the directive ``room``."""
+    app.add_directive("room", Room)
+    app.connect("autodoc-process-docstring", _plain_references)
+    app.connect("doctree-read", _nearest)
+    app.connect("env-updated", _enter_aliases)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
