@@ -33,7 +33,7 @@ extensions = [
     "reference",
     "lab_pages",
 ]
-exclude_patterns = ["_build", "_static", "extensions", "guides/threat-model.md"]
+exclude_patterns = ["_build", "_static", "extensions"]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
