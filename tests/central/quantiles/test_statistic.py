@@ -77,6 +77,17 @@ def test_gaussian_noise_needs_a_delta():
 )
 def test_the_choice_is_made_from_public_quantities(m, cells, epsilon, records, name):
     assert chosen(m, cells, epsilon, records) == name
+    replaced = "jointexp" if name == "joint" else name
+    assert chosen(m, cells, epsilon, records, substitutes=True) == replaced
+
+
+@pytest.mark.parametrize(
+    ("relation", "name"), [("add_remove", "JointFree"), ("substitute", "JointExp")]
+)
+def test_a_replaced_record_needs_no_free_total(relation, name):
+    x = np.random.default_rng(1).random(5000)
+    release = sd.quantiles(x, [0.25, 0.5, 0.75], bounds=(0, 1), epsilon=1, relation=relation)
+    assert release.drawn["method"].startswith(name)
 
 
 def test_a_stated_number_of_records_is_not_paid_for():
