@@ -146,3 +146,10 @@ def test_the_real_command_lists_and_refuses(tmp_path):
     assert refused.returncode == 2
     assert "Type sourdine lab run canesse-2." in refused.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_a_row_without_a_figure_has_its_claims(lab, tmp_path):
+    said = lab("run", "C1", "--out", str(tmp_path), "--workers", "1")
+    assert said.returncode == 0
+    assert "0 figures" in said.stdout
+    assert 'id="claim-C1"' in (tmp_path / "lab.html").read_text()

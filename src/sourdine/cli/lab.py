@@ -58,8 +58,8 @@ def run(
     from sourdine.lab.claims import verdicts  # noqa: PLC0415 - commands load what they need
     from sourdine.lab.registry import chosen  # noqa: PLC0415
 
-    experiments = chosen(names)
-    rows = {row for e in experiments for row in e.ids}
+    experiments = chosen(names, rows=verdicts.ROWS)
+    rows = {row for e in experiments for row in e.ids} | {name.upper() for name in names}
     claims = [claim for claim in verdicts.chosen([]) if claim.row in rows]
     _write(experiments, claims, out, quick=quick, seed=seed, workers=workers)
 

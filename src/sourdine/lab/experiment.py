@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from sourdine.look.figures import GREY
+from sourdine.lab.look import SLATE
 from sourdine.noise import SeededSource
 
 if TYPE_CHECKING:
@@ -123,7 +123,11 @@ class Experiment:
         figure = self.draw(table)
         if self.stand_in:
             figure.supxlabel(
-                f"Stand-in for the data: {self.stand_in}", x=0.01, ha="left", fontsize=8, color=GREY
+                f"Stand-in for the data: {self.stand_in}",
+                x=0.01,
+                ha="left",
+                fontsize=8,
+                color=SLATE,
             )
         return figure
 

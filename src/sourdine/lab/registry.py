@@ -6,10 +6,14 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
+from typing import TYPE_CHECKING
 
 from sourdine.errors import ParameterError
 from sourdine.lab import experiments
 from sourdine.lab.experiment import Experiment
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 __all__ = ["all_experiments", "chosen"]
 
@@ -25,8 +29,11 @@ def all_experiments() -> dict[str, Experiment]:
     return dict(sorted(found.items(), key=lambda item: _place(item[0])))
 
 
-def chosen(words: list[str]) -> list[Experiment]:
-    """Return the experiments that words name: a name, or the id of a row of the sources."""
+def chosen(words: list[str], *, rows: Collection[str] = ()) -> list[Experiment]:
+    """Return the experiments that words name: a name, or the id of a row of the sources.
+
+    Of ``rows`` it is known that they are rows: one of these may be without a figure.
+    """
     everything = all_experiments()
     picked: dict[str, Experiment] = {}
     for word in words:
@@ -35,7 +42,7 @@ def chosen(words: list[str]) -> list[Experiment]:
             for name, experiment in everything.items()
             if word.lower() in (name, *experiment.redraws) or word.upper() in experiment.ids
         }
-        if not fits:
+        if not fits and word.upper() not in rows:
             known = [*everything, *(i for e in everything.values() for i in e.ids)]
             near = get_close_matches(word, known, n=1) or ["canesse-4"]
             raise ParameterError(
