@@ -54,7 +54,7 @@ def needs_count(method: str, m: int) -> bool:
 
 
 def chosen(
-    m: int, cells: int, epsilon: float, records: float | None, *, substitutes: bool = False
+    m: int, cells: int, epsilon: float, records: float | None, *, substitutes: bool
 ) -> str:
     r"""Return the name of the algorithm for m quantiles at an epsilon per added record.
 

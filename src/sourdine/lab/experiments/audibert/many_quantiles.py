@@ -42,7 +42,7 @@ def algorithm(method: str, q: Sequence[float], epsilon: float) -> QuantileMechan
     """Return an algorithm under substitution; ``today`` is the one that Sourdine chooses."""
     common = {"epsilon": epsilon, "q": q, "cells": CELLS, "relation": "substitute", "rows": 1}
     if method == "today":
-        name = chosen(len(q), CELLS, epsilon / 2, N)
+        name = chosen(len(q), CELLS, epsilon / 2, N, substitutes=True)
         return made(name, common, delta=0, records=N)  # type: ignore[arg-type]
     kinds: dict[str, type[QuantileMechanism]] = {
         "indexp": IndExp, AS_DRAWN: IndExp, "jointexp": JointExp, "recexp": RecExp,
