@@ -7,8 +7,7 @@ Every victim has 40 000 counters but the small one. *Honest*: the 95 % quantile 
 error on streams that do not react. The other columns: after so many probes of
 `sourdine.adaptive.attacks.f2.probe`, the answer over the truth, the worst of three ways to probe
 (level, climbing, in one round on the edge of a cell), as the median over the seeds with the worst
-seed in brackets. *Proved* is the
-certificate: what withstands these attacks is not thereby proved.
+seed in brackets. *Proved* is the certificate: what withstands these attacks is not thereby proved.
 
 A row of a tug-of-war sketch is independent of the others, so the copies here are parts of one
 large sketch, which is quicker to update and has the same law.
@@ -35,57 +34,16 @@ from rich.table import Table
 from sourdine.adaptive.attacks.f2 import CLIMB, probe
 from sourdine.adaptive.robust import Robust, certified_steps
 from sourdine.adaptive.sketches.ams import AmsSketch
+from sourdine.lab.experiments.stemmer.copies import Bank
 from sourdine.noise import SeededSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
 SIZES = (1000, 3000, 10_000, 30_000)
 ALPHA = 0.25
 NOISELESS = 1000
 OUT = Path(__file__).parent / "out" / "robust.md"
-
-
-class Bank:
-    """Many copies as parts of one sketch; the first copy made takes the updates for all."""
-
-    def __init__(self, copies: int, rows: int) -> None:
-        self.copies, self.rows, self.made = copies, rows, 0
-        self.sketch: AmsSketch
-        self.values: NDArray[np.float64] | None = None
-
-    def factory(self, seed: int) -> Part:
-        """Make the next copy."""
-        if self.made % self.copies == 0:
-            self.sketch = AmsSketch(self.copies * self.rows, seed)
-        self.made += 1
-        return Part(self, (self.made - 1) % self.copies)
-
-    def estimates(self) -> NDArray[np.float64]:
-        """Return the estimate of every copy."""
-        if self.values is None:
-            z = self.sketch.counters().reshape(self.copies, self.rows)
-            self.values = np.einsum("ij,ij->i", z, z) / self.rows
-        return self.values
-
-
-class Part:
-    """One copy of a bank."""
-
-    def __init__(self, bank: Bank, place: int) -> None:
-        self.bank, self.place = bank, place
-
-    def update(self, item: int, weight: int = 1) -> None:
-        """Take a change in, for all copies if this is the first."""
-        if self.place == 0:
-            self.bank.values = None
-            self.bank.sketch.update(item, weight)
-
-    def query(self) -> float:
-        """Return the copy's estimate."""
-        return float(self.bank.estimates()[self.place])
 
 
 @dataclass(frozen=True)
