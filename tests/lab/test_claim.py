@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from itertools import cycle
 from itertools import product
 
 import pytest
@@ -123,7 +124,29 @@ def test_a_verdict_that_does_not_mind_swapping_is_trouble(room):
     both = claim(HIGH, HIGH, Instead.RIVAL, id="C5").judge()
     verdicts.record([both])
     assert verdicts.recorded() == {"C5": "undecided"}
-    assert verdicts.troubles([both]) == ["C5: the verdict stays when the two forms are swapped"]
+    assert verdicts.troubles([both]) == [
+        "C5: undecided is no verdict",
+        "C5: the verdict stays when the two forms are swapped",
+    ]
+
+
+def test_a_check_that_does_not_look_at_its_form_is_trouble(room):
+    assert room
+    answers = cycle((True, False))
+    blind = claim(HIGH, LOW, Instead.RIVAL, id="C5", check=lambda _: Finding(next(answers), 1.0))
+    once, twice = blind.judge(), blind.judge(twice=True)
+    assert once.verdict is twice.verdict is Verdict.CONFIRMED
+    verdicts.record([twice])
+    assert verdicts.troubles([twice]) == ["C5: the verdict stays when the two forms are swapped"]
+
+
+def test_a_recorded_row_that_is_claimed_no_more_is_trouble(room):
+    verdicts.RECORDED.write_text(json.dumps({"C1": "confirmed", "S2": "confirmed"}))
+    assert verdicts.troubles([room["S2"].judge()]) == ["C1: recorded, but claimed no more"]
+
+
+def test_an_honest_check_finds_the_same_in_the_other_order(room):
+    assert all(one.judge(twice=True).steady for one in room.values())
 
 
 def test_recording_keeps_other_rows_and_drops_those_that_are_no_more(room):

@@ -132,7 +132,9 @@ def _write(  # noqa: PLR0913 - what, where and how
         shown = _drawn(experiments, runner, out, bar)
         judged = _judged(claims, bar, workers)
     facts = [one.facts for one in judged]
-    (out / "claims.json").write_text(dumps(facts, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    (out / "claims.json").write_text(
+        dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n", "utf-8"
+    )
     path = out / "lab.html"
     path.write_text(page(shown, judged, quick=quick, seed=seed), "utf-8")
     typer.echo(f"{len(shown)} figures, {len(judged)} claims: open {path}")

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -114,23 +114,34 @@ class Claim(Generic[Form]):
         """Run both forms."""
         return self.check(self.printed), self.check(self.instead)
 
-    def judged(self, printed: Finding, instead: Finding) -> Judged:
-        """Return the verdict on what was found."""
-        return Judged(self, printed, instead, _verdict(self.other, printed, instead))
+    def exchanged(self) -> Claim[Form]:
+        """Return the claim with its two forms in each other's place."""
+        return replace(self, printed=self.instead, instead=self.printed)
 
-    def judge(self) -> Judged:
-        """Run both forms and return the verdict."""
-        return self.judged(*self.find())
+    def judged(self, printed: Finding, instead: Finding, *, steady: bool = True) -> Judged:
+        """Return the verdict on what was found."""
+        verdict = _verdict(self.other, printed, instead)
+        return Judged(self, printed, instead, verdict, steady=steady)
+
+    def judge(self, *, twice: bool = False) -> Judged:
+        """Run both forms and return the verdict; ``twice``: once more, exchanged."""
+        found = self.find()
+        steady = not twice or self.exchanged().find() == found[::-1]
+        return self.judged(*found, steady=steady)
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A claim with its findings and its verdict."""
+    """A claim with its findings and its verdict.
+
+    ``steady``: the same was found when the two forms were exchanged and run once more.
+    """
 
     claim: Claim[Any]
     printed: Finding
     instead: Finding
     verdict: Verdict
+    steady: bool = True
 
     @property
     def words(self) -> str:
@@ -164,8 +175,9 @@ class Judged:
 
     @property
     def minds_swapping(self) -> bool:
-        """Whether the verdict would change if the two forms were exchanged."""
-        return _verdict(self.claim.other, self.instead, self.printed) != self.verdict
+        """Whether the verdict changes when the two forms are exchanged."""
+        exchanged = _verdict(self.claim.other, self.instead, self.printed)
+        return self.steady and exchanged != self.verdict
 
 
 def _verdict(other: Instead, printed: Finding, instead: Finding) -> Verdict:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
 from sourdine.lab import claims
+from sourdine.lab.claims.claim import Verdict
 from sourdine.lab.runner import pool
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ def judge(
         waiting = [(claim, processes.submit(_find, claim.id)) for claim in these]
         judged = []
         for claim, future in waiting:
-            judged.append(claim.judged(*future.result()))
+            printed, instead, steady = future.result()
+            judged.append(claim.judged(printed, instead, steady=steady))
             done(claim)
     return judged
 
@@ -88,20 +90,27 @@ def record(judged: Iterable[Judged]) -> None:
 
 
 def troubles(judged: Iterable[Judged]) -> list[str]:
-    """Return what is wrong: a verdict unlike the recorded one, or one that minds no swapping."""
+    """Return what is wrong.
+
+    A verdict unlike the recorded one, none at all, one that stays when the two forms are exchanged,
+    or one that was recorded of a claim that is no more.
+    """
     before = recorded()
-    found = []
+    found = [f"{row}: recorded, but claimed no more" for row in before if row not in all_claims()]
     for one in judged:
         row, verdict = one.claim.id, one.verdict.value
         if verdict != before.get(row):
             found.append(f"{row}: {verdict} now, recorded as {before.get(row, 'nothing')}")
+        if one.verdict is Verdict.UNDECIDED:
+            found.append(f"{row}: undecided is no verdict")
         if not one.minds_swapping:
             found.append(f"{row}: the verdict stays when the two forms are swapped")
     return found
 
 
-def _find(row: str) -> tuple[Finding, Finding]:
-    return all_claims()[row].find()
+def _find(row: str) -> tuple[Finding, Finding, bool]:
+    judged = all_claims()[row].judge(twice=True)
+    return judged.printed, judged.instead, judged.steady
 
 
 def _place(row: str) -> tuple[int, int, str]:
