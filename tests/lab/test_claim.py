@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import json
-from itertools import cycle
-from itertools import product
+from itertools import cycle, product
 
 import pytest
 
