@@ -82,4 +82,4 @@ define make_venv
 endef
 
 clean:
-	rm -rf .venv .venv-bench demo lab docs/_build build dist
+	rm -rf .venv .venv-bench demo lab lab-quick docs/_build build dist

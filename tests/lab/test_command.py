@@ -126,16 +126,16 @@ def test_a_run_writes_page_figures_numbers_and_seed(lab, room, tmp_path):
     told = lab("run", "today-mean", "--quick", "--workers", "1", "--seed", "3", "-o", str(tmp_path))
     assert told.returncode == 0, told.stderr
     assert room
-    assert "1 figures, 0 claims: open" in told.stdout
+    assert "1 figure, 0 claims: open" in told.stdout
     assert (tmp_path / "figures" / "today-mean.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (tmp_path / "figures" / "today-mean.svg").read_text()
     table = Table.read(tmp_path / "numbers" / "today-mean.csv")
     assert set(table["method"]) == {"Laplace", "staircase", "Gaussian, classic", "Gaussian, tight"}
-    page = (tmp_path / "lab.html").read_text()
+    page = (tmp_path / "run.html").read_text()
     assert "quick run, seed 3" in page
     seeds = {json.loads(p.read_text())["seed"] for p in tmp_path.glob("parts/*/*.json")}
     assert seeds == {3}
-    assert json.loads((tmp_path / "claims.json").read_text()) == []
+    assert not (tmp_path / "claims.json").exists(), "that is for a run of everything"
 
 
 def test_the_real_command_lists_and_refuses(tmp_path):
@@ -152,4 +152,29 @@ def test_a_row_without_a_figure_has_its_claims(lab, tmp_path):
     said = lab("run", "C1", "--out", str(tmp_path), "--workers", "1")
     assert said.returncode == 0
     assert "0 figures" in said.stdout
-    assert 'id="claim-C1"' in (tmp_path / "lab.html").read_text()
+    assert 'id="claim-C1"' in (tmp_path / "run.html").read_text()
+    assert "No figure shows C1" in said.stdout
+
+
+@pytest.mark.parametrize("out", ["file", "file/below"])
+def test_a_folder_that_cannot_be_is_refused_before_anything_is_computed(lab, tmp_path, out):
+    (tmp_path / "file").write_text("")
+    said = lab("run", "today-mean", "--quick", "--out", str(tmp_path / out))
+    assert said.returncode == 2
+    assert "--out must be a folder that can be written" in said.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_the_lab_needs_is_asked_for_before_anything_is_computed(lab, tmp_path, monkeypatch):
+    monkeypatch.setattr("sourdine.cli.lab.find_spec", lambda name: None if name == "igraph" else 1)
+    said = lab("run", "today-mean", "--quick", "--out", str(tmp_path / "lab"))
+    assert said.returncode == 2
+    assert "the lab needs igraph" in said.stderr
+    assert "pip install 'sourdine[lab]'" in said.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_quick_run_does_not_overwrite_a_full_one(lab, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert lab("run", "today-mean", "--quick", "--workers", "1").returncode == 0
+    assert [p.name for p in tmp_path.iterdir()] == ["lab-quick"]

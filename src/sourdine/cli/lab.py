@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from sourdine.cli.streams import complain
+from sourdine.errors import ParameterError, SourdineError
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -19,12 +24,19 @@ __all__ = ["lab"]
 
 lab = typer.Typer(
     no_args_is_help=True,
-    help="Every figure of the documents that Sourdine grew out of, redrawn; every claim, judged.",
+    help="Every figure of the documents behind Sourdine, redrawn; every claim, judged.\n\n"
+    "Rows are named by a letter and a number: C Canesse 2022, A Audibert 2024, L Couchot 2023, "
+    "W Dubois, Butucea, Kroll and Saumard 2019, S Stemmer's lecture 9.",
     epilog="Begin here:\n\n$ sourdine lab list\n\n$ sourdine lab run canesse-4 --quick\n\n"
     "$ sourdine lab claims",
 )
 
-Out = Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where results go.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", "-o", metavar="FOLDER", help="Where results go: lab, or lab-quick, if left out."
+    ),
+]
 Quick = Annotated[bool, typer.Option("--quick", help="Settings that take seconds.")]
 Seed = Annotated[int, typer.Option("--seed", metavar="NUMBER", help="The seed of all chance.")]
 Workers = Annotated[
@@ -50,30 +62,38 @@ def run(
     names: Annotated[list[str], typer.Argument(metavar="NAMES", help="Experiments, or rows.")],
     *,
     quick: Quick = False,
-    out: Out = Path("lab"),
+    out: Out = None,
     seed: Seed = 1,
     workers: Workers = None,
 ) -> None:
-    """Run some experiments, by name or by row (C11, A9), and draw their figures."""
+    """Run some experiments, by name or by row (C11, A9), and draw their figures: run.html.
+
+    Of a row the claims are judged too. What was computed before is not computed again.
+    """
     from sourdine.lab.claims import verdicts  # noqa: PLC0415 - commands load what they need
     from sourdine.lab.registry import chosen  # noqa: PLC0415
 
     experiments = chosen(names, rows=verdicts.ROWS)
-    rows = {row for e in experiments for row in e.ids} | {name.upper() for name in names}
-    claims = [claim for claim in verdicts.chosen([]) if claim.row in rows]
-    _write(experiments, claims, out, quick=quick, seed=seed, workers=workers)
+    rows = {name.upper() for name in names} & set(verdicts.ROWS)
+    claims = verdicts.chosen(rows) if rows else []
+    folder = _written(experiments, claims, "run", out, quick=quick, seed=seed, workers=workers)
+    for row in sorted(rows - {row for e in experiments for row in e.ids}):
+        typer.echo(f"No figure shows {row}; its claims are in {folder / 'run.html'}.")
 
 
 @lab.command(name="all")
 def run_all(
-    *, quick: Quick = False, out: Out = Path("lab"), seed: Seed = 1, workers: Workers = None
+    *, quick: Quick = False, out: Out = None, seed: Seed = 1, workers: Workers = None
 ) -> None:
-    """Run all experiments, judge all claims, and write one page: lab.html."""
+    """Run all experiments, judge all claims, and write one page: lab.html.
+
+    Stopped, it goes on where it was: figures in parts, claims from the first.
+    """
     from sourdine.lab.claims import verdicts  # noqa: PLC0415 - commands load what they need
     from sourdine.lab.registry import all_experiments  # noqa: PLC0415
 
-    experiments = list(all_experiments().values())
-    _write(experiments, verdicts.chosen([]), out, quick=quick, seed=seed, workers=workers)
+    experiments, claims = list(all_experiments().values()), verdicts.chosen([])
+    _written(experiments, claims, "lab", out, quick=quick, seed=seed, workers=workers)
 
 
 @lab.command()
@@ -101,8 +121,11 @@ def claims(
         judged = _judged(verdicts.chosen(rows or []), bar, workers)
     if record:
         verdicts.record(judged)
-    table = [(j.claim.id, j.verdict.value, j.claim.statement, j.words, j.where) for j in judged]
-    heads = ("row", "verdict", "the document", "what decides", "code")
+    table = [
+        (j.claim.id, j.verdict.value, j.claim.statement, f"{j.words}\n{_short(j.where)}")
+        for j in judged
+    ]
+    heads = ("row", "verdict", "the document", "what decides, and where")
     print_words(Console(), heads, table)
     troubles = verdicts.troubles(judged)
     for trouble in troubles:
@@ -111,33 +134,68 @@ def claims(
         raise typer.Exit(1)
 
 
-def _write(  # noqa: PLR0913 - what, where and how
+def _short(where: str) -> str:
+    return where.removeprefix("src/sourdine/lab/")
+
+
+def _written(  # noqa: PLR0913 - what, where and how
     experiments: list[Experiment],
     claims: list[Claim[Any]],
-    out: Path,
+    name: str,
+    out: Path | None,
     *,
     quick: bool,
     seed: int,
     workers: int | None,
-) -> None:
+) -> Path:
+    """Run, judge and write a page of that name; return the folder."""
     from json import dumps  # noqa: PLC0415 - commands load what they need
 
     from sourdine.lab.page import page  # noqa: PLC0415
     from sourdine.lab.runner import Runner  # noqa: PLC0415
 
-    for folder in ("figures", "numbers"):
-        (out / folder).mkdir(parents=True, exist_ok=True)
-    runner = Runner(out / "parts", quick=quick, seed=seed, workers=workers)
-    with _bar() as bar:
-        shown = _drawn(experiments, runner, out, bar)
-        judged = _judged(claims, bar, workers)
-    facts = [one.facts for one in judged]
-    (out / "claims.json").write_text(
-        dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n", "utf-8"
-    )
-    path = out / "lab.html"
+    folder = _folder(out or Path("lab-quick" if quick else "lab"))
+    runner = Runner(folder / "parts", quick=quick, seed=seed, workers=workers)
+    try:
+        with _bar() as bar:
+            shown = _drawn(experiments, runner, folder, bar) if experiments else []
+            judged = _judged(claims, bar, workers) if claims else []
+    except KeyboardInterrupt:
+        complain("stopped. The same command goes on with what is missing.")
+        raise typer.Exit(130) from None
+    if name == "lab":
+        facts = [one.facts for one in judged]
+        text = dumps(facts, indent=1, ensure_ascii=False, allow_nan=False)
+        (folder / "claims.json").write_text(f"{text}\n", "utf-8")
+    path = folder / f"{name}.html"
     path.write_text(page(shown, judged, quick=quick, seed=seed), "utf-8")
-    typer.echo(f"{len(shown)} figures, {len(judged)} claims: open {path}")
+    typer.echo(f"{_count(len(shown), 'figure')}, {_count(len(judged), 'claim')}: open {path}")
+    return folder
+
+
+def _folder(out: Path) -> Path:
+    """Return the folder, made and ready; refuse before anything is computed."""
+    needed = {"matplotlib": "matplotlib", "igraph": "igraph", "sklearn": "scikit-learn"}
+    missing = [name for module, name in needed.items() if find_spec(module) is None]
+    if missing:
+        raise SourdineError(
+            f"the lab needs {' and '.join(missing)}, which must be installed. "
+            "Type pip install 'sourdine[lab]'."
+        )
+    try:
+        for name in ("figures", "numbers"):
+            (out / name).mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=out):
+            return out
+    except OSError as error:
+        raise ParameterError(
+            f"--out must be a folder that can be written, got {str(out)!r}: {error.strerror}. "
+            "Type --out lab."
+        ) from None
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _drawn(

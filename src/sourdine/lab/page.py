@@ -50,6 +50,8 @@ td:first-child,td:nth-child(2){white-space:nowrap}
 code,pre{font-size:.8125rem} pre{background:var(--wash);padding:.8rem;overflow-x:auto}
 summary{cursor:pointer;color:var(--soft);font-size:.875rem}
 @media print{details{display:none}}
+@media (max-width:40rem){nav ul{columns:1} table,tbody,tr,td{display:block} thead{display:none}
+td{border:0;padding:.1rem 0} tr{border-bottom:1px solid var(--rule);padding:.6rem 0}}
 """
 
 
@@ -110,9 +112,10 @@ def page(shown: Iterable[Shown], judged: Iterable[Judged], *, quick: bool, seed:
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Sourdine: the lab</title><style>{STYLE}</style>
 <h1>The lab</h1>
-<p>Every figure of five documents on differential privacy, redrawn beside what the document states,
-and every claim, judged by what is computed: {tally or "none here"}.</p>
-<p class="small">{escape(made)}</p>
+<p>Figures of five documents on differential privacy, redrawn beside what the document states
+({len(figures)} here), and their claims, judged by what is computed ({tally or "none here"}).</p>
+<p class="small">Rows: C Canesse 2022, A Audibert 2024, L Couchot 2023, W Dubois, Butucea, Kroll and
+Saumard 2019, S Stemmer's lecture 9. {escape(made)}.</p>
 <nav><ul><li><a href="#claims">Claims</a></li>
 {"".join(_link(one) for one in figures)}</ul></nav>
 <h2 id="claims">Claims</h2>

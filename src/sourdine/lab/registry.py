@@ -43,8 +43,10 @@ def chosen(words: list[str], *, rows: Collection[str] = ()) -> list[Experiment]:
             if word.lower() in (name, *experiment.redraws) or word.upper() in experiment.ids
         }
         if not fits and word.upper() not in rows:
-            known = [*everything, *(i for e in everything.values() for i in e.ids)]
-            near = get_close_matches(word, known, n=1) or ["canesse-4"]
+            known = {name for e in everything.values() for name in (e.name, *e.redraws, *e.ids)}
+            by_lower = {name.lower(): name for name in sorted(known)}
+            near = [by_lower[n] for n in get_close_matches(word.lower(), by_lower, n=1)]
+            near = near or ["canesse-4"]
             raise ParameterError(
                 f"an experiment must be one that 'sourdine lab list' shows, got {word}. "
                 f"Type sourdine lab run {near[0]}."
