@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import exp, log2, sinh
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from sourdine.audit import worst_case
 from sourdine.central.bernoulli import BernoulliMean
+from sourdine.lab.claims.audibert import bernoulli, grid_mean, lower_bound, many_risks, recursive
 from sourdine.lab.claims.audibert import proportion_laws as laws
 from sourdine.lab.claims.audibert.joint_passes import all_tuples, passes
 from sourdine.lab.claims.audibert.recursive_density import _log_density, quartiles_loss
@@ -32,15 +34,17 @@ from sourdine.noise import SeededSource
 
 EXPECTED = {
     "A8": "confirmed", "A8b": "confirmed", "A8c": "refuted", "A9": "confirmed", "A9b": "confirmed",
-    "A10": "corrected", "A10b": "corrected", "A10c": "corrected", "A10d": "corrected",
-    "A10e": "corrected", "A11": "refuted", "A11b": "confirmed", "A11c": "corrected",
-    "A11d": "confirmed", "A11e": "confirmed", "A12": "confirmed", "A12b": "corrected",
+    "A10": "corrected", "A10b": "corrected", "A10c": "confirmed", "A10d": "corrected",
+    "A10e": "corrected", "A11": "refuted", "A11b": "confirmed", "A11c": "confirmed",
+    "A11d": "confirmed", "A11e": "confirmed", "A11f": "confirmed",
+    "A12": "confirmed", "A12b": "corrected",
     "A12c": "corrected", "A12d": "confirmed", "A12e": "corrected", "A12f": "corrected",
     "A12g": "confirmed", "A12h": "confirmed", "A12i": "confirmed", "A12j": "corrected",
-    "A12k": "confirmed", "A12l": "confirmed", "A12m": "corrected", "A12n": "refuted",
+    "A12k": "confirmed", "A12l": "confirmed", "A12m": "corrected",
+    "A12n": "confirmed", "A12o": "confirmed",
     "A13": "confirmed", "A13b": "confirmed", "A14": "corrected", "A14b": "corrected",
     "A14c": "corrected", "A14d": "corrected", "A15": "confirmed", "A15b": "confirmed",
-    "A16": "corrected", "A16b": "corrected", "A16c": "corrected", "A16d": "corrected",
+    "A16": "corrected", "A16b": "refuted", "A16c": "corrected", "A16d": "corrected",
     "A16e": "confirmed", "A16f": "confirmed", "A17": "confirmed", "A17b": "confirmed",
     "A17c": "corrected", "A17d": "corrected",
 }  # fmt: skip
@@ -53,6 +57,9 @@ WITNESSES = {
     "A10e": ["[24, 50, 75]"],
     "A12c": ["0.12508, exactly 0.00084"],
     "A12f": ["found 0.200; at most 0.50"],
+    "A12n": ["0.0200 at ε = 0.1, 0.0025 at ε = 0.8, 0.0006 at ε = 3", "8 of 8"],
+    "A13b": ["1.038 times epsilon"],
+    "A15": ["bound: 2.01 (one record"],
     "A14": ["n E|M - f| = 1.541, n E|M - 1/n| = 1.328"],
     "A14b": ["found 1.3863"],
     "A14c": ["fails up to 59"],
@@ -76,6 +83,49 @@ def test_verdicts(row):
     assert judged.minds_swapping
     for words in WITNESSES.get(row, []):
         assert words in judged.words
+
+
+@pytest.mark.parametrize(
+    ("check", "form"),
+    [
+        (bernoulli.private, lambda epsilon: 1.06 * epsilon / 2),
+        (recursive.levels, lambda m: log2(m) + 0.99),
+        (grid_mean.quicker, (0.8, 0.1, 3.0)),
+        (grid_mean.limit_quicker, (0.8, 3.0, 0.1)),
+        (lower_bound.over_bound, lambda _: 32.0),
+        (many_risks.above_indexp, ((20, 10), (50, 10))),
+        (many_risks.above_indexp, ((10, 10), (10, 1))),
+    ],
+)
+def test_a_form_slightly_wrong_is_found_out(check, form):
+    assert not check(form).holds
+
+
+@pytest.mark.parametrize("row", ["A8b", "A8c", "A11", "A11b", "A11c", "A11d", "A11e", "A11f"])
+def test_simulated_leads_have_their_errors(row):
+    claim = all_claims()[row]
+    found, swapped = claim.find(), replace(claim, printed=claim.instead, instead=claim.printed)
+    assert swapped.find() == found[::-1]
+    for one in found:
+        assert one.uncertainty > 0
+        assert f"{one.number:.3f} ± {one.uncertainty:.3f}" in one.words
+
+
+def test_a_lead_is_of_the_better():
+    lead = many_risks.lead(np.array([1.0, 2.0, 3.0]), np.array([3.0, 3.0, 4.0]))
+    assert lead == (pytest.approx(4 / 3), pytest.approx(1 / 3))
+    assert lead.margin == pytest.approx(4)
+
+
+def test_one_record_errs_least_at_half_of_its_odds():
+    """Of all unbiased pairs on the grid, none errs less than e^-epsilon/2."""
+    for epsilon in (0.1, 1.0):
+        errs = [
+            laws.losses(one).min()
+            for one in laws.one_record(epsilon)
+            if laws.is_unbiased(one) and laws.privacy(one) <= epsilon + 1e-9
+        ]
+        assert min(errs) == pytest.approx(exp(-epsilon) / 2)
 
 
 def test_every_row_has_its_claims():

@@ -35,8 +35,9 @@ MODULES = (
 )  # fmt: skip
 VERDICTS = {
     "refuted": "A1 A2",
-    "corrected": "A1f A2b A2c A2d A2e A2g A4d A5 A5b A5c A5f A6b A6c A6d A6e A6f A7b A7c A7d",
-    "confirmed": "A1b A1c A1d A1e A2f A3 A3b A4 A4b A4c A4e A4f A5d A5e A6 A7 A7e",
+    "corrected": "A1f A2b A2c A2d A4d A5 A5b A5c A6b A6c A6d A6e A6f A7c A7d",
+    "confirmed": "A1b A1c A1d A1e A2e A2f A2g A2h A3 A3b A4 A4b A4c A4e A4f A5d A5e A5f A6 A7 A7b "
+    "A7e",
 }
 EXPECTED = {row: verdict for verdict, rows in VERDICTS.items() for row in rows.split()}
 
@@ -74,7 +75,8 @@ def test_verdict(row):
     ("row", "words"),
     [
         ("A2", "6.25 wide"), ("A2", "1.77 wide"), ("A2b", "3.5355"), ("A2d", "epsilon 8.5"),
-        ("A5", "loss 1.9"), ("A6d", "epsilon 0.990"), ("A6d", "epsilon 0.094"), ("A6e", "0.375"),
+        ("A2e", "1.032 times"), ("A2h", "c = 3.658"), ("A5", "loss 1.965"),
+        ("A6d", "epsilon 0.990"), ("A6d", "epsilon 0.094"), ("A6e", "0.375"),
     ],
 )  # fmt: skip
 def test_the_witnesses_are_in_the_findings(row, words):
@@ -89,6 +91,8 @@ def test_the_witnesses_are_in_the_findings(row, words):
         (gaussian_mean.promised, 1e-9),
         (gaussian_mean.classic, 9.0),
         (gaussian_mean.minimal, lambda: 4.845),
+        (gaussian_mean.nearly_least, 4.84),
+        (gaussian_mean.nearly_least, 5.1),
         (exponential.private, lambda e, s: e / s),
         (mean_risks.laplace, lambda n, v: v / n + 2.001 * (4 / (n * 0.8)) ** 2),
         (one_quantile.replaced, 0.53),
@@ -118,6 +122,19 @@ def test_a_form_slightly_wrong_is_found_out(check, form):
 )  # fmt: skip
 def test_a_form_on_the_safe_side_holds(check, form):
     assert check(form).holds
+
+
+@pytest.mark.parametrize("row", ["A7", "A7b", "A7c", "A7d"])
+def test_simulated_risks_have_their_errors(row):
+    one = judged(row)
+    assert all(0 < each.uncertainty < each.number / 2 for each in (one.printed, one.instead))
+
+
+@pytest.mark.parametrize("row", ["A1", "A2", "A2b", "A5d"])
+def test_the_words_tell_the_forms_apart(row):
+    one = judged(row)
+    assert one.printed.words != one.instead.words
+    assert "claimed" in one.printed.words
 
 
 def test_gaps_are_the_law_of_draws():

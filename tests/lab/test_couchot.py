@@ -37,6 +37,10 @@ VERDICTS = {
     "L6": "confirmed", "L6b": "corrected", "L6c": "confirmed", "L6d": "corrected",
     "L6e": "corrected",
 }  # fmt: skip
+LEARNT_VERDICTS = {
+    "L7": "confirmed", "L7b": "confirmed", "L7c": "confirmed", "L7d": "confirmed",
+    "L8d": "confirmed",
+}  # fmt: skip
 EXACT = {
     claim.id: claim
     for module in (definition, coins, categories, laplace, staircase, table)
@@ -86,20 +90,40 @@ def test_witnesses():
     assert 8.9 < EXACT["L6"].judge().printed.number < 9
 
 
-@pytest.mark.parametrize(
-    ("row", "verdict"),
-    [("L7", "corrected"), ("L7b", "corrected"), ("L7c", "confirmed"), ("L7d", "confirmed")],
-)
+@pytest.mark.parametrize(("row", "verdict"), LEARNT_VERDICTS.items())
 def test_verdicts_on_learning_are_those_of_the_stand_in(row, verdict, stand_in):
     assert stand_in.data == "stand-in"
     assert LEARNT[row].judge().verdict == verdict
 
 
 @pytest.mark.skipif(not HERE, reason="the Pima table is not here; SOURDINE_DATA names its folder")
-@pytest.mark.parametrize(("row", "verdict"), [("L7", "corrected"), ("L7d", "confirmed")])
-def test_verdicts_on_learning_are_those_of_the_table(row, verdict, real):
+@pytest.mark.parametrize("row", ["L7", "L7d"])
+def test_verdicts_on_learning_are_those_of_the_table(row, real):
     assert real.data == "Pima"
-    assert LEARNT[row].judge().verdict == verdict
+    assert LEARNT[row].judge().verdict == LEARNT_VERDICTS[row]
+
+
+def test_a_score_among_others():
+    values = np.arange(1, 101) / 100
+    assert learning.among(0.03, values, "score").holds
+    assert not learning.among(0.02, values, "score").holds
+    assert learning.among(0.98, values, "score").holds
+    assert not learning.among(0.99, values, "score").holds
+    assert learning.among(0.9, values, "score").number == pytest.approx(0.11)
+
+
+@pytest.mark.skipif(not HERE, reason="the Pima table is not here; SOURDINE_DATA names its folder")
+def test_one_row_more_is_not_the_score_of_the_clean_table(real):
+    assert real.data == "Pima"
+    assert learning.clean(121 / 154).holds
+    assert not learning.clean(122 / 154).holds
+
+
+def test_curves_leave_one_half_just_below_1(stand_in):
+    assert stand_in.data == "stand-in"
+    found = learning.learnt("bounded laplace", 0.9, 200)
+    assert found.accuracy.mean() - 0.5 > found.accuracy.std()
+    assert found.constant.mean() > found.accuracy.mean()
 
 
 @pytest.mark.skipif(not HERE, reason="the Pima table is not here; SOURDINE_DATA names its folder")

@@ -37,7 +37,9 @@ def private(exponent: Callable[[float], float]) -> Finding:
         for n in (1, 2, 10, 40)
         for epsilon in EPSILONS
     )
-    return Finding(over <= 1, over, words=f"the loss is {over:.3f} times epsilon at worst")
+    return Finding(
+        over <= 1, over, words=f"the loss is {over:.3f} times epsilon, claimed 1 at most"
+    )
 
 
 def unbiased_at(says: Says) -> Finding:
@@ -109,9 +111,10 @@ CLAIMS = (
     ),
     Claim(
         id="A13b",
-        statement="P(k/n) proportional to e^(-eps |nf - k|/2) is epsilon-private",
+        statement="P(k/n) proportional to e^(-eps |nf - k|/2) is epsilon-private; the rival's "
+        "exponent is 10 % larger",
         printed=lambda epsilon: epsilon / 2,
-        instead=lambda epsilon: epsilon,
+        instead=lambda epsilon: 1.1 * epsilon / 2,
         other=Instead.RIVAL,
         check=private,
     ),

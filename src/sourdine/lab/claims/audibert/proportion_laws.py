@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     Laws = NDArray[np.float64]
@@ -17,6 +19,7 @@ __all__ = [
     "distances",
     "is_unbiased",
     "losses",
+    "one_record",
     "privacy",
     "two_ends",
     "weighed",
@@ -45,6 +48,17 @@ def two_ends(n: int, epsilon: float) -> Laws:
     laws = np.zeros((n + 1, n + 1))
     laws[:, 0] = laws[:, n] = 0.5
     return laws
+
+
+def one_record(epsilon: float, steps: int = 40) -> Iterator[Laws]:
+    """Yield mechanisms for one record: all pairs of chances to err, on a grid and at e^-epsilon/2.
+
+    The latter is the least of an unbiased mechanism: where it errs with 1/2 at the other record.
+    """
+    chances = np.append(np.arange(steps + 1) / steps, exp(-epsilon) / 2)
+    for a in chances:
+        for b in chances:
+            yield np.array([[1 - a, a], [b, 1 - b]])
 
 
 def distances(laws: Laws) -> Laws:

@@ -1,7 +1,9 @@
 """L7 and L8: learning from the cleaned table; on its stand-in where it is not at hand.
 
-The verdicts are the same on both. The slides' words are read so: "more useful" is one more of 154
-test rows right, on average; "about random" is a mean within one deviation of 1/2, as its bar shows.
+The verdicts are the same on both. The slides print one cleaning and a picture with few words, read
+here so: "about random" is a mean accuracy within one deviation of 1/2, as its bar shows; "more
+useful" is one more of 154 test rows right, on average. The slides name neither measure, and the
+second was chosen after the first gains had been seen.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 SEED = 7
 ONE_ROW = 1 / 154
 GRID = tuple(round(float(e), 4) for e in np.geomspace(0.01, 10, 16))
-"""The epsilons of the curve, as many as the slides' picture can show."""
+"""Epsilons along the curve; which ones the slides drew is not said."""
 
 
 @cache
@@ -41,18 +43,25 @@ def mean(values: NDArray[np.float64]) -> tuple[float, float]:
     return float(values.mean()), float(values.std(ddof=1) / len(values) ** 0.5)
 
 
-def typical(accuracy: float) -> Finding:
-    """Compare an accuracy with the mean of 600 cleanings at epsilon 1: half a deviation, 0.02."""
-    found, error = mean(learnt("bounded laplace", 1.0, 600).accuracy)
-    words = f"accuracy {found:.4f} ± {error:.4f} on average ({table().data}), said {accuracy:.4f}"
-    return Finding(abs(found - accuracy) <= 0.02, found, error, words)
+def among(said: float, values: NDArray[np.float64], measure: str) -> Finding:
+    """Ask whether a score lies in the central 95 % of the scores of cleanings."""
+    tail = float(min((values <= said).mean(), (values >= said).mean()))
+    low, high = np.quantile(values, (0.025, 0.975))
+    words = (
+        f"95 % of {len(values)} cleanings have {measure} {low:.3f} to {high:.3f}, on average"
+        f" {values.mean():.3f} ({table().data}); {tail:.3f} of them are as far out as {said:.4f}"
+    )
+    return Finding(tail >= 0.025, tail, (tail * (1 - tail) / len(values)) ** 0.5, words)
 
 
-def typical_f1(f1: float) -> Finding:
-    """Compare an F1 score with the mean of 600 cleanings: half a deviation, 0.05."""
-    found, error = mean(learnt("bounded laplace", 1.0, 600).f1)
-    words = f"F1 {found:.4f} ± {error:.4f} on average ({table().data}), said {f1:.4f}"
-    return Finding(abs(found - f1) <= 0.05, found, error, words)
+def drawn(accuracy: float) -> Finding:
+    """Place an accuracy among those of 1000 cleanings at epsilon 1."""
+    return among(accuracy, learnt("bounded laplace", 1.0, 1000).accuracy, "accuracy")
+
+
+def drawn_f1(f1: float) -> Finding:
+    """Place an F1 score among those of 1000 cleanings at epsilon 1."""
+    return among(f1, learnt("bounded laplace", 1.0, 1000).f1, "F1")
 
 
 def counted(tested: int) -> Finding:
@@ -69,29 +78,43 @@ def counted(tested: int) -> Finding:
 
 
 def clean(accuracy: float) -> Finding:
-    """Compare an accuracy with that of the clean table: one deviation of 154 rows."""
+    """Compare an accuracy with that of the clean table, to the last digit.
+
+    The stand-in is ours: it may be off by one deviation of 154 rows, and says nothing of Pima.
+    """
     found = float(untouched(table()).accuracy[0])
-    deviation = (accuracy * (1 - accuracy) / 154) ** 0.5
-    words = f"the clean table gives {found:.4f} ({table().data}), said {accuracy:.4f}"
-    return Finding(abs(found - accuracy) <= deviation, found, deviation, words)
+    ours = table().data != "Pima"
+    allowed = (accuracy * (1 - accuracy) / 154) ** 0.5 if ours else 1e-9
+    words = (
+        f"the clean table gives {found:.4f} ({table().data}), said {accuracy:.4f}, allowed"
+        f" {allowed:.2g}{' as the table is our own' if ours else ''}"
+    )
+    return Finding(abs(found - accuracy) <= allowed, found, words=words)
 
 
 def like_guesses(end: float) -> Finding:
-    """Compare the curves below an epsilon with 1/2: the mean may be off by one deviation."""
-    off = {}
-    for epsilon in (e for e in GRID if e < end):
+    """Compare the curves below an epsilon with 1/2: the mean may be off by one deviation.
+
+    The last epsilon is just below the end; the commoner answer alone scores above 1/2 there, since
+    the labels are not half and half.
+    """
+    off, constant = {}, 0.5
+    for epsilon in (*(e for e in GRID if e < 0.9 * end), 0.99 * end):
         for way in ("bounded laplace", "staircase"):
-            found = learnt(way, epsilon, 400 if epsilon > 0.3 else 60).accuracy
-            off[epsilon, way] = float(abs(found.mean() - 0.5) / found.std(ddof=1))
+            found = learnt(way, epsilon, 400 if epsilon > 0.3 else 60)
+            distance = abs(found.accuracy.mean() - 0.5) / found.accuracy.std(ddof=1)
+            off[epsilon, way] = float(distance)
+            constant = float(found.constant.mean())
     worst = max(off, key=lambda key: off[key])
     words = (
         f"below {end:g} the mean accuracy is {off[worst]:.2f} deviations from 1/2 at worst"
-        f" ({worst[1]} at {worst[0]:g}, {table().data})"
+        f" ({worst[1]} at {worst[0]:.3g}, {table().data}), allowed 1; the commoner answer alone"
+        f" scores {constant:.3f} at the end"
     )
     return Finding(off[worst] <= 1, off[worst], 400**-0.5, words)
 
 
-def no_signal(between: tuple[float, float]) -> Finding:
+def ranks(between: tuple[float, float]) -> Finding:
     """Ask how often a sick person's clean row ranks above a healthy one's, at epsilon 0.8."""
     found, error = mean(learnt("bounded laplace", 0.8, 600).ranked)
     inside = between[0] <= found - 4 * error and found + 4 * error <= between[1]
@@ -103,9 +126,12 @@ def no_signal(between: tuple[float, float]) -> Finding:
 
 
 def gain(way: str, start: float) -> Finding:
-    """Compare a staircase with bounded Laplace at the start of a range, within it, at its end."""
+    """Compare a staircase with bounded Laplace at the start of a range, within it, at its end.
+
+    A small epsilon is run more often: the gain is small there.
+    """
     worst, number, error = float("inf"), 0.0, 0.0
-    for epsilon, runs in ((start, 1500), (2.5 * start, 150), (10.0, 150)):
+    for epsilon, runs in ((start, round(1500 / start)), (2.5 * start, 150), (10.0, 150)):
         more = learnt(way, epsilon, runs).accuracy - (
             learnt("bounded laplace", epsilon, runs).accuracy
         )
@@ -131,19 +157,21 @@ def gain_as_spent(start: float) -> Finding:
 CLAIMS = (
     Claim(
         id="L7",
-        statement="at eps = 1 a column the learner is right on .604 (one lucky draw)",
+        statement="at eps = 1 a column one cleaning gives accuracy .604: it lies in the central"
+        " 95 % of cleanings (rival: the clean table's .786)",
         printed=STATED["accuracy"][1],
-        instead=0.56,
-        other=Instead.CORRECTION,
-        check=typical,
+        instead=STATED["accuracy"][0],
+        other=Instead.RIVAL,
+        check=drawn,
     ),
     Claim(
         id="L7b",
-        statement="at eps = 1 a column the learner's F1 is .116 (one unlucky draw)",
+        statement="at eps = 1 a column one cleaning gives F1 .116: it lies in the central 95 % of"
+        " cleanings (rival: the clean table's .637)",
         printed=STATED["F1"][1],
-        instead=0.23,
-        other=Instead.CORRECTION,
-        check=typical_f1,
+        instead=STATED["F1"][0],
+        other=Instead.RIVAL,
+        check=drawn_f1,
     ),
     Claim(
         id="L7c",
@@ -156,7 +184,8 @@ CLAIMS = (
     ),
     Claim(
         id="L7d",
-        statement="the clean table gives .786 (rival: 10 % more)",
+        statement="the clean table gives .786; without the file a stand-in of ours is tried, and"
+        " only roughly (rival: 10 % more)",
         printed=STATED["accuracy"][0],
         instead=1.1 * STATED["accuracy"][0],
         other=Instead.RIVAL,
@@ -164,17 +193,17 @@ CLAIMS = (
     ),
     Claim(
         id="L8",
-        statement="below eps = 1 both curves are those of guesses, within their bars (rival: below"
-        " 2)",
+        statement='on [.01, 1[ the answers are "about random", read as accuracy within one'
+        " deviation of 1/2 (it is so up to .6)",
         printed=1.0,
-        instead=2.0,
-        other=Instead.RIVAL,
+        instead=0.6,
+        other=Instead.CORRECTION,
         check=like_guesses,
     ),
     Claim(
         id="L8b",
         statement="on [1, 10] the staircase is more useful than bounded Laplace, each at the eps"
-        " that it says (it is from 2 on)",
+        " that it says (by one test row, a measure chosen late, it is from 2 on)",
         printed=1.0,
         instead=2.0,
         other=Instead.CORRECTION,
@@ -182,7 +211,8 @@ CLAIMS = (
     ),
     Claim(
         id="L8c",
-        statement="on [1, 10] the staircase is more useful at equal privacy (it is from 3 on)",
+        statement="on [1, 10] the staircase is more useful, both being eps private as the slides"
+        " take them to be (by one test row, a measure chosen late, it is from 3 on)",
         printed=1.0,
         instead=3.0,
         other=Instead.CORRECTION,
@@ -190,10 +220,11 @@ CLAIMS = (
     ),
     Claim(
         id="L8d",
-        statement="below eps = 1 the answers are random in the strict sense: nothing was learnt",
-        printed=(0.45, 0.55),
-        instead=(0.55, 1.0),
-        other=Instead.OPPOSITE,
-        check=no_signal,
+        statement='observed: "about random" below eps = 1 is not nothing learnt; at .8 sick people'
+        " rank above healthy ones (rival: a chance of 1/2, within .05)",
+        printed=(0.55, 1.0),
+        instead=(0.45, 0.55),
+        other=Instead.RIVAL,
+        check=ranks,
     ),
 )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine.lab.claims.claim import Claim, Finding, Instead
-from sourdine.local.densities import Dubois
 from sourdine.local.densities.wavelets import UNIT, Basis, Wavelet
 
 if TYPE_CHECKING:
@@ -25,6 +24,16 @@ def printed_sigma(wavelet: Wavelet, level: Level) -> float:
     """Return the paper's scale at alpha 1, without 2^(j/2)."""
     grown = (2 * NU - 1) / (NU - 1) * max(level.j, 1) ** NU if level.kind == "psi" else 1.0
     return 4 * wavelet.touching * wavelet.peak(level.kind) * grown
+
+
+def quarter_sigma(wavelet: Wavelet, level: Level) -> float:
+    """Return a quarter of the paper's scale."""
+    return printed_sigma(wavelet, level) / 4
+
+
+def fifth_sigma(wavelet: Wavelet, level: Level) -> float:
+    """Return a fifth of the paper's scale."""
+    return printed_sigma(wavelet, level) / 5
 
 
 def alone_sigma(wavelet: Wavelet, level: Level) -> float:
@@ -45,25 +54,14 @@ def loss(name: str, sigma: Callable[[Wavelet, Level], float]) -> float:
 
 
 def private(sigma: Callable[[Wavelet, Level], float]) -> Finding:
-    """Compare the worst loss of a release at alpha 1 with 1."""
+    """Compare the worst loss of a release at alpha 1 with 1, on levels FIRST to LAST."""
     found = {name: loss(name, sigma) for name in WAVELETS}
-    words = "losses of " + ", ".join(f"{found[name]:.3f} ({name})" for name in WAVELETS)
-    return Finding(max(found.values()) <= 1, max(found.values()), words=f"{words} at alpha 1")
-
-
-def calibrated(constants: str) -> Finding:
-    """Ask whether the exact bound of the loss reaches half of alpha."""
-    found = {
-        name: float(
-            Dubois(
-                bounds=(0, 1), epsilon=1, n=10**5, wavelet=name, constants=constants,  # type: ignore[arg-type]
-                first=FIRST, last=LAST,
-            ).worst
-        )
-        for name in WAVELETS
-    }  # fmt: skip
-    words = "it spends at most " + ", ".join(f"{found[name]:.3f} ({name})" for name in WAVELETS)
-    return Finding(min(found.values()) >= 0.5, min(found.values()), words=f"{words} of alpha 1")
+    worst = max(found.values())
+    shown = ", ".join(f"{found[name]:.3f} ({name})" for name in WAVELETS)
+    words = (
+        f"levels {FIRST} to {LAST} lose {shown} at alpha 1: {worst:.3f} of these scales would do"
+    )
+    return Finding(worst <= 1, worst, words=words)
 
 
 def summed(bound: Callable[[float], float]) -> Finding:
@@ -118,11 +116,11 @@ CLAIMS = (
     ),
     Claim(
         id="W2d",
-        statement='the noise is "correctly calibrated": a release spends alpha (it spends a tenth;'
-        " exact sensitivities mend it)",
-        printed="paper",
-        instead="exact",
-        other=Instead.CORRECTION,
-        check=calibrated,
+        statement='observed, where the abstract says "correctly calibrated": on levels 2 to 6 a'
+        " quarter of the printed scales is still alpha private (rival: a fifth; Haar loses more)",
+        printed=quarter_sigma,
+        instead=fifth_sigma,
+        other=Instead.RIVAL,
+        check=private,
     ),
 )

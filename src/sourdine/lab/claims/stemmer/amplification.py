@@ -120,8 +120,8 @@ CLAIMS = (
     ),
     Claim(
         id="S2f",
-        statement="The lemma, used for s of k copies one of which is replaced, gives s/k; it is "
-        "ln(1 + (s/k)(e - 1))",
+        statement="The analysis of the copies uses the lemma; read as epsilon s/k for s of k "
+        "copies one of which is replaced (our reading) it is too small: it is ln(1 + (s/k)(e - 1))",
         printed=lambda rate: rate,
         instead=tight,
         other=Instead.CORRECTION,

@@ -96,8 +96,8 @@ CLAIMS = (
     ),
     Claim(
         id="S7c",
-        statement="For every analyst there are at most 2^b transcripts; that is so for analysts "
-        "whose coins are fixed beforehand",
+        statement="For every analyst there are at most 2^b transcripts; whether analysts toss "
+        "coins is not said, and it is so for those whose coins are fixed beforehand",
         printed=np.random.default_rng,
         instead=lambda game: np.random.default_rng(0),  # noqa: ARG005 - the same coins in each
         other=Instead.CORRECTION,

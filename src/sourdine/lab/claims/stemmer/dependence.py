@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise, product
 from math import log, sqrt
 from typing import TYPE_CHECKING
@@ -86,20 +87,29 @@ def nobody_answers(alpha: Fraction) -> Finding:
     return Finding(least >= Fraction(1, 4), float(least), 0.0, words)
 
 
-def misses(n: int, stay: float, width: float) -> float:
-    """Return the chance that the average of a fair coin on a lazy walk is off by more, exactly."""
+@cache
+def heads_on_a_walk(n: int, stay: float) -> NDArray[np.float64]:
+    """Return the law of the number of heads, where a fair coin is kept or tossed again."""
     heads = np.zeros((2, n + 1))
     heads[0, 0] = heads[1, 1] = 0.5
     leave = (1 - stay) / 2
     for _ in range(n - 1):
         low, high = (heads[x] * (stay + leave) + heads[1 - x] * leave for x in (0, 1))
         heads = np.stack([low, np.concatenate(([0.0], high[:-1]))])
+    return np.asarray(heads.sum(axis=0))
+
+
+def misses(n: int, stay: float, width: float) -> float:
+    """Return the chance that the average of a fair coin on a lazy walk is off by more, exactly."""
     off = np.abs(np.arange(n + 1) / n - 0.5) > width + 1e-12
-    return float(heads[:, off].sum())
+    return float(heads_on_a_walk(n, stay)[off].sum())
 
 
 def concentrates(stay: Callable[[int], float]) -> Finding:
-    """Double the rows, and see whether the chance to be off by 0.1 falls as a power does."""
+    """Double the rows, and see whether the chance p to be off by 0.1 falls to p^1.5 at most.
+
+    An exponential in the rows falls to p^2; one that does not fall stays at p.
+    """
     sizes = (100, 200, 400, 800)
     chance = [misses(n, stay(n), 0.1) for n in sizes]
     falls = all(late <= early**1.5 for early, late in pairwise(chance))
@@ -109,12 +119,16 @@ def concentrates(stay: Callable[[int], float]) -> Finding:
 
 def width_holds(factor: float) -> Finding:
     """Compare sqrt(c ln(2/beta)/2n) on the lazy walk with the exact chance to be off by more."""
-    n = 1000
-    chance = {b: misses(n, 0.5, sqrt(factor * log(2 / b) / (2 * n))) for b in (0.1, 0.01, 1e-4)}
-    words = (
-        f"exceeded with probability {chance[0.01]:.3f} where 0.01 was promised (factor {factor:g})"
+    worst, chance = max(
+        (misses(n, 0.5, sqrt(factor * log(2 / b) / (2 * n))) / b, b)
+        for n in (1000, 4000)
+        for b in (0.1, 0.01, 1e-4, 1e-15, 1e-30)
     )
-    return Finding(all(c <= b for b, c in chance.items()), chance[0.01], 0.0, words)
+    words = (
+        f"with {factor:g} times the variance exceeded {worst:.2g} times as often as promised "
+        f"(promised {chance:g})"
+    )
+    return Finding(worst <= 1, worst, 0.0, words)
 
 
 def codes_fool_splitting(draw: Callable[[Rng], Rows]) -> Finding:
@@ -126,7 +140,7 @@ def codes_fool_splitting(draw: Callable[[Rng], Rows]) -> Finding:
         errors.append(game.play()[-1].answer - 2.0**-BITS)
     mean, deviation = _mean(errors)
     width = widths.splitting(BITS, 2, BETA)
-    words = f"the second answer is off by {mean:.3f}, promised {width:.3f}"
+    words = f"the second answer is off by {mean:z.3f} ± {deviation:.3f}, promised {width:.3f}"
     return Finding(mean - 4 * deviation > width, mean, deviation, words)
 
 
@@ -179,8 +193,8 @@ CLAIMS = (
     ),
     Claim(
         id="S5b",
-        statement="In the adaptive game plain averages mislead (rival: an analyst whose questions "
-        "are fixed beforehand)",
+        statement="Observed: in the adaptive game plain averages mislead (rival: an analyst whose "
+        "questions are fixed beforehand)",
         printed=adaptive_questions,
         instead=fixed_questions,
         other=Instead.RIVAL,
@@ -206,11 +220,11 @@ CLAIMS = (
     ),
     Claim(
         id="S6c",
-        statement="The only width given is that of independent rows; on the lazy walk the variance "
-        "is threefold",
-        printed=1.0,
-        instead=3.0,
-        other=Instead.CORRECTION,
+        statement="Observed: on the lazy walk, for which no width is given, that of independent "
+        "rows holds with three times the variance (rival: 10 % less)",
+        printed=3.0,
+        instead=2.7,
+        other=Instead.RIVAL,
         check=width_holds,
     ),
     Claim(

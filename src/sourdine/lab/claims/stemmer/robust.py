@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from math import expm1, log, log1p, log10, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sourdine.adaptive.attacks.f2 import probe
-from sourdine.adaptive.robust import Robust, certified_steps, copies_needed, cost, lecture_cost
+from sourdine.adaptive.robust import Robust, copies_needed, cost, lecture_cost
 from sourdine.adaptive.robust.proof import stray
 from sourdine.adaptive.sketches import AmsSketch
 from sourdine.lab.claims.claim import Claim, Finding, Instead
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 COPIES, ROWS, PROBES, RUNS = 100, 100, 1000, 4
 CELLS, MISS = 25, 0.05
-CERTIFIED = {1000: 0.09, 3000: 0.03, 10_000: 0.011}
-"""Copies, and an epsilon0 for which many steps are proved."""
+"""Cells of the median, and the chance to miss in a look: our choice."""
+TIMES = {"t_init": 1000, "t_update": 10, "t_query": 7}
 
 
 class Counted:
@@ -74,7 +75,7 @@ def withstands_probes(make: Callable[[int], F2Sketch]) -> Finding:
         for seed in range(RUNS)
     ]
     mean, deviation = float(np.mean(errors)), float(np.std(errors, ddof=1)) / sqrt(RUNS)
-    words = f"error {mean:.3f} ± {deviation:.3f} after {PROBES} probes, claimed {ACCURACY}"
+    words = f"error {mean:.3f} ± {deviation:.3f} after {PROBES} probes, {ACCURACY} allowed"
     return Finding(mean + 4 * deviation <= ACCURACY, mean, deviation, words)
 
 
@@ -98,61 +99,57 @@ def counts_the_cost(formula: Callable[[int, int], float]) -> Finding:
     return Finding(worst < 1e-9, worst, 0.0, words)
 
 
-TIMES = {"t_init": 1000, "t_update": 10, "t_query": 7}
+@cache
+def median_needs(epsilon0: float) -> int:
+    """Return the fewest copies, all right, on which a private median seldom misses."""
+    return next(s for s in range(1, 10**6) if stray(s, s, 0, epsilon0, cells=CELLS) <= MISS)
 
 
-def median_fits(epsilon0: float) -> Finding:
-    """Find the copies that a private median needs, and compare with sqrt(T) of them."""
-    steps = 10_000
-    need = next(s for s in range(1, 10**6) if stray(s, s, 0, epsilon0, cells=CELLS) <= MISS)
-    words = f"epsilon0 {epsilon0:g} takes s = {need} copies a step, there are {round(sqrt(steps))}"
+def median_fits(steps: int) -> Finding:
+    """Compare sqrt(T) copies with those that a private median needs at epsilon0 = 1/100."""
+    need = median_needs(0.01)
+    words = f"epsilon0 = 0.01 takes s = {need} copies a step, there are {sqrt(steps):.0f}"
     return Finding(need <= sqrt(steps), need, 0.0, words)
 
 
-def copies_suffice(copies: Callable[[int], float]) -> Finding:
-    """Compare a number of copies with the least for which all T steps are proved right."""
-    need = {10**i: copies_needed(10**i) for i in range(2, 7)}
-    enough = all(copies(steps) >= k for steps, k in need.items())
-    words = f"T = 10 000: {copies(10_000):.0f} claimed, {need[10_000]} proved"
-    return Finding(enough, need[10_000], 0.0, words)
-
-
-def phase_is_stable(factor: float) -> Finding:
-    """Compose the looks of a phase of c sqrt(T) copies, each at the sample's own epsilon.
+def composed(factor: float, steps: int) -> float:
+    """Return the epsilon of the looks of a phase of c sqrt(T) copies, each at its sample's own.
 
     The median takes as many copies as it needs at epsilon0 = 1; advanced composition, delta 1e-6.
     """
-    sample = next(s for s in range(1, 1000) if stray(s, s, 0, 1.0, cells=CELLS) <= MISS)
-    totals = []
-    for steps in (10**4, 10**6):
-        each = log1p(sample / (factor * sqrt(steps)) * expm1(1))
-        totals.append(each * sqrt(2 * steps * log(1e6)) + steps * each * expm1(each))
+    each = log1p(median_needs(1) / (factor * sqrt(steps)) * expm1(1))
+    return each * sqrt(2 * steps * log(1e6)) + steps * each * expm1(each)
+
+
+def constant_of_a_proof(factor: float) -> Finding:
+    """Compare c with k/sqrt(T), k the fewest copies for which all T steps are proved right.
+
+    It may be off by a quarter. Two other ways to prove are told beside it.
+    """
+    ratios = [copies_needed(10**i) / sqrt(10**i) for i in range(2, 7)]
+    steps = 10_000
+    median = copies_needed(steps, release="exponential") / sqrt(steps)
+    composition = next(c for c in range(1, 1000) if composed(c, steps) <= 1)
+    fits = all(0.75 <= ratio / factor <= 1.25 for ratio in ratios)
     words = (
-        f"epsilon {max(totals):.3g} over a phase with {factor:g} sqrt(T) copies, claimed at most 1"
+        f"{factor:g} sqrt(T) stated, {min(ratios):.0f} to {max(ratios):.0f} by Gaussian counts; at "
+        f"T = {steps} a private median takes {median:.0f}, composition to epsilon 1 {composition}"
     )
-    return Finding(max(totals) <= 1, max(totals), 0.0, words)
+    return Finding(fits, ratios[2], 0.0, words)
 
 
 def copies_grow_as(power: float) -> Finding:
-    """Compare a power of T with that of the copies which a proof needs."""
+    """Compare a power of T with that of the copies which our proof needs."""
     slope = log10(copies_needed(10**6) / copies_needed(10**3)) / 3
-    words = f"copies of a proof grow as T^{slope:.3f}, claimed T^{power:g}"
+    words = f"copies of our proof grow as T^{slope:.3f}, claimed T^{power:g}"
     return Finding(abs(slope - power) < 0.1, slope, 0.0, words)
-
-
-def steps_are_certified(steps: Callable[[int], float]) -> Finding:
-    """Compare the steps of a phase of k copies with what the certificate says."""
-    proved = {k: certified_steps(k, sample=k, epsilon0=eps) for k, eps in CERTIFIED.items()}
-    fine = all(steps(k) <= t for k, t in proved.items())
-    words = f"3000 copies: {steps(3000):.0f} steps claimed, {proved[3000]} certified"
-    return Finding(fine, proved[3000], 0.0, words)
 
 
 CLAIMS = (
     Claim(
         id="S3",
-        statement="Copies under a private median stay right when updates depend on the answers "
-        "(rival: one sketch of the same memory)",
+        statement="Copies under a private median stay right, within 25 % (our threshold), when "
+        "updates depend on the answers (rival: one sketch of the same memory)",
         printed=many_sketches,
         instead=one_sketch,
         other=Instead.RIVAL,
@@ -168,56 +165,42 @@ CLAIMS = (
     ),
     Claim(
         id="S3c",
-        statement="A step costs t_init/sqrt T + sqrt T t_update + t_query; it is s t_query",
-        printed=lambda steps, sample: lecture_cost(steps, **TIMES),  # noqa: ARG005 - no s printed
-        instead=lambda steps, sample: cost(
+        statement="A phase costs k t_init + T k t_update + T s t_query (rival: without s, which "
+        "the next line takes for a constant)",
+        printed=lambda steps, sample: cost(
             steps, **TIMES, copies=round(sqrt(steps)), sample=sample
         ),
-        other=Instead.CORRECTION,
+        instead=lambda steps, sample: lecture_cost(steps, **TIMES),  # noqa: ARG005 - as if s = 1
+        other=Instead.RIVAL,
         check=counts_the_cost,
     ),
     Claim(
         id="S3d",
-        statement="The private median runs with epsilon0 of about 1/100 on s of sqrt(T) copies; "
-        "for T = 10 000 that takes an epsilon0 of about 1 or 2",
-        printed=0.01,
-        instead=1.0,
-        other=Instead.CORRECTION,
+        statement="s of sqrt(T) copies are enough for a private median with epsilon0 of about "
+        "1/100; no T is named: observed, with 25 cells and a miss in 20 looks, for T = 6.2 million "
+        "(rival: 6.0 million)",
+        printed=6_200_000,
+        instead=6_000_000,
+        other=Instead.RIVAL,
         check=median_fits,
     ),
     Claim(
         id="S3e",
-        statement="About sqrt(T) copies carry a proof; with its constants the certificate takes up "
-        "to 125 sqrt(T) for a million steps (no attack shows that fewer fail)",
-        printed=sqrt,
-        instead=lambda steps: 125 * sqrt(steps),
-        other=Instead.CORRECTION,
-        check=copies_suffice,
+        statement="Observed: where the lecture says about sqrt(T) copies, our proof takes 100 "
+        "sqrt(T), within a quarter, for T from 100 to 10^6; not shown necessary (rival: half of "
+        "that)",
+        printed=100.0,
+        instead=50.0,
+        other=Instead.RIVAL,
+        check=constant_of_a_proof,
     ),
     Claim(
         id="S3f",
-        statement="The number of copies grows as the square root of T (rival: as T, one copy a "
-        "change)",
+        statement="The number of copies grows as the square root of T, by our proof within 0.1 in "
+        "the power (rival: as T, one copy a change)",
         printed=0.5,
         instead=1.0,
         other=Instead.RIVAL,
         check=copies_grow_as,
-    ),
-    Claim(
-        id="S3h",
-        statement="The inputs of a phase are stable (epsilon up to 1, say) with respect to the "
-        "strings of sqrt(T) copies; that takes about 250 sqrt(T)",
-        printed=1.0,
-        instead=250.0,
-        other=Instead.CORRECTION,
-        check=phase_is_stable,
-    ),
-    Claim(
-        id="S3g",
-        statement="k copies last for a phase of T = k^2 steps; certified are about (k/270)^2",
-        printed=lambda copies: copies**2,
-        instead=lambda copies: (copies / 270) ** 2,
-        other=Instead.CORRECTION,
-        check=steps_are_certified,
     ),
 )
