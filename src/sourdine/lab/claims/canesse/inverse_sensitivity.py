@@ -123,19 +123,18 @@ def _uniform(n: int, u: float, rho: float) -> tuple[float, float]:
 
 def sample(form: Callable[..., float]) -> Finding:
     """Find the same for the sample's median, each of nine calls having its share of epsilon."""
-    found = []
-    for n, u, rho, epsilon in ((10_000, 0.05, 0.01, 0.1), (10_000, 0.02, 0.01, 9)):
+    n, u, found = 10_000, 0.05, []
+    for rho, epsilon in ((0.01, 0.1), (0.25, 0.17)):
         claimed = form(n, u, rho=rho, gamma=0.25, density=1, epsilon=epsilon)
         samples = windows(n, HALF, Fraction(str(epsilon)) * NINTH, rho, 60)
-        truth = [one.beyond(one.median, 2 * u + rho) for one in samples]
-        found.append((mean(np.array(truth)), claimed, epsilon))
-    measured, claimed, epsilon = max(found, key=lambda f: f[0].value / f[1])
-    words = (
-        f"beyond with probability {measured.value:.2g} ± {measured.error:.1g} at ε = {epsilon:g}, "
-        f"claimed at most {claimed:.2g}"
+        truth = mean(np.array([one.beyond(one.median, 2 * u + rho) for one in samples]))
+        found.append((truth, claimed, epsilon))
+    words = "beyond with probability " + ", ".join(
+        f"{truth.value:.2g} ± {truth.error:.1g} at ε = {epsilon:g} (claimed at most {claimed:.2g})"
+        for truth, claimed, epsilon in found
     )
-    holds = measured.value <= claimed + SURE * measured.error
-    return Finding(holds, measured.value, measured.error, words)
+    holds = all(truth.value <= claimed + SURE * truth.error for truth, claimed, _ in found)
+    return Finding(holds, *found[0][0], words)
 
 
 def least_density(gamma: float) -> Finding:
@@ -153,7 +152,10 @@ def expected(form: Callable[[int], float]) -> Finding:
         away = mean(np.array([one.distance(0.5) for one in samples]))
         found.append((away.value / form(n), away, form(n), n))
     _, away, bound, n = max(found)
-    words = f"error {away.value:.4f} ± {away.error:.4f} at n = {n}, claimed at most {bound:.4f}"
+    words = (
+        f"error {away.value:.4f} ± {away.error:.4f} at n = {n}, claimed at most {bound:.4f}, "
+        f"{bound / away.value:.1f} times as much"
+    )
     return Finding(away.value <= bound + SURE * away.error, away.value, away.error, words)
 
 
@@ -173,7 +175,8 @@ def near_constant(constant: float) -> Finding:
     u = np.linspace(2 / sqrt(n), 0.5, 200_001)
     needed = 2 * float(np.trapezoid(np.exp(-n * u / 4) / (2 * rho), u))
     needed /= exp(-sqrt(n) / 2) / (n * rho)
-    words = f"the integral needs the constant {needed:.2f}, claimed {constant:g}"
+    words = f"the integral needs the constant {needed:.2f} (8 by doubling the printed 4), "
+    words += f"claimed {constant:g}"
     return Finding(constant >= needed - 1e-3, needed, 0.0, words)
 
 
@@ -239,7 +242,8 @@ CLAIMS = (
     ),
     Claim(
         id="C10b",
-        statement="Distance from the sample's decile (4.2.1.1), for each of the nine",
+        statement="Distance from the sample's decile (4.2.1.1), if ε is the total of the nine "
+        "(the theorem speaks of one mechanism: at ε/9, which is that of a call, it holds)",
         printed=bounds.inverse_sensitivity_sample_printed,
         instead=bounds.inverse_sensitivity_sample,
         other=Instead.CORRECTION,
@@ -263,8 +267,8 @@ CLAIMS = (
     ),
     Claim(
         id="C10e",
-        statement="The expected error is at most rho + 4/√n + ... (4.3.0.2, figure 3) "
-        "[rival: a tenth of it]",
+        statement="The expected error is at most rho + 4/√n + ... (4.3.0.2, figure 3): not "
+        "violated, for it is 5 times the error; a fifth still holds [rival: a tenth of it]",
         printed=lambda n: bounds.inverse_sensitivity_error_printed(n, epsilon=1),
         instead=lambda n: bounds.inverse_sensitivity_error_printed(n, epsilon=1) / 10,
         other=Instead.RIVAL,

@@ -81,6 +81,7 @@ def _edges(n: int, shares: Floats, q: Fraction, epsilon: Fraction, runs: int) ->
     return np.array([first_edges(c, n, q, source, epsilon=each)[0] for c in counts], float)
 
 
+@cache
 def far_error(n: int, q: float, epsilon: float) -> float:
     r"""Return the histogram method's expected error for an n too large to be drawn.
 
@@ -93,7 +94,7 @@ def far_error(n: int, q: float, epsilon: float) -> float:
     rho = -scale / 2 * np.sign(u - 0.5) * np.log1p(-2 * np.abs(u - 0.5))
     passing = (rho[:, None] - n * (y - q)) / scale
     tail = np.exp(-np.abs(passing)) / 2
-    log_below = np.where(passing > 0, np.log1p(-tail), np.log(tail))
+    log_below = np.where(passing > 0, np.log1p(-tail), -np.abs(passing) - log(2))
     steps = cells * np.diff(y) * (log_below[:, 1:] + log_below[:, :-1]) / 2
     left = np.exp(np.hstack((np.zeros((len(u), 1)), np.cumsum(steps, axis=1)))).mean(axis=0)
     away = np.abs(y - q)

@@ -95,41 +95,54 @@ def expected(form: Expected) -> Finding:
         away = mean(np.abs(uniform_edges(n, HALF, Fraction(1), runs) - 0.5))
         found.append((away.value / form(n, HALF), away, form(n, HALF), n))
     _, away, bound, n = max(found)
-    words = f"error {away.value:.4f} ± {away.error:.4f} at n = {n}, claimed at most {bound:.4f}"
+    words = (
+        f"error {away.value:.4f} ± {away.error:.4f} at n = {n}, claimed at most {bound:.4f}, "
+        f"{bound / away.value:.1f} times as much"
+    )
     return Finding(away.value <= bound + SURE * away.error, away.value, away.error, words)
 
 
 def expected_far(form: Callable[[int, float, float], float]) -> Finding:
-    """Hold a bound to the expected error at n = 1e14, at the least epsilon that it speaks of.
+    """Hold a bound to the expected error at n = 1e14, at extremes of epsilon that it speaks of.
 
-    There alpha, with all of epsilon in one call, is n/20, the stricter of the two hypotheses.
+    At the least, alpha, with all of epsilon in one call, is n/20, the stricter of the two
+    hypotheses; the other is three times that.
     """
     n, q = 10**14, 0.5
-    epsilon = 20.001 * 8 * log(3 * n**1.5) / n
-    away, bound = far_error(n, q, epsilon), form(n, q, epsilon)
-    words = f"error {away:.4f} at n = 1e14, ε = {epsilon:.1e}, claimed at most {bound:.4f}"
-    return Finding(away <= bound, away, 1e-6, words)
+    least = 20.001 * 8 * log(3 * n**1.5) / n
+    found = [(far_error(n, q, e), form(n, q, e), e) for e in (least, 3 * least)]
+    words = "n = 1e14: " + ", ".join(
+        f"error {away:.4f} at ε = {e:.1e}, claimed at most {bound:.4f}" for away, bound, e in found
+    )
+    return Finding(all(away <= bound for away, bound, _ in found), found[0][0], 1e-4, words)
 
 
 def argument(form: Callable[[float], float]) -> Finding:
-    """Evaluate the incomplete beta function at 2d for the ninth decile."""
+    """Find whether I, at 2d for the ninth decile, is defined there and is P(X ≤ 2d), here 1."""
     from scipy.special import betainc  # noqa: PLC0415 - costs time to import, needed here only
 
-    value = float(betainc(95.0, 6.0, form(1.8)))
-    words = f"I at {form(1.8):g} is {value:g}, and P(X ≤ 1.8) is 1"
-    return Finding(value == 1, value, 0.0, words)
+    x = form(1.8)
+    defined = 0 <= x <= 1
+    words = f"I at 2d = 1.8 is taken at {x:g}, it is defined on [0, 1], and P(X ≤ 1.8) is 1"
+    return Finding(defined and bool(betainc(95.0, 6.0, x) == 1), x, 0.0, words)
 
 
-def dominates(form: Expected) -> Finding:
-    """Hold a bound to what it was to simplify: the corollary, with each call's share of epsilon."""
-    ratios = [
-        (form(n, Fraction(i, 10)) / bounds.histogram_error_printed(n, i / 10, epsilon=1 / 9), n)
+def noise_constant(constant: float) -> Finding:
+    """Find the constant with which the theorem is at least the corollary at a ninth of epsilon."""
+    needed = max(
+        (bounds.histogram_error_printed(n, q, epsilon=1 / 9) - _without_noise(n, q))
+        / (log(3 ** (2 / 3) * n) / n)
         for n in (23_304, 100_000, 1_000_000)
-        for i in (1, 5, 9)
-    ]
-    least, n = min(ratios)
-    words = f"{least:.2f} of the bound that it simplifies (n = {n}), claimed at least 1"
-    return Finding(least >= 1, least, 0.0, words)
+        for q in (0.1, 0.5, 0.9)
+    )
+    words = f"the corollary at ε/9 needs the constant {needed:.0f}, here {constant:g}"
+    return Finding(constant >= needed, needed, 0.0, words + f" = 24·{constant / 24:g}")
+
+
+def _without_noise(n: int, q: float) -> float:
+    """Return the theorem as printed without its term of the noise, at epsilon = 1."""
+    noise = 24 * log(3 ** (2 / 3) * n) / n
+    return bounds.histogram_asymptotic_printed(n, q, epsilon=1) - noise
 
 
 def rate(power: float) -> Finding:
@@ -187,7 +200,8 @@ CLAIMS = (
     ),
     Claim(
         id="C5d",
-        statement="The beta law has density (x^(alpha-1) (1 - x)^beta - 1)/B (definition 3.4.1.3)",
+        statement="The beta law has density (x^(alpha-1) (1 - x)^beta - 1)/B (definition 3.4.1.3, "
+        "as our text has it; 3.4.1.1 is right, so the slip may be one of extraction)",
         printed=lambda x, a, b: x ** (a - 1) * (1 - x) ** b - 1,
         instead=lambda x, a, b: x ** (a - 1) * (1 - x) ** (b - 1),
         other=Instead.CORRECTION,
@@ -195,8 +209,8 @@ CLAIMS = (
     ),
     Claim(
         id="C6",
-        statement="The expected error at n = 5000, ε = 1 is at most 0.047 (3.4.1.1, figure 2) "
-        "[rival: the bound at 9ε]",
+        statement="The expected error at n = 5000, ε = 1 is at most 0.047 (3.4.1.1, figure 2): not "
+        "violated, for it is 3 times the error; at 3ε it would still hold [rival: the bound at 9ε]",
         printed=_printed_error,
         instead=lambda n, q: bounds.histogram_error_printed(n, float(q), epsilon=9),
         other=Instead.RIVAL,
@@ -204,7 +218,8 @@ CLAIMS = (
     ),
     Claim(
         id="C6b",
-        statement="The corollary holds for every n and ε with alpha ≤ n/10",
+        statement="The corollary holds for every n and ε with alpha ≤ n/10 (we find it violated "
+        "only at an extreme, n = 1e14 and ε = 8e-11)",
         printed=lambda n, q, epsilon: bounds.histogram_error_printed(n, q, epsilon=epsilon),
         instead=lambda n, q, epsilon: bounds.histogram_error(n, q, epsilon=epsilon),
         other=Instead.CORRECTION,
@@ -220,15 +235,9 @@ CLAIMS = (
     ),
     Claim(
         id="C7",
-        statement="The error is at most ... + 24 ln(3^(2/3) n)/(ε n) + 1/n (3.4.2.1)",
-        printed=lambda n, q: bounds.histogram_asymptotic_printed(n, q, epsilon=1),
-        instead=lambda n, q: bounds.histogram_asymptotic(n, q, epsilon=1),
-        other=Instead.CORRECTION,
-        check=dominates,
-    ),
-    Claim(
-        id="C7f",
-        statement="The theorem holds for every n and ε with alpha ≤ n/20",
+        statement="The error is at most ... + 24 ln(3^(2/3) n)/(ε n) + 1/n for every n and ε with "
+        "alpha ≤ n/20 (3.4.2.1; we find it violated only at the extreme of C6b; the correction is "
+        "proved with 12·9, for every n)",
         printed=lambda n, q, epsilon: bounds.histogram_asymptotic_printed(n, q, epsilon=epsilon),
         instead=lambda n, q, epsilon: bounds.histogram_asymptotic_sharp(n, q, epsilon=epsilon),
         other=Instead.CORRECTION,
@@ -266,5 +275,22 @@ CLAIMS = (
         instead=lambda n: float(np.exp(-2 * n * 0.1**2)),
         other=Instead.RIVAL,
         check=hoeffding,
+    ),
+    Claim(
+        id="C7f",
+        statement="The 24 of theorem 3.4.2.1 follows from the corollary (each call has ε/9: 24·9)",
+        printed=24.0,
+        instead=24.0 * 9,
+        other=Instead.CORRECTION,
+        check=noise_constant,
+    ),
+    Claim(
+        id="C7g",
+        statement="Observed: at n = 5000 and 20 000, ε = 1 the theorem as printed is not violated "
+        "[rival: a tenth of it]",
+        printed=lambda n, q: bounds.histogram_asymptotic_printed(n, q, epsilon=1),
+        instead=lambda n, q: bounds.histogram_asymptotic_printed(n, q, epsilon=1) / 10,
+        other=Instead.RIVAL,
+        check=expected,
     ),
 )
