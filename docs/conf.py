@@ -31,6 +31,8 @@ extensions = [
     "sphinx_design",
     "mathml",
     "reference",
+    "sources",
+    "commands",
     "lab_pages",
 ]
 exclude_patterns = ["_build", "_static", "extensions"]

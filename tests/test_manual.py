@@ -7,14 +7,18 @@ import re
 import subprocess
 import sys
 import zlib
+from html import unescape
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 from types import SimpleNamespace
+from urllib.parse import unquote
 
 import pytest
+from typer.main import get_command
 
 import sourdine
+from sourdine.cli.app import app
 from sourdine.lab.registry import all_experiments
 
 ROOT = Path(__file__).parent.parent
@@ -62,6 +66,27 @@ def abroad(target):
     return re.match(r"(?:\w+:)?//|https?:", target) is not None
 
 
+def links(text):
+    found = re.findall(r"<a\b[^>]*?\bhref=\"([^\"]*)\"", text)
+    return {unescape(target) for target in found if not re.match(r"\w+:|//", target)}
+
+
+def broken_links(pages):
+    ids = {p: set(map(unescape, re.findall(r"\sid=\"([^\"]*)\"", t))) for p, t in pages.items()}
+    for page, text in pages.items():
+        for target in links(text):
+            path, _, anchor = target.partition("#")
+            file = (page.parent / unquote(path)).resolve() if path else page
+            if not file.is_file() or (anchor and unquote(anchor) not in ids.get(file, ())):
+                yield page.name, target
+
+
+def commands(command, path):
+    yield path, command
+    for name, one in getattr(command, "commands", {}).items():
+        yield from commands(one, f"{path} {name}")
+
+
 def test_no_warnings(manual):
     assert manual.done.returncode == 0, manual.done.stderr
 
@@ -83,6 +108,51 @@ def test_what_pages_load_is_there(manual):
         for target in loaded(text):
             if not target.startswith(("data:", "#")):
                 assert (page.parent / re.split(r"[?#]", target)[0]).exists(), (page, target)
+
+
+def test_links_lead_somewhere(manual):
+    pages = {page.resolve(): text for page, text in manual.pages.items()}
+    assert len(links(pages[manual.folder.resolve() / "genindex.html"])) > 1000
+    assert not sorted(broken_links(pages))
+
+
+def test_a_broken_link_would_be_seen(tmp_path):
+    page = tmp_path.resolve() / "page.html"
+    page.write_text('<a href="#here">', "utf-8")
+    for text in ('<a href="#here">', '<a href="gone.html">', '<a class="x" href="page.html#here">'):
+        assert list(broken_links({page: text}))
+        assert not list(broken_links({page: f'{text.replace("gone", "page")}<p id="here">'}))
+
+
+def test_links_to_code_show_it(manual):
+    for text in manual.pages.values():
+        assert not re.search(r"href=\"[^\"]*\.py\"", text)
+    for source in (DOCS / "mathematics").glob("*.md"):
+        text = (manual.folder / "mathematics" / f"{source.stem}.html").read_text("utf-8")
+        for module in re.findall(r"\]\(../../src/([^)]*)\.py\)", source.read_text("utf-8")):
+            assert f'href="../_modules/{module}.html"' in text
+
+
+def test_every_option_is_described(manual):
+    text = (manual.folder / "api" / "cli.html").read_text("utf-8")
+    bare = unescape(re.sub(r"<[^>]*>", "", text))
+    sections = dict(re.findall(r'(?s)<section id="(sourdine-[\w-]+)">(.*?)(?=<section|$)', text))
+    assert "Its text might hold a value of the data" in bare
+    for path, command in commands(get_command(app), "sourdine"):
+        section = unescape(re.sub(r"<[^>]*>", "", sections.get(path.replace(" ", "-"), text)))
+        assert path in section
+        for option in command.params:
+            assert all(name in section for name in option.opts if name.startswith("-")), path
+
+
+def test_every_row_has_its_document(manual):
+    for name in ("index", "claims"):
+        text = (manual.folder / "lab" / f"{name}.html").read_text("utf-8")
+        for words in ("Arbitrages statistiques", "Rapport de stage", "26 November 2023",
+                      "Adaptation sur des espaces de Besov", "Aaron Roth"):  # fmt: skip
+            assert words in text
+        for letter in "calws":
+            assert f'#rows-{letter}"' in text
 
 
 def test_formulas_are_mathml(manual):

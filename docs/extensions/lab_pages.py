@@ -1,5 +1,5 @@
 # ruff: noqa: INP001 - Sphinx reads these files one by one
-"""The pages of the lab: a gallery of experiments, a page a document, a table of all claims.
+"""The pages of the lab: a gallery of experiments, a page a document, tables of all claims.
 
 Nothing is computed when the manual is built: figures stand in ``lab/figures``, verdicts in
 ``lab/claims.json``. The code behind each is shown on a page of its own.
@@ -10,11 +10,12 @@ from __future__ import annotations
 import inspect
 import json
 from collections import Counter
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from citations import CITATIONS
 from docutils import nodes
+from sources import code_page
 from sphinx.util.docutils import SphinxDirective
 
 import sourdine
@@ -24,6 +25,7 @@ from sourdine.lab.registry import all_experiments
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from citations import Citation
     from sphinx.application import Sphinx
 
     from sourdine.lab.experiment import Experiment
@@ -48,6 +50,27 @@ class LabDirective(SphinxDirective):
         path = Path(self.env.srcdir, "lab", "claims.json")
         self.env.note_dependency(str(path))
         return list(json.loads(path.read_text("utf-8"))) if path.exists() else []
+
+    def claims_of(self, citation: Citation) -> list[dict[str, Any]]:
+        """Return the judged claims of a document."""
+        return [claim for claim in self.claims() if claim["id"].startswith(citation.letter)]
+
+
+class Documents(LabDirective):
+    """Which letter stands for which document, cited in full, with links to figures and claims."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return a list, a document an item."""
+        items = [nodes.list_item("", *self.item(citation)) for citation in CITATIONS]
+        return [nodes.bullet_list("", *items, classes=["documents"])]
+
+    def item(self, citation: Citation) -> Iterator[nodes.Node]:
+        """Yield letter and citation, and a line of links."""
+        told = [nodes.strong("", citation.letter), nodes.Text(f" ({citation.word}): ")]
+        yield nodes.paragraph("", "", *told, *citation.cited())
+        claims = _link(f"claims.html#{_heading(citation)}", _counted(self.claims_of(citation)))
+        figures = _link(f"{citation.key}.html", "figures")
+        yield nodes.paragraph("", "", figures, nodes.Text("; "), claims, classes=["small"])
 
 
 class Gallery(LabDirective):
@@ -77,9 +100,16 @@ class Experiments(LabDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Return a section an experiment."""
+        """Return the citation and a section an experiment."""
         key = self.arguments[0]
-        return [self.section(e) for e in all_experiments().values() if document(e) == key]
+        sections = [self.section(e) for e in all_experiments().values() if document(e) == key]
+        return [*(self.cited(c) for c in CITATIONS if c.key == key), *sections]
+
+    def cited(self, citation: Citation) -> nodes.paragraph:
+        """Return the document, and where its rows are."""
+        rows = _link(f"claims.html#{_heading(citation)}", f"rows {citation.letter}")
+        ends = (nodes.Text(" Its claims are the "), rows, nodes.Text("."))
+        return nodes.paragraph("", "", *citation.cited(), *ends)
 
     def section(self, experiment: Experiment) -> nodes.section:
         """Return question, picture, what the document states, rows and code."""
@@ -97,30 +127,55 @@ class Experiments(LabDirective):
 
 
 class Claims(LabDirective):
-    """All claims with their verdicts, and what decides."""
+    """All claims with their verdicts and what decides, document by document."""
 
     def run(self) -> list[nodes.Node]:
-        """Return a line that counts, and a table."""
-        claims = self.claims()
-        counts = Counter(claim["verdict"] for claim in claims)
-        words = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
-        heads = ("row", "verdict", "the document", "what decides", "code")
-        rows = [_claim(claim) for claim in claims]
-        said = f"{len(claims)} claims: {words}." if claims else "No claim has been judged yet."
-        return [nodes.paragraph("", said), _table(heads, (6, 10, 32, 40, 12), rows)]
+        """Return a line that counts, a list of the documents, and a section for each."""
+        said = nodes.paragraph("", f"{_counted(self.claims())}.")
+        items = [nodes.list_item("", self.entry(citation)) for citation in CITATIONS]
+        return [said, nodes.bullet_list("", *items), *map(self.section, CITATIONS)]
+
+    def entry(self, citation: Citation) -> nodes.paragraph:
+        """Return the letter and the name of a document, and how its claims fared."""
+        title = f"{citation.letter} ({citation.word}): {citation.short}"
+        counts = nodes.Text(f". {_counted(self.claims_of(citation))}.")
+        return nodes.paragraph("", "", _link(f"#{_heading(citation)}", title), counts)
+
+    def section(self, citation: Citation) -> nodes.section:
+        """Return the citation, how its claims fared, and the table of them."""
+        claims, name = self.claims_of(citation), _heading(citation)
+        stands = f" {citation.letter} stands for {citation.word}. {_counted(claims)}."
+        section = nodes.section(ids=[name], names=[name])
+        section += nodes.title("", f"{citation.letter}: {citation.short}")
+        section += nodes.paragraph("", "", *citation.cited(), nodes.Text(stands))
+        heads = ("row", "verdict", "the document", "what decides")
+        section += _table(heads, (6, 10, 32, 52), [_claim(claim) for claim in claims])
+        return section
+
+
+def _heading(citation: Citation) -> str:
+    return f"rows-{citation.letter.lower()}"
+
+
+def _counted(claims: list[dict[str, Any]]) -> str:
+    counts = Counter(claim["verdict"] for claim in claims)
+    words = ", ".join(f"{counts[verdict]} {verdict}" for verdict in sorted(counts))
+    return f"{len(claims)} claims: {words}" if claims else "No claim has been judged yet"
 
 
 def _claim(claim: dict[str, Any]) -> nodes.row:
     name, verdict = claim["id"], claim["verdict"]
     path, _, line = claim["where"].removeprefix("src/sourdine/").partition(":")
     cells = (
-        nodes.inline("", name, ids=[_anchor(name)]),
-        nodes.inline("", verdict, classes=[verdict]),
-        nodes.Text(claim["statement"]),
-        nodes.Text(claim["words"]),
-        _code(path, line),
+        [nodes.paragraph("", "", nodes.inline("", name, ids=[_anchor(name)]))],
+        [nodes.paragraph("", "", nodes.inline("", verdict, classes=[verdict]))],
+        [nodes.paragraph("", claim["statement"])],
+        [
+            nodes.paragraph("", claim["words"]),
+            nodes.paragraph("", "", _code(path, line), classes=["small"]),
+        ],
     )
-    return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in cells))
+    return nodes.row("", *(nodes.entry("", *cell) for cell in cells))
 
 
 def _table(heads: tuple[str, ...], widths: tuple[int, ...], rows: list[nodes.row]) -> nodes.table:
@@ -172,16 +227,12 @@ def _code_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     folders = (SOURCE / "lab" / "experiments", SOURCE / "lab" / "claims")
     for file in sorted(f for folder in folders for f in folder.rglob("*.py")):
         path = file.relative_to(SOURCE).as_posix()
-        body = app.builder.highlighter.highlight_block(  # type: ignore[attr-defined]
-            file.read_text("utf-8"), "python", linenos="inline", lineanchors="line"
-        )
-        title = f"src/sourdine/{path}"
-        context = {"title": title, "body": f"<h1><code>{escape(title)}</code></h1>{body}"}
-        yield f"lab/code/{path.removesuffix('.py')}", context, "page.html"
+        yield code_page(app, file, f"lab/code/{path.removesuffix('.py')}", f"src/sourdine/{path}")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Offer the directives ``gallery``, ``experiments`` and ``claims``."""
+    """Offer the directives ``gallery``, ``documents``, ``experiments`` and ``claims``."""
+    app.add_directive("documents", Documents)
     app.add_directive("gallery", Gallery)
     app.add_directive("experiments", Experiments)
     app.add_directive("claims", Claims)

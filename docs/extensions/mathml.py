@@ -26,6 +26,8 @@ FENCES = {"lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉", "lan
 SIZED = re.compile(rf"(\\[bB]igg?[lr]?)\s*\\({'|'.join(FENCES)})\b")
 """Fences of a given size, which the converter knows as characters only."""
 MENDED = (
+    # a bar as wide as what it covers
+    (r"(?<=<mo stretchy=\"true\">)&#x000AF;(?=</mo>)", "&#x0203E;"),
     # bars and strokes stand close to what they touch
     (r"<mo([^>]*)>(&#x0007C;|&#x0002F;|&#x02016;)</mo>", r'<mo\1 lspace="0" rspace="0">\2</mo>'),
     # a word is no sign between two things: a thin space, and none before a bracket

@@ -60,10 +60,11 @@ def homes() -> dict[str, str]:
 
 
 def _same(path: str) -> tuple[str, int]:
-    return path.rpartition(".")[2], id(_object(path))
+    return path.rpartition(".")[2], id(public_object(path))
 
 
-def _object(path: str) -> Any:  # noqa: ANN401 - whatever is public
+def public_object(path: str) -> Any:  # noqa: ANN401 - whatever is public
+    """Return what a public path names."""
     module, _, name = path.rpartition(".")
     return getattr(import_module(module), name)
 
@@ -82,13 +83,13 @@ class Room(SphinxDirective):
         lines = [f".. automodule:: {room}", ""]
         lines += [".. autosummary::", "", *(f"   {path[len(room) + 1 :]}" for path in names), ""]
         for path in names:
-            if home[path] == path and not isinstance(_object(path), ModuleType):
+            if home[path] == path and not isinstance(public_object(path), ModuleType):
                 lines += _described(path)
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
 
 
 def _described(path: str) -> list[str]:
-    thing = _object(path)
+    thing = public_object(path)
     if inspect.isclass(thing):
         return [f".. autoclass:: {path}", f"   :members: {', '.join(_members(thing))}", ""]
     if inspect.isroutine(thing):

@@ -8,8 +8,9 @@ probability :math:`\hat\beta`, some query asked is with probability
 
 (theorem 4), and a mechanism within :math:`\alpha'` of the sample is within :math:`\alpha' +
 \hat\alpha` of the truth (theorem 5). All queries that *might* be asked must concentrate, those of
-runs that did not happen included. For the Median Mechanism this is corollary 6, whose last step
-loses :math:`\ln(1/\beta)` and a power of :math:`\ln k`; the width here keeps both:
+runs that did not happen included. For the Median Mechanism this is corollary 6. In the discussion
+of it :math:`\ln(1/\beta)` is dropped and :math:`(\ln k)^{3/2}` becomes :math:`(\ln k)^2`; here
+the corollary is evaluated with its constants:
 
 .. math:: \alpha = \Bigl(\frac{\ln 4k}{2n}\Bigr)^{1/4} + w\Bigl(n,\ \ln\frac k\beta + b\ln 2\Bigr).
 """

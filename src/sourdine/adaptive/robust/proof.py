@@ -9,7 +9,7 @@ input, are looked at again. Whoever chooses the updates has seen all cells so fa
 
 *Theorem.* With probability :math:`1 - \beta` all answers given in :math:`T` looks are right,
 however far the value moves between them, if for some number :math:`w` of wrong copies, with
-:math:`a = w/k`,
+:math:`a = w/k > p_0`,
 
 .. math:: b = \beta - T\,\mathrm{E}\min\bigl(1, (m - 1)\,e^{-\varepsilon_0 (s/2 - W)/2}\bigr),
           \qquad \mathrm{kl}(b \,\|\, Q) \ge k T \varrho, \qquad

@@ -45,7 +45,7 @@ class Hybrid(QuantileMechanism):
     Level one is `JointFree` at :math:`\varepsilon/2` for :math:`q_s, q_{2s}, \ldots`; it gives
     ticks, a total :math:`N`, and the ranks at which the ticks cut the records. Level two is
     JointExp at :math:`\varepsilon/2` in each slice, on the cells from its left to its right tick,
-    with the targets :math:`\lfloor q_jN + \tfrac12\rfloor` relative to the slice's left end. The
+    with the targets :math:`\lfloor q_jN + \tfrac12\rfloor` less that of the slice's left end. The
     ranks are used, not published.
 
     Parameters
@@ -60,11 +60,12 @@ class Hybrid(QuantileMechanism):
     quantiles inside theirs; given the ticks :math:`o`, they decide which tied records lie in
     which slice. The pair :math:`(z, p)` and :math:`(k, o)` are drawn together with weight
     :math:`e^{-c\sum_j|n_j - t_j|}`; only the cut matters. So, with
-    :math:`M_2(o' \mid z, p, o)` the law of level two for that cut,
+    :math:`M_2(o' \mid z, p, k, o)` the law of level two for that cut and total,
 
     .. math::
 
-        P_D(k, o, o') = \frac{E_{z,p}\left[e^{-c\sum|n_j - t_j|} M_2(o' \mid z, p, o)\right]}{Z_D}.
+        P_D(k, o, o') = \frac{1}{Z_D}\,
+        E_{z,p}\left[e^{-c\sum|n_j - t_j|} M_2(o' \mid z, p, k, o)\right].
 
     Let :math:`D'` have one more record, with its own position, the common records keeping theirs.
     For all positions the first factor moves by at most :math:`e^{\pm c}`; the slices of :math:`D'`

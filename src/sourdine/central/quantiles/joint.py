@@ -80,7 +80,8 @@ class _Joint(QuantileMechanism):
         Aiming at the nearest total, some tuple has distances :math:`\sum|d_j| \le h/2 + m` and, the
         records of a cell being spread, a weight of at least :math:`(n+1)^{-m}` of its volume; all
         tuples whose distances pass that by :math:`x` weigh :math:`B^m (2x/h + 3) e^{-cx}` at most.
-        No rank errs by more than the distances' sum.
+        No rank errs by more than the distances' sum and 1/2, by which a target is rounded; m covers
+        it, since distances from the targets themselves are h/2.
         """
         m, h = self.lattice.m, getattr(self.lattice, "h", 0)
         most = 1 << 62 if n is None else n + 1

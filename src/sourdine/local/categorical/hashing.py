@@ -58,9 +58,10 @@ class LocalHashing(Oracle):
     Notes
     -----
     *Universal, exactly*: for :math:`x \ne v` some digit differs, and whatever the other digits of
-    :math:`a`, the difference :math:`h_a(x) - h_a(v)` runs through all of the field as that digit of
-    :math:`a` does. So every difference has probability :math:`1/g`, and :math:`q = 1/g` whatever
-    :math:`y` was drawn, where hashes of a general-purpose library only come near. *Checked by*
+    :math:`a`, the difference :math:`h_a(v) - h_a(x)` runs through all of the field as that digit of
+    :math:`a` does: it is uniform. The error :math:`y - h_a(x)` of the response is independent of
+    the key, so the two agree with chance exactly :math:`q = 1/g`, where hashes of a general-purpose
+    library only come near. *Checked by*
     ``test_hashes_are_universal`` and ``test_supports_have_their_chances``. The key is drawn before
     the category is looked at. *Claim*: :math:`\varepsilon`-LDP, no less. *Checked by*
     ``test_exact_worst_case[hashing]``.
