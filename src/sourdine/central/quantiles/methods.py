@@ -53,9 +53,7 @@ def needs_count(method: str, m: int) -> bool:
     return method == "anchors" or (method == "auto" and m > 3)
 
 
-def chosen(
-    m: int, cells: int, epsilon: float, records: float | None, *, substitutes: bool
-) -> str:
+def chosen(m: int, cells: int, epsilon: float, records: float | None, *, substitutes: bool) -> str:
     r"""Return the name of the algorithm for m quantiles at an epsilon per added record.
 
     Parameters
