@@ -253,7 +253,7 @@ def informative(people: int, few: int) -> list[Row]:
         peers += peer(MULTI, lambda k=k: multi_freq("OLH", k), less)
         out.append(Row(f"OLH, k = {k}", olh, people // 4, peers))
         hadamard = HadamardResponse(epsilon=1, categories=k)
-        peers = peer(PURE, lambda k=k: pure_ldp("HR", k), less)
+        peers = peer(PURE, lambda k=k: pure_ldp("HR", k), few)
         out.append(Row(f"Hadamard, k = {k}", hadamard, people, peers))
         subset = SubsetSelection(epsilon=1, categories=k)
         peers = peer(MULTI, lambda k=k: multi_freq("SS", k), less)
@@ -282,6 +282,9 @@ def cells(row: Row) -> list[list[str]]:
     ours = [row.name, f"{row.nanoseconds:,.2f}", f"{row.limit:,.2f}"]
     lines = []
     for peer in row.peers:
+        if peer.nanoseconds <= 0:
+            lines.append([*ours, peer.name, "-", "-", "-", "not measured"])
+            continue
         ratio = peer.nanoseconds / row.nanoseconds
         met = peer.target is None or ratio >= peer.target
         target = "-" if peer.target is None else f"{peer.target:g}x"
@@ -305,6 +308,7 @@ def beside(row: Row) -> list[Beside]:
             None if peer.target is None else peer.nanoseconds >= peer.target * row.nanoseconds,
         )
         for peer in row.peers
+        if peer.nanoseconds > 0
     ]
 
 
