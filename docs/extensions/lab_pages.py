@@ -160,6 +160,8 @@ def _heading(citation: Citation) -> str:
 def _counted(claims: list[dict[str, Any]]) -> str:
     counts = Counter(claim["verdict"] for claim in claims)
     words = ", ".join(f"{counts[verdict]} {verdict}" for verdict in sorted(counts))
+    ours = sum(claim["statement"].startswith("Observed") for claim in claims)
+    words += f"; {ours} of them observations of our own" if ours else ""
     return f"{len(claims)} claims: {words}" if claims else "No claim has been judged yet"
 
 

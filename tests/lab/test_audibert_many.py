@@ -35,8 +35,8 @@ from sourdine.noise import SeededSource
 EXPECTED = {
     "A8": "confirmed", "A8b": "confirmed", "A8c": "refuted", "A9": "confirmed", "A9b": "confirmed",
     "A10": "corrected", "A10b": "corrected", "A10c": "confirmed", "A10d": "corrected",
-    "A10e": "corrected", "A11": "refuted", "A11b": "confirmed", "A11c": "confirmed",
-    "A11d": "confirmed", "A11e": "confirmed", "A11f": "confirmed",
+    "A10e": "corrected", "A11": "confirmed", "A11g": "refuted", "A11b": "confirmed",
+    "A11c": "confirmed", "A11d": "confirmed", "A11e": "confirmed", "A11f": "confirmed",
     "A12": "confirmed", "A12b": "corrected",
     "A12c": "corrected", "A12d": "confirmed", "A12e": "corrected", "A12f": "corrected",
     "A12g": "confirmed", "A12h": "confirmed", "A12i": "confirmed", "A12j": "corrected",

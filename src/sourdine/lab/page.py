@@ -45,7 +45,7 @@ figcaption,.small{color:var(--soft);font-size:.875rem}
 .wide{overflow-x:auto} table{border-collapse:collapse;width:100%;font-size:.9375rem}
 th,td{text-align:left;padding:.45rem .8rem .45rem 0;border-bottom:1px solid var(--rule)}
 td{vertical-align:top} thead th{position:sticky;top:0;background:#fff}
-td:first-child,td:nth-child(2){white-space:nowrap}
+td:first-child,td:nth-child(2){white-space:nowrap} td:nth-child(3){width:34%}
 .confirmed{color:var(--good)}.corrected{color:var(--mend)}.refuted,.undecided{color:var(--bad)}
 code,pre{font-size:.8125rem} pre{background:var(--wash);padding:.8rem;overflow-x:auto}
 summary{cursor:pointer;color:var(--soft);font-size:.875rem}
@@ -107,6 +107,8 @@ def page(shown: Iterable[Shown], judged: Iterable[Judged], *, quick: bool, seed:
     figures, claims = list(shown), list(judged)
     counts = Counter(one.verdict.value for one in claims)
     tally = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
+    ours = sum(one.claim.statement.startswith("Observed") for one in claims)
+    tally += f"; {ours} of them are observations of our own" if ours else ""
     made = f"sourdine {__version__}, {'quick' if quick else 'full'} run, seed {seed}"
     return f"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">

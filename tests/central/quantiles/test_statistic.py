@@ -90,6 +90,21 @@ def test_a_replaced_record_needs_no_free_total(relation, name):
     assert release.drawn["method"].startswith(name)
 
 
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+@pytest.mark.parametrize("m", [2, 3, 9])
+def test_an_interval_says_something_whatever_the_relation(relation, m):
+    x = np.random.default_rng(1).normal(50, 10, 20_000)
+    orders = [i / (m + 1) for i in range(1, m + 1)]
+    release = sd.quantiles(
+        x, orders, bounds=(0, 100), step=0.01, epsilon=1, relation=relation, source=SeededSource(1)
+    )
+    low, high = release.interval(0.95)
+    assert np.all(low <= np.quantile(x, orders))
+    assert np.all(np.quantile(x, orders) <= high)
+    assert np.all(low[1:] > 0)
+    assert np.all(high[:-1] < 100)
+
+
 def test_a_stated_number_of_records_is_not_paid_for():
     data = list(range(100)) * 100
     counted = sd.quantiles(data, DECILES, **GRID, epsilon=1)

@@ -61,7 +61,7 @@ def quantiles(  # noqa: PLR0913 - what a person may say of a call
     interval
         A confidence, as 0.95: narrow intervals are then paid for within epsilon.
     n
-        About how many records there are, where that is public.
+        About how many records have a value, where that is public; intervals rely on it.
 
     Examples
     --------

@@ -48,9 +48,13 @@ LARGE = 2.0
 STEPS = 1000
 
 
-def needs_count(method: str, m: int) -> bool:
-    """Return whether the choice gains from knowing about how many records there are."""
-    return method == "anchors" or (method == "auto" and m > 3)
+def needs_count(method: str, m: int, *, substitutes: bool) -> bool:
+    """Return whether the choice gains from knowing about how many records there are.
+
+    A free total is drawn with the quantiles; `JointExp`, which has none, needs a count for its
+    intervals.
+    """
+    return method == "anchors" or (method == "auto" and m > (1 if substitutes else 3))
 
 
 def chosen(m: int, cells: int, epsilon: float, records: float | None, *, substitutes: bool) -> str:

@@ -140,7 +140,8 @@ class Quantiles(Numeric):
     @property
     def counts(self) -> bool:
         """Whether part of epsilon pays for a count."""
-        return needs_count(self.method, len(self.orders)) and self.about is None
+        needed = needs_count(self.method, len(self.orders), substitutes=self.substitutes)
+        return needed and self.about is None
 
     @cached_property
     def counting(self) -> Laplace:

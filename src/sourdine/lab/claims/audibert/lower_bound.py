@@ -197,8 +197,8 @@ CLAIMS = (
     ),
     Claim(
         id="A16d",
-        statement="inverse sensitivity is optimal, another mechanism errs more; geometric noise "
-        "errs less than half as much",
+        statement="another mechanism necessarily errs more than inverse sensitivity; geometric "
+        "noise errs less than half as much (the order 1/n, which is called optimal, is: A16e)",
         printed=inverse_sensitivity,
         instead=clamped_geometric,
         other=Instead.CORRECTION,

@@ -226,7 +226,8 @@ CLAIMS = (
     Claim(
         id="C3j",
         statement="The lemma's event, on the noisy answers, puts the result within alpha values "
-        "and a cell, as theorem 3.4.1.2 reads it (it must be on the true answers)",
+        "and a cell, as theorem 3.4.1.2 reads it (it must be on the true answers), here at alpha = "
+        "2 ln(1/beta)/ε', which is not the lemma's: at its own, either event is all but sure",
         printed=lambda answers, noise: answers + noise,
         instead=lambda answers, noise: answers,  # noqa: ARG005
         other=Instead.CORRECTION,

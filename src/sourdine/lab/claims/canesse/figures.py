@@ -237,8 +237,8 @@ CLAIMS = (
     ),
     Claim(
         id="C11b",
-        statement='Inverse sensitivity "seems" better for usual n, up to 1e8 '
-        "[rival: the histogram method is]",
+        statement='Inverse sensitivity "seems" better for usual n, up to 1e8, here than the '
+        "histogram method with the listing's noise [rival: the histogram method is]",
         printed=operator.lt,
         instead=operator.gt,
         other=Instead.RIVAL,

@@ -220,7 +220,7 @@ CLAIMS = (
     ),
     Claim(
         id="L8d",
-        statement='observed: "about random" below eps = 1 is not nothing learnt; at .8 sick people'
+        statement='Observed: "about random" below eps = 1 is not nothing learnt; at .8 sick people'
         " rank above healthy ones (rival: a chance of 1/2, within .05)",
         printed=(0.55, 1.0),
         instead=(0.45, 0.55),

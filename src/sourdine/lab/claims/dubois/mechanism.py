@@ -116,7 +116,7 @@ CLAIMS = (
     ),
     Claim(
         id="W2d",
-        statement='observed, where the abstract says "correctly calibrated": on levels 2 to 6 a'
+        statement='Observed, where the abstract says "correctly calibrated": on levels 2 to 6 a'
         " quarter of the printed scales is still alpha private (rival: a fifth; Haar loses more)",
         printed=quarter_sigma,
         instead=fifth_sigma,

@@ -97,10 +97,11 @@ CLAIMS = (
     Claim(
         id="S7c",
         statement="For every analyst there are at most 2^b transcripts; whether analysts toss "
-        "coins is not said, and it is so for those whose coins are fixed beforehand",
-        printed=np.random.default_rng,
-        instead=lambda game: np.random.default_rng(0),  # noqa: ARG005 - the same coins in each
-        other=Instead.CORRECTION,
+        "coins is not said, and it is so for those whose coins are fixed beforehand (rival: coins "
+        "tossed anew)",
+        printed=lambda game: np.random.default_rng(0),  # noqa: ARG005 - the same coins in each
+        instead=np.random.default_rng,
+        other=Instead.RIVAL,
         check=few_transcripts,
     ),
 )

@@ -176,8 +176,8 @@ CLAIMS = (
     ),
     Claim(
         id="S3d",
-        statement="s of sqrt(T) copies are enough for a private median with epsilon0 of about "
-        "1/100; no T is named: observed, with 25 cells and a miss in 20 looks, for T = 6.2 million "
+        statement="Observed, as no T is named: s of sqrt(T) copies are enough for a private median "
+        "with epsilon0 of about 1/100, 25 cells and a miss in 20 looks, for T = 6.2 million "
         "(rival: 6.0 million)",
         printed=6_200_000,
         instead=6_000_000,
