@@ -103,8 +103,8 @@ CLAIMS = (
     ),
     Claim(
         id="C2",
-        statement="Laplace noise on the quantile itself fails (section 2, left as TODO) "
-        "[rival: inverse sensitivity]",
+        statement="Laplace noise on the quantile itself fails (section 2, which leaves it to be "
+        "shown) [rival: inverse sensitivity]",
         printed=deciles.naive,
         instead=deciles.inverse_sensitivity,
         other=Instead.RIVAL,

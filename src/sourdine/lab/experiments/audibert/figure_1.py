@@ -126,9 +126,8 @@ EXPERIMENT = Experiment(
     ids=("A1", "A2", "A4"),
     title="A private mean with Laplace and with Gaussian noise",
     question=(
-        "How do 2000 private means of the same 1000 values spread? The two columns differ by the "
-        "factor 8 of their epsilons and are otherwise the same picture: Gaussian noise is 3.54 "
-        "times as wide as Laplace noise at every epsilon."
+        "How do 2000 private means of the same 1000 values spread, and does lowering epsilon by a "
+        "factor of 8 hurt Gaussian noise more than Laplace noise?"
     ),
     stated=(
         "the Gaussian peak at epsilon 0.8 is finer and higher than the Laplace peak, and lowering "

@@ -55,9 +55,8 @@ EXPERIMENT = Experiment(
     ids=("A7",),
     title="Risk of one private quantile of ten values against epsilon",
     question=(
-        "What does epsilon buy for ten values? QExp wins while epsilon is small, but it answers "
-        "anywhere between two values, so from some epsilon on noise on the quartile itself is "
-        "nearer."
+        "What does epsilon buy for ten values, and from which epsilon on is noise on the quartile "
+        "itself nearer than QExp, which answers anywhere between two values?"
     ),
     stated="a comparison of QExp, Laplace and Gaussian noise; the range of epsilon is not given",
     parts=parts,

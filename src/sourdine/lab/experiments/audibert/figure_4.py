@@ -101,9 +101,8 @@ EXPERIMENT = Experiment(
     ids=("A5",),
     title="A private median by QExp at three epsilons",
     question=(
-        "How do 500 estimates of the median of 1000 values, uniform on [0, 200], spread? The "
-        "weight as printed spends twice its epsilon when a value is replaced; the corrected one "
-        "is twice as wide."
+        "How do 500 estimates of the median of 1000 values, uniform on [0, 200], spread, with the "
+        "weight as printed, which spends twice its epsilon when a value is replaced, and corrected?"
     ),
     stated=(
         "clearly better at epsilon 0.8 than at 0.05; at e^-32 all precision is lost, the noise "

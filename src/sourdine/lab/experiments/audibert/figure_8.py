@@ -50,9 +50,8 @@ EXPERIMENT = Experiment(
     ids=("A7",),
     title="Risk of one private quantile against the number of values",
     question=(
-        "How far is a private first quartile from the truth as values are added? Noise on the "
-        "quartile itself does not notice them. QExp does: its risk falls as 1/n, so it is of the "
-        "order of 100 for some hundreds of values only."
+        "How far is a private first quartile from the truth as values are added, and for how many "
+        "is the risk of QExp of the order of 100?"
     ),
     stated="the values of the curve of QExp are of the order of 10²; the range of n is not given",
     parts=parts,

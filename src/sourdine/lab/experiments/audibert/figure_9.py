@@ -53,8 +53,8 @@ EXPERIMENT = Experiment(
     ids=("A7",),
     title="Risk of one private quantile against the bound of the data",
     question=(
-        "How does the risk of a private first quartile grow with the range of the data? As its "
-        "square, for every method: no single number is the order of a curve."
+        "How does the risk of a private first quartile grow with the range of the data, and is any "
+        "one number the order of such a curve?"
     ),
     stated="the values of the curve of QExp are of the order of 90; the range of Λ is not given",
     parts=parts,

@@ -113,5 +113,4 @@ EXPERIMENT = Experiment(
     draw=draw,
     full={"runs": 1000},
     quick={"runs": 60},
-    figures=(),
 )

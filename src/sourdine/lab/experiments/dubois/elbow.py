@@ -113,5 +113,4 @@ EXPERIMENT = Experiment(
     draw=draw,
     full={"norms": [1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0], "runs": 60},
     quick={"norms": [1.0, 2.0, 4.0], "runs": 6},
-    figures=(),
 )

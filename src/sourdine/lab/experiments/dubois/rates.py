@@ -116,5 +116,4 @@ EXPERIMENT = Experiment(
     draw=draw,
     full={"sizes": 17, "runs": 60},
     quick={"sizes": 9, "runs": 8},
-    figures=(),
 )
