@@ -138,3 +138,9 @@ def test_an_empty_page_is_a_page():
     assert Reader(text).open == []
     assert "full run, seed 1" in text
     assert "none here" in text
+
+
+def test_a_page_without_claims_has_no_empty_table_and_no_dead_links():
+    text = page([shown("canesse-2")], [], quick=True, seed=7)
+    assert "<table" not in text
+    assert "#claim" not in text

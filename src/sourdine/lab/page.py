@@ -105,6 +105,7 @@ def document(experiment: Experiment) -> str:
 def page(shown: Iterable[Shown], judged: Iterable[Judged], *, quick: bool, seed: int) -> str:
     """Return the whole page."""
     figures, claims = list(shown), list(judged)
+    rows = {one.claim.id for one in claims}
     counts = Counter(one.verdict.value for one in claims)
     tally = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
     ours = sum(one.claim.statement.startswith("Observed") for one in claims)
@@ -118,16 +119,9 @@ def page(shown: Iterable[Shown], judged: Iterable[Judged], *, quick: bool, seed:
 ({len(figures)} here), and their claims, judged by what is computed ({tally or "none here"}).</p>
 <p class="small">Rows: C Canesse 2022, A Audibert 2024, L Couchot 2023, W Dubois, Butucea, Kroll and
 Saumard 2019, S Stemmer's lecture 9. {escape(made)}.</p>
-<nav><ul><li><a href="#claims">Claims</a></li>
+<nav><ul>{'<li><a href="#claims">Claims</a></li>' if claims else ""}
 {"".join(_link(one) for one in figures)}</ul></nav>
-<h2 id="claims">Claims</h2>
-<p class="small">Each check is run on what is printed and on what stands instead: a correction, the
-opposite, or a rival that must fail. A row whose verdict stays when the two are exchanged fails.</p>
-<div class="wide"><table>
-<thead><tr><th>row</th><th>verdict</th><th>the document</th><th>what decides</th></tr></thead>
-<tbody>
-{"".join(map(_claim, claims))}</tbody></table></div>
-{"".join(_section(key, figures) for key in DOCUMENTS)}
+{_claims(claims)}{"".join(_section(key, figures, rows) for key in DOCUMENTS)}
 </html>
 """
 
@@ -140,14 +134,16 @@ def _link(one: Shown) -> str:
     )
 
 
-def _section(key: str, figures: list[Shown]) -> str:
-    pieces = "".join(_figure(one) for one in figures if document(one.experiment) == key)
+def _section(key: str, figures: list[Shown], judged: set[str]) -> str:
+    pieces = "".join(_figure(one, judged) for one in figures if document(one.experiment) == key)
     return f'<h2 id="{key}">{escape(DOCUMENTS[key])}</h2>\n{pieces}' if pieces else ""
 
 
-def _figure(one: Shown) -> str:
+def _figure(one: Shown, judged: set[str]) -> str:
     experiment = one.experiment
-    rows = ", ".join(f'<a href="#claim-{row}">{row}</a>' for row in experiment.ids)
+    rows = ", ".join(
+        f'<a href="#claim-{row}">{row}</a>' if row in judged else row for row in experiment.ids
+    )
     return f"""<section id="{experiment.name}">
 <h3>{escape(experiment.title)}</h3>
 <p>{escape(experiment.question)}</p>
@@ -155,6 +151,19 @@ def _figure(one: Shown) -> str:
 <figcaption>The document: {escape(experiment.stated)}. Rows {rows};
 <a href="numbers/{experiment.name}.csv">the numbers</a>.</figcaption></figure>
 </section>
+"""
+
+
+def _claims(claims: list[Judged]) -> str:
+    if not claims:
+        return ""
+    return f"""<h2 id="claims">Claims</h2>
+<p class="small">Each check is run on what is printed and on what stands instead: a correction, the
+opposite, or a rival that must fail. A row whose verdict stays when the two are exchanged fails.</p>
+<div class="wide"><table>
+<thead><tr><th>row</th><th>verdict</th><th>the document</th><th>what decides</th></tr></thead>
+<tbody>
+{"".join(map(_claim, claims))}</tbody></table></div>
 """
 
 
