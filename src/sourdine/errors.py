@@ -1,4 +1,4 @@
-"""What Sourdine raises.
+"""What Sourdine raises: errors are data, and each face says them in its own words.
 
 ::
 
@@ -7,17 +7,127 @@
      ├── ParameterTypeError  (also a TypeError)    a parameter is of a kind that cannot be
      └── BudgetExceededError                       a request would spend more than is left
 
-Every text reads "X must be C, got V. Hint". Errors speak of parameters only; no text ever holds a
-value of the private data, and no condition of the data raises.
+An error knows the parameter's name, what must hold, what was given, and what to type instead; in
+Python it reads "X must C, got V. Hint". Errors speak of parameters only: no text ever holds a value
+of the private data, and no condition of the data raises.
 """
 
 from __future__ import annotations
 
-__all__ = ["BudgetExceededError", "ParameterError", "ParameterTypeError", "SourdineError"]
+import re
+from fractions import Fraction
+from typing import Any, Final
+
+__all__ = [
+    "LEFT_OUT",
+    "BudgetExceededError",
+    "ParameterError",
+    "ParameterTypeError",
+    "PythonWording",
+    "SourdineError",
+]
+
+
+class _LeftOut:
+    """The only value of its kind: the parameter is not to be typed at all."""
+
+    def __repr__(self) -> str:
+        return "LEFT_OUT"
+
+    def __reduce__(self) -> str:
+        return "LEFT_OUT"
+
+
+LEFT_OUT: Final = _LeftOut()
+"""In a hint: the parameter is to be left out."""
+
+
+class PythonWording:
+    """How parameters are spelled in Python; other faces have a class with the same methods.
+
+    Examples
+    --------
+    >>> words = PythonWording()
+    >>> words.subject("bounds"), words.mention("bounds"), words.typed("bounds", (0, 120))
+    ('bounds', 'bounds=', 'bounds=(0, 120)')
+    """
+
+    def subject(self, name: str) -> str:
+        """Return the parameter as what a sentence is about."""
+        return name
+
+    def mention(self, name: str) -> str:
+        """Return the parameter without a value."""
+        return f"{name}="
+
+    def typed(self, name: str, value: object) -> str:
+        """Return what to type."""
+        return f"{name}={_literal(value)}"
+
+
+_PYTHON = PythonWording()
 
 
 class SourdineError(Exception):
-    """The root of the tree."""
+    """The root of the tree: what must hold, what was given, what to type instead.
+
+    Parameters
+    ----------
+    name
+        The parameter, as Python calls it, or what else the sentence is about.
+    must
+        What must hold, beginning with a verb: ``"be above 0"``.
+    got
+        What was given, as a text; nothing larger than a word or a number is quoted.
+    hint
+        Sentences that say what to do. In ``must`` and ``hint``, ``{epsilon}`` stands for a
+        parameter: with a value in ``tries`` for what to type, without one for its bare name.
+    tries
+        Values to type instead, by parameter; `LEFT_OUT` for one that should not be typed.
+
+    Examples
+    --------
+    >>> error = ParameterError("epsilon", "be above 0", "0", "Type {epsilon}.", epsilon=1)
+    >>> print(error)
+    epsilon must be above 0, got 0. Type epsilon=1.
+    >>> error.tries
+    {'epsilon': 1}
+    """
+
+    def __init__(
+        self, name: str, must: str = "", got: str = "", hint: str = "", **tries: object
+    ) -> None:
+        super().__init__(name, must, got, hint)
+        self.name, self.must, self.got, self.hint = name, must, got, hint
+        self.tries = tries
+
+    def said(self, wording: PythonWording = _PYTHON) -> str:
+        """Return the sentence in the words of a face."""
+        if not self.must:
+            return self.name
+
+        def spelled(found: re.Match[str]) -> str:
+            name = found[1]
+            if name not in self.tries:
+                return wording.mention(name)
+            if self.tries[name] is LEFT_OUT:
+                return wording.subject(name)
+            return wording.typed(name, self.tries[name])
+
+        must, hint = (re.sub(r"\{(\w+)\}", spelled, text) for text in (self.must, self.hint))
+        return f"{wording.subject(self.name)} must {must}, got {self.got}. {hint}".rstrip()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the error as JSON knows it."""
+        tries = {k: None if v is LEFT_OUT else _literal(v) for k, v in self.tries.items()}
+        parts = {"name": self.name, "must": self.must, "got": self.got, "hint": self.hint}
+        return {"error": type(self).__name__, **parts, "tries": tries, "text": self.said()}
+
+    def __str__(self) -> str:
+        return self.said()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.args, {"tries": self.tries}
 
 
 class ParameterError(SourdineError, ValueError):
@@ -30,3 +140,12 @@ class ParameterTypeError(SourdineError, TypeError):
 
 class BudgetExceededError(SourdineError):
     """A request would spend more than the budget has left; nothing was spent."""
+
+
+def _literal(value: object) -> str:
+    """Return what to type for a value: a fraction as its decimal, where it has one."""
+    if isinstance(value, Fraction):
+        decimal = repr(float(value))
+        exact = Fraction(decimal) == value
+        return decimal.removesuffix(".0") if exact else repr(str(value))
+    return repr(value)
