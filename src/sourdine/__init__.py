@@ -10,15 +10,17 @@ The rooms, ground floor first; each imports only those before it:
 ``grid``         the public lattice on which everything numeric lives
 ``noise``        exact samplers over the operating system's generator
 ``laws``         whole distributions, as evidence for every claim
-``release``      what a mechanism publishes: a value, its cost, its caveats
 ``look``         one look for all numbers and pictures
+``release``      the answer: a value, its cost, its caveats, as a table, a frame, JSON, a picture
 ``tally``        any frame or file to exact counts over public cells
+``question``     parameters declared once, and read once in every face
 ``mechanisms``   the primitives, each with four faces: release, law, guarantee, error
 ``audit``        claims checked by machine
 ``bounds``       theorems on accuracy, as functions
 ``central``      means, histograms, quantiles: what a person publishes
 ``local``        answers randomised before they leave a person's hands: surveys, tables, densities
 ``adaptive``     answers that stay true when the next question depends on the last one
+``questions``    every question by name: schema, reader, faces
 ``plan``         what an answer will cost, before paying
 ``session``      one budget for many answers, with a ledger
 ``lab``          every figure of the sources redrawn, every claim judged
@@ -54,19 +56,23 @@ if TYPE_CHECKING:
         noise,
         plan,
         privacy,
+        questions,
         session,
         tally,
     )
-    from sourdine.central.call import (
+    from sourdine.central.functions import (
+        ask,
         count,
         histogram,
         mean,
+        median,
         proportion,
+        quantile,
+        quantiles,
         sum,  # noqa: A004 - the statistic
         variance,
     )
-    from sourdine.central.quantiles.call import median, quantile, quantiles
-    from sourdine.release import Release
+    from sourdine.questions import Release
     from sourdine.session import Session
     from sourdine.tally import Frame
 
@@ -74,13 +80,16 @@ __version__ = "0.1.0"
 
 _ROOMS = (
     "adaptive", "audit", "bounds", "central", "data", "exact", "lab", "laws", "local",
-    "mechanisms", "noise", "plan", "privacy", "session", "tally",
+    "mechanisms", "noise", "plan", "privacy", "questions", "session", "tally",
+)  # fmt: skip
+_STATISTICS = (
+    "ask", "count", "histogram", "mean", "median", "proportion", "quantile", "quantiles", "sum",
+    "variance",
 )  # fmt: skip
 _NAMES = {
-    **dict.fromkeys(("count", "histogram", "mean", "proportion", "sum", "variance"), "central"),
-    **dict.fromkeys(("median", "quantile", "quantiles"), "central.quantiles.call"),
+    **dict.fromkeys(_STATISTICS, "central.functions"),
     "Frame": "tally",
-    "Release": "release",
+    "Release": "questions",
     "Session": "session",
 }
 
@@ -100,6 +109,7 @@ __all__ = [
     "Session",
     "SourdineError",
     "adaptive",
+    "ask",
     "audit",
     "bounds",
     "central",
@@ -119,6 +129,7 @@ __all__ = [
     "proportion",
     "quantile",
     "quantiles",
+    "questions",
     "session",
     "sum",
     "tally",

@@ -100,28 +100,30 @@ class SourdineError(Exception):
         super().__init__(name, must, got, hint)
         self.name, self.must, self.got, self.hint = name, must, got, hint
         self.tries = tries
+        self.wording = _PYTHON
 
-    def said(self, wording: PythonWording = _PYTHON) -> str:
-        """Return the sentence in the words of a face."""
+    def said(self, wording: PythonWording | None = None) -> str:
+        """Return the sentence in the words of a face: of that which raised it, if none is named."""
+        words = self.wording if wording is None else wording
         if not self.must:
             return self.name
 
         def spelled(found: re.Match[str]) -> str:
             name = found[1]
             if name not in self.tries:
-                return wording.mention(name)
+                return words.mention(name)
             if self.tries[name] is LEFT_OUT:
-                return wording.subject(name)
-            return wording.typed(name, self.tries[name])
+                return words.subject(name)
+            return words.typed(name, self.tries[name])
 
         must, hint = (re.sub(r"\{(\w+)\}", spelled, text) for text in (self.must, self.hint))
-        return f"{wording.subject(self.name)} must {must}, got {self.got}. {hint}".rstrip()
+        return f"{words.subject(self.name)} must {must}, got {self.got}. {hint}".rstrip()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the error as JSON knows it."""
         tries = {k: None if v is LEFT_OUT else _literal(v) for k, v in self.tries.items()}
         parts = {"name": self.name, "must": self.must, "got": self.got, "hint": self.hint}
-        return {"error": type(self).__name__, **parts, "tries": tries, "text": self.said()}
+        return {"error": type(self).__name__, **parts, "tries": tries, "text": str(self)}
 
     def __str__(self) -> str:
         return self.said()

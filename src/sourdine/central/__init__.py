@@ -1,32 +1,32 @@
 """Statistics by a central curator: one party holds the data and publishes noisy answers.
 
-`count`, `sum`, `mean`, `variance`, `proportion`, `histogram` and `quantiles` are what a person
-types; each builds a `Statistic`, a frozen record of public parameters that plans, releases and
-explains.
+Each `Statistic` is a question: a frozen record of public parameters that plans, draws and explains.
+Its function, its method of a session, its plan and its command are made from it.
 """
 
 from sourdine.central.bernoulli import BernoulliMean
-from sourdine.central.call import (
+from sourdine.central.count import Count
+from sourdine.central.functions import (
     ask,
-    build,
     count,
     histogram,
     mean,
+    median,
     proportion,
+    quantile,
+    quantiles,
     sum,  # noqa: A004 - the statistic; Python's own is not used here
     variance,
 )
-from sourdine.central.count import Count
 from sourdine.central.grid_mean import GridMean
-from sourdine.central.groups import ByGroup, by_group
+from sourdine.central.groups import ByGroup
 from sourdine.central.histogram import Histogram
 from sourdine.central.keys import NamedCounts
 from sourdine.central.mean import Mean
 from sourdine.central.proportion import Proportion
-from sourdine.central.quantiles.statistic import Quantiles
-from sourdine.central.statistic import Statistic, charged
+from sourdine.central.quantiles.statistic import Median, Quantile, Quantiles
+from sourdine.central.statistic import Statistic
 from sourdine.central.sum import Sum
-from sourdine.central.target import epsilon_for
 from sourdine.central.together import Together
 from sourdine.central.variance import Variance
 
@@ -37,22 +37,23 @@ __all__ = [
     "GridMean",
     "Histogram",
     "Mean",
+    "Median",
     "NamedCounts",
     "Proportion",
+    "Quantile",
     "Quantiles",
     "Statistic",
     "Sum",
     "Together",
     "Variance",
     "ask",
-    "build",
-    "by_group",
-    "charged",
     "count",
-    "epsilon_for",
     "histogram",
     "mean",
+    "median",
     "proportion",
+    "quantile",
+    "quantiles",
     "sum",
     "variance",
 ]

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sourdine.central.statistic import Statistic, charged, no_population
+from attrs import frozen
+
+from sourdine.central.statistic import Statistic
 from sourdine.mechanisms import Laplace
-from sourdine.noise import SYSTEM
-from sourdine.release import Release, read_confidence
 
 if TYPE_CHECKING:
-    from sourdine.exact.parameters import Number
-    from sourdine.noise import Source
+    from collections.abc import Mapping
+
+    from sourdine.release import Release
     from sourdine.tally import Frame
 
 __all__ = ["Count"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True, slots=False)
 class Count(Statistic):
     r"""Count records, or the values of a column that are not missing.
 
@@ -36,9 +36,15 @@ class Count(Statistic):
     --------
     >>> Count(epsilon=1).error(0.05)
     3.0
+    >>> release = Count(epsilon=1).release(["a", "b", "c"] * 1000)
+    >>> abs(release.value - 3000) < 50
+    True
     """
 
     kind: ClassVar[str] = "count"
+    populations: ClassVar[bool] = False
+    text: ClassVar[str] = "How many records there are, or how many have a value in a column."
+    examples: ClassVar[tuple[str, str]] = ("people.csv --epsilon 0.1", "--error 100")
 
     @cached_property
     def mechanism(self) -> Laplace:
@@ -52,25 +58,26 @@ class Count(Statistic):
             return ("All records are counted, those with missing values too.", *self.person)
         return ("Records whose value is missing are not counted.", *self.person)
 
-    def release(self, data: Frame, *, source: Source = SYSTEM) -> Release:
-        """Count and add the noise."""
-        count = len(data) if self.column is None else int(data.distinct(self.column)[1].sum())
-        value = self.mechanism.release(count, source=source).value
-        return Release(
-            value=value,
-            cost=charged(self, source),
-            mechanism=self,
-            caveats=self.caveats,
-            drawn={"count": value},
-        )
+    def reads(self) -> list[str | None]:
+        """Return the columns that must be there: a count of all records needs none."""
+        return [name for name in (self.column, self.by) if name is not None]
 
-    def error(self, beta: Number = 0.05, *, n: int | None = None) -> float:
+    def draw(self, data: Frame) -> dict[str, Any]:
+        """Count and add the noise."""
+        count = len(data) if self.column is None else data.present(self.column)
+        return {"count": self.mechanism.release(count, source=self.source).value}
+
+    def value(self, drawn: Mapping[str, Any]) -> int:
+        """Return the noisy count."""
+        return int(drawn["count"])
+
+    def planned(self, beta: float, n: int | None) -> float:
         """Return what the noise passes with probability ``beta``, whatever the count."""
         del n
         return self.mechanism.error(beta)
 
-    def between(self, release: Release, confidence: Number, of: str) -> tuple[Any, Any]:
-        """Return the count plus and minus the noise; a population has no count."""
-        no_population(self.kind, of)
-        half = int(self.mechanism.error(read_confidence(confidence)))
+    def limits(self, release: Release, beta: float, of: str) -> tuple[int, int]:
+        """Return the count plus and minus the noise."""
+        del of
+        half = int(self.mechanism.error(beta))
         return max(release.value - half, 0), max(release.value + half, 0)

@@ -35,20 +35,20 @@ def bars(
     title: str | None = None,
 ) -> Any:  # noqa: ANN401
     """Draw the counts as bars with their intervals; the parameters are those of `dots`."""
-    counts = np.array(release.drawn["counts"], float)
-    given = release.interval()
-    pairs = list(given.values()) if isinstance(given, dict) else list(zip(*given, strict=True))
-    low, high = (np.array([float(p[i]) for p in pairs]) for i in (0, 1))
+    columns = release.columns()
+    counts, low, high = (
+        np.array(numbers, float) for numbers in (columns.values, columns.lower, columns.upper)
+    )
     figure, axes = canvas()
     edges = statistic.cell.edges if isinstance(statistic.cell, Edges) else None
-    if edges is not None and not statistic.missing:
+    if edges is not None and statistic.missing == "exclude":
         e = np.array([float(v) for v in edges])
         x, width = (e[:-1] + e[1:]) / 2, np.diff(e)
         axes.set_xlim(e[0], e[-1])
         gaps(axes.xaxis)
     else:
         x, width = np.arange(len(counts)), np.full(len(counts), 0.8)
-        names = statistic.labels(release)
+        (names,) = columns.labels.values()
         slant = {"rotation": 35, "ha": "right"} if len(names) > MANY else {}
         axes.set_xticks(x, names, **slant)
     height = np.maximum(counts, 0)

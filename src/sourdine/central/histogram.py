@@ -2,58 +2,83 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import expm1, log1p
-from numbers import Number as AnyNumber
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from attrs import field, frozen
 
+from sourdine.central.groups import each
 from sourdine.central.keys import NamedCounts
-from sourdine.central.lattice import read_grid
-from sourdine.central.statistic import END_HEADS, Statistic, charged, no_population
-from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import flag, integer
-from sourdine.look.numbers import row, shown
+from sourdine.central.statistic import Statistic
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.exact import given, integer, rational
+from sourdine.look.numbers import shown
 from sourdine.mechanisms import Laplace
 from sourdine.mechanisms.laplace import laplace_error
-from sourdine.mechanisms.mechanism import read_beta
-from sourdine.noise import SYSTEM
-from sourdine.release import SHOWN, Release, read_confidence
+from sourdine.question import PRIVACY, WHAT, kinds, says
+from sourdine.question import converters as read
 from sourdine.tally import Codes, Edges
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sourdine.exact.parameters import Number
-    from sourdine.noise import Source
+    from sourdine.question.converters import Bounds
+    from sourdine.release import Release
     from sourdine.tally import Frame
 
 __all__ = ["UNKNOWN", "Histogram"]
 
 UNKNOWN = "unknown"
-MOST = 1_000_000
+MOST_BINS = 1_000_000
+POLICIES = ("exclude", "count")
 
 
-@dataclass(frozen=True, kw_only=True)
+def read_bins(x: int | Sequence[Number] | None) -> int | tuple[Fraction, ...] | None:
+    """Return how many bins, or their edges."""
+    if x is None:
+        return None
+    if isinstance(x, (str, bool)) or not isinstance(x, Iterable):
+        if isinstance(x, (str, bool)) or not hasattr(x, "__index__"):
+            raise ParameterTypeError(
+                "bins", "be a whole number, or a list of edges", given(x), "Type {bins}.",
+                bins=[0, 18, 65, 120],
+            )  # fmt: skip
+        count = integer(x, "bins", least=1)
+        if count >= MOST_BINS:
+            raise ParameterError(
+                "bins", f"be below {MOST_BINS}", str(count), "Type {bins}.", bins=100
+            )
+        return count
+    return tuple(rational(edge, "bins") for edge in x)
+
+
+def read_categories(x: Sequence[Any] | str | None) -> tuple[Any, ...] | str | None:
+    """Return the listed categories, or the word for those that nobody can list."""
+    return UNKNOWN if isinstance(x, str) and x == UNKNOWN else _categories(x)
+
+
+def _categories(x: object) -> tuple[Any, ...] | None:
+    return read.listed(x, "categories", ["yes", "no"])
+
+
+def read_bounds(x: Sequence[Number] | None) -> Bounds | None:
+    """Return the bounds of bins of one width."""
+    return None if x is None else read.bounds(x)
+
+
+def read_missing(x: str) -> str:
+    """Return what is done with missing values."""
+    return read.chosen(x, "missing", POLICIES)
+
+
+@frozen(kw_only=True, slots=False)
 class Histogram(Statistic):
     r"""Count the records in each bin, or in each category.
-
-    Parameters
-    ----------
-    bins
-        How many equal bins there are between the bounds; or their edges, as rising numbers; or the
-        categories, as a list of texts.
-    bounds
-        Public bounds, with a number of bins; values outside are in the first or the last bin.
-    keys
-        The categories, where they are numbers. ``"unknown"``: name those that many records have,
-        by a private threshold; needs a delta.
-    missing
-        Count in one bin more what is missing, or is none of the categories.
 
     Notes
     -----
@@ -70,90 +95,123 @@ class Histogram(Statistic):
     """
 
     kind: ClassVar[str] = "histogram"
+    populations: ClassVar[bool] = False
+    text: ClassVar[str] = "Counts by bins of numbers, or by categories."
+    examples: ClassVar[tuple[str, str]] = (
+        "people.csv -c age --bins 12 --bounds 0 120 --epsilon 0.5 --plot ages.png",
+        "--bins 12 --bounds 0 120 --error 20",
+    )
 
-    bins: int | Sequence[Any] | None = None
-    bounds: tuple[Number, Number] | None = None
-    keys: Sequence[Any] | str | None = None
-    missing: bool = False
-    cell: Edges | Codes | None = field(init=False, repr=False, compare=False)
+    bins: int | tuple[Fraction, ...] | None = field(
+        default=None, converter=read_bins,
+        metadata=says(
+            kinds.BINS,
+            "How many bins of one width between the bounds; or their edges, such as 0,18,65,120.",
+            group=WHAT, unit="values",
+        ),
+    )  # fmt: skip
+    bounds: Bounds | None = field(
+        default=None, converter=read_bounds,
+        metadata=says(
+            kinds.BOUNDS,
+            "Public bounds, with a number of bins; values outside are in the first or the last.",
+            group=WHAT, unit="values",
+        ),
+    )  # fmt: skip
+    categories: tuple[Any, ...] | str | None = field(
+        default=None, converter=read_categories,
+        metadata=says(
+            kinds.CATEGORIES,
+            "Count these values; or unknown, to name those that many records have by a private "
+            "threshold (needs delta).",
+            group=WHAT,
+        ),
+    )  # fmt: skip
+    missing: str = field(
+        default="exclude", converter=read_missing,
+        metadata=says(
+            kinds.one_of(*POLICIES),
+            "count: one bin more for what is missing, or is none of the categories.",
+            group=WHAT,
+        ),
+    )  # fmt: skip
+    delta: Fraction = field(
+        default=Fraction(0), converter=read.delta,
+        metadata=says(
+            kinds.PROBABILITY,
+            "For unknown categories: the probability with which the loss may pass epsilon.",
+            group=PRIVACY,
+        ),
+    )  # fmt: skip
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "missing", flag(self.missing, "missing"))
-        for name in ("bins", "keys", "bounds"):
-            given = getattr(self, name)
-            if hasattr(given, "__iter__") and not isinstance(given, str):
-                object.__setattr__(self, name, tuple(given))
-        self._check_delta()
-        object.__setattr__(self, "cell", None if self.unknown else self._read_cell())
-        if self.size > MOST:
+    def check(self) -> None:
+        """Refuse parameters that do not go together."""
+        if (self.bins is None) == (self.categories is None):
             raise ParameterError(
-                f"bins must be at most {MOST}, got {self.size}. Type fewer, as bins=100."
-            )
-        _ = self.mechanism  # refuses early
+                "bins",
+                "be given, or {categories} instead: what is counted is public, so it is never read "
+                "off the data",
+                "neither" if self.bins is None else "both",
+                "Type {bins} with {bounds}, or a list of edges, or the categories alone.",
+                bins=10, bounds=(0, 100), **({} if self.bins is None else {"categories": LEFT_OUT}),
+            )  # fmt: skip
+        self._check_unknown()
+        counted = isinstance(self.bins, int)
+        if self.bounds is not None and not counted:
+            raise ParameterError(
+                "bounds", "be left out but for a number of bins", "some", "Leave {bounds} out.",
+                bounds=LEFT_OUT,
+            )  # fmt: skip
+        if counted:
+            read.bounds(self.bounds)
+        _ = self.cell, self.mechanism
 
-    def _check_delta(self) -> None:
-        if self.unknown and not self.delta:
+    def _check_unknown(self) -> None:
+        if not self.unknown:
+            read.unused(self.delta, "delta", "where categories are known")
+            return
+        if not self.delta:
             raise ParameterError(
-                "delta must be above 0 where keys are unknown, got 0. To name a key that only one "
-                "person has would give that person away, and under pure epsilon no key could be "
-                "named that might be such. List the keys, or type delta=1e-6."
+                "delta",
+                "be above 0 where categories are unknown: to name one that only one person has "
+                "would give that person away, and under pure epsilon none could be named that "
+                "might be such",
+                "0",
+                "List the categories, or type {delta}.",
+                delta=1e-6,
             )
-        if self.unknown and (self.bins is not None or self.missing):
+        if self.by is not None:
             raise ParameterError(
-                "bins and missing must be left out where keys are unknown, got one of them. "
-                "Type keys='unknown' alone."
-            )
-        if self.delta and not self.unknown:
-            raise ParameterError(
-                f"delta must be 0 where keys are known, got {float(self.delta):g}. Leave it out."
-            )
+                "categories", "be listed for a histogram by group", "'unknown'",
+                "Type {categories}, and leave {delta} out.",
+                categories=["yes", "no"], delta=LEFT_OUT,
+            )  # fmt: skip
+        if self.missing == "count":
+            read.unused(self.missing, "missing", "where categories are unknown")
 
-    def _read_cell(self) -> Edges | Codes:
-        if self.keys is not None:
-            if isinstance(self.keys, str) or self.bins is not None:
-                raise ParameterError(
-                    "keys must be a list or 'unknown', without bins, got other. "
-                    "Type keys=['yes', 'no']."
-                )
-            return self._codes(self.keys)
-        if self.bins is None:
-            raise ParameterError(
-                "bins must be a number, edges or categories, got None: what is counted must be "
-                "public. Type bins=10 with bounds=(0, 100), bins=[0, 18, 65, 120], or "
-                "keys=['yes', 'no']; for keys nobody can list, keys='unknown' with a delta."
-            )
-        listed = hasattr(self.bins, "__iter__") and not isinstance(self.bins, str)
-        if not listed and not _is_number(self.bins):
-            raise ParameterTypeError(
-                f"bins must be a number or a list, got something of type "
-                f"{type(self.bins).__name__}. Type bins=10, or bins=[0, 10, 20]."
-            )
-        if _is_number(self.bins):
-            return self._equal(integer(self.bins, "bins", least=1))
-        if self.bounds is not None:
-            raise ParameterError(
-                "bounds must be left out where bins are listed, got both. The edges are the bounds."
-            )
-        bins = tuple(self.bins)  # type: ignore[arg-type]
-        return Edges(self.column, bins) if all(map(_is_number, bins)) else self._codes(bins)
+    @cached_property
+    def cell(self) -> Edges | Codes | None:
+        """How values fall into bins; None where categories are unknown."""
+        if self.unknown:
+            return None
+        if isinstance(self.bins, int):
+            low, high = read.bounds(self.bounds)
+            m = self.bins
+            return Edges(self.column, [low + (high - low) * i / m for i in range(m + 1)])
+        if self.bins is not None:
+            return Edges(self.column, self.bins)
+        assert isinstance(self.categories, tuple)  # noqa: S101 - checked at construction
+        return Codes(self.column, self.categories)
 
-    def _codes(self, listed: Sequence[Any]) -> Codes:
-        if not len(listed):
-            raise ParameterError("keys must hold at least one, got none. Type keys=['yes', 'no'].")
-        return Codes(self.column, listed)
-
-    def _equal(self, m: int) -> Edges:
-        if m >= MOST:
-            raise ParameterError(f"bins must be at most {MOST}, got {m}. Type fewer, as bins=100.")
-        grid = read_grid(self.bounds, None)
-        low, high = Fraction(grid.lower), Fraction(grid.upper)
-        return Edges(self.column, [low + (high - low) * i / m for i in range(m + 1)])
+    @property
+    def spare(self) -> Fraction:
+        """The delta of the promise."""
+        return self.delta
 
     @property
     def unknown(self) -> bool:
-        """Whether the keys are found by a private threshold."""
-        return isinstance(self.keys, str) and self.keys == UNKNOWN
+        """Whether the categories are found by a private threshold."""
+        return self.categories == UNKNOWN
 
     @cached_property
     def mechanism(self) -> Laplace | NamedCounts:
@@ -168,7 +226,7 @@ class Histogram(Statistic):
     @property
     def size(self) -> int:
         """How many known bins there are."""
-        return 0 if self.cell is None else self.cell.size + self.missing
+        return 0 if self.cell is None else self.cell.size + (self.missing == "count")
 
     @property
     def how(self) -> str:
@@ -187,62 +245,56 @@ class Histogram(Statistic):
             first, last = (float(self.cell.edges[i]) for i in (0, -1))
             outside = f"Values outside {first:g} to {last:g} are in the first or the last bin."
         else:
-            counted = "counts as missing" if self.missing else "is not counted"
-            outside = f"What is none of the keys {counted}."
+            counted = "counts as missing" if self.missing == "count" else "is not counted"
+            outside = f"What is none of the categories {counted}."
         return (outside, together, *self.person)
 
-    def release(self, data: Frame, *, source: Source = SYSTEM) -> Release:
+    def draw(self, data: Frame) -> dict[str, Any]:
         """Count and add the noise."""
         if self.cell is None:
-            keys, counts = data.distinct(self.column)
-            found = dict(zip(keys, counts.tolist(), strict=True))
-            named = self.mechanism.release(found, source=source).value
-            drawn: dict[str, Any] = {"keys": list(named), "counts": list(named.values())}
-            value: Any = dict(named)
-        else:
-            counts = data.tally(self.cell).counts
-            given = counts if self.missing else counts[:-1]
-            value = self.mechanism.release(given, source=source).value
-            drawn = {"counts": value}
-        return Release(
-            value=value,
-            cost=charged(self, source),
-            mechanism=self,
-            caveats=self.caveats,
-            drawn=drawn,
-        )
+            found = dict(zip(*(list(part) for part in data.distinct(self.column)), strict=True))
+            named = self.mechanism.release(found, source=self.source).value
+            return {"keys": list(named), "counts": list(named.values())}
+        counts = data.tally(self.cell).counts
+        counted = counts if self.missing == "count" else counts[:-1]
+        return {"counts": self.mechanism.release(counted, source=self.source).value}
 
-    def restore(self, value: Any, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
-        """Return an array of counts, or a count for each key."""
-        del drawn
-        return value if self.unknown else np.array(value, np.int64)
+    def value(self, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Return an array of counts, or a count for each category that was named."""
+        if self.unknown:
+            return dict(zip(drawn["keys"], drawn["counts"], strict=True))
+        return np.asarray(drawn["counts"], np.int64)
 
-    def error(self, beta: Number = 0.05, *, n: int | None = None) -> float:
+    def planned(self, beta: float, n: int | None) -> float:
         """Return what no bin's noise passes, but with probability ``beta``."""
         del n
-        return self._half(read_beta(beta), max(self.size, 1))
+        return self._half(beta, max(self.size, 1))
 
     def _half(self, beta: float, m: int) -> float:
         """Return what none of ``m`` independent noises passes, but with probability ``beta``."""
-        return laplace_error(self.mechanism.scale, _each(beta, m))
+        return laplace_error(self.mechanism.scale, each(beta, m))
 
-    def between(self, release: Release, confidence: Number, of: str) -> Any:  # noqa: ANN401
+    def limits(self, release: Release, beta: float, of: str) -> Any:  # noqa: ANN401
         """Return the counts plus and minus the noise, for all bins together."""
-        no_population(self.kind, of)
-        beta = read_confidence(confidence)
+        del of
         counts = np.array(release.drawn["counts"], np.int64)
         if not isinstance(self.mechanism, NamedCounts):
             half = int(self._half(beta, self.size))
             return np.maximum(counts - half, 0), np.maximum(counts + half, 0)
-        half = int(self.mechanism.half(_each(beta, max(len(counts), 1))))
+        half = int(self.mechanism.half(each(beta, max(len(counts), 1))))
         low = np.where(counts - half > self.mechanism.threshold, counts - half, 1)
         high, keys = counts + half, list(release.drawn["keys"])
         return dict(zip(keys, zip(low.tolist(), high.tolist(), strict=True), strict=True))
 
-    def labels(self, release: Release) -> list[str]:
+    @property
+    def head(self) -> str:
+        """What the numbers are."""
+        return "count"
+
+    def labels(self, release: Release) -> dict[str, Sequence[str]]:
         """Return the names of the bins."""
         if self.cell is None:
-            return [str(key) for key in release.drawn["keys"]]
+            return {"category": [str(key) for key in release.drawn["keys"]]}
         if isinstance(self.cell, Codes):
             names = [str(c) for c in self.cell.categories]
         else:
@@ -250,32 +302,11 @@ class Histogram(Statistic):
             width = min(b - a for a, b in pairwise(edges))
             texts = [shown(int(e) if e.is_integer() else e, width) for e in edges]
             names = [f"{a} to {b}" for a, b in pairwise(texts)]
-        return names + ["missing"] * self.missing
-
-    def table(
-        self, release: Release, confidence: Number = SHOWN
-    ) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-        """Return a row for each bin."""
-        ends = self.between(release, confidence, "sample")
-        pairs = list(ends.values()) if self.unknown else list(zip(*ends, strict=True))
-        counts = [int(c) for c in release.drawn["counts"]]
-        lines = [
-            (name, *row(count, [int(end) for end in pair]))
-            for name, count, pair in zip(self.labels(release), counts, pairs, strict=True)
-        ]
-        return ("bin" if isinstance(self.cell, Edges) else "key", "count", *END_HEADS), lines
+        gone = ["missing"] * (self.missing == "count")
+        return {"bin" if isinstance(self.cell, Edges) else "category": names + gone}
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw bars with their intervals."""
         from sourdine.central import figures  # noqa: PLC0415 - matplotlib is loaded there, late
 
         return figures.bars(self, release, **options)
-
-
-def _each(beta: float, m: int) -> float:
-    """Return the risk of each of ``m`` independent noises that adds up to ``beta``."""
-    return -expm1(log1p(-beta) / m) if beta < 1 else 1.0
-
-
-def _is_number(x: object) -> bool:
-    return isinstance(x, AnyNumber) and not isinstance(x, (bool, np.bool_))

@@ -2,53 +2,63 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine.central.statistic import Statistic
-from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import rational
+from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.grid import Grid
+from sourdine.question import WHAT, kinds, says
+from sourdine.question import converters as read
+from sourdine.question.converters import Bounds
 from sourdine.tally import Ticks
 
 if TYPE_CHECKING:
-    from sourdine.exact.parameters import Number
+    from fractions import Fraction
+
     from sourdine.tally import Frame
 
-    Bounds = tuple[Number, Number]
+__all__ = ["Bounds", "Numeric", "lattice"]
 
-__all__ = ["Bounds", "Numeric", "read_grid"]
-
-MOST = 1 << 40
+MOST_POINTS = 1 << 42
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True, slots=False)
 class Numeric(Statistic):
-    """The common part: bounds, step and the lattice they make.
+    """The common part: bounds, step and the lattice they make."""
 
-    Parameters
-    ----------
-    bounds
-        The public bounds; values outside are moved to the nearest.
-    step
-        The lattice's step; ``step=1`` for whole numbers, about a millionth of the range if left
-        out.
-    """
+    required: ClassVar[tuple[str, ...]] = ("bounds",)
 
-    bounds: Bounds
-    step: Number | None = None
-    grid: Grid = field(init=False, repr=False, compare=False)
+    bounds: Bounds = field(
+        default=None, converter=read.bounds,
+        metadata=says(
+            kinds.BOUNDS,
+            "Public bounds, chosen without looking at the data: values outside count as the "
+            "nearest bound. An age is within 0 and 120.",
+            group=WHAT, unit="values",
+        ),
+    )  # fmt: skip
+    step: Fraction | None = field(
+        default=None, converter=read.step,
+        metadata=says(
+            kinds.NUMBER,
+            "The step of the lattice that values are snapped to, such as 1 for whole numbers; "
+            "about a millionth of the bounds if left out.",
+            group=WHAT, unit="values",
+        ),
+    )  # fmt: skip
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        grid = read_grid(self.bounds, self.step)
-        object.__setattr__(self, "grid", grid)
-        object.__setattr__(self, "bounds", (Fraction(grid.lower), Fraction(grid.upper)))
-        object.__setattr__(self, "step", None if self.step is None else grid.spacing)
+    def check(self) -> None:
+        """Refuse a step that does not fit the bounds."""
+        _ = self.grid
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The lattice."""
+        return lattice(self.bounds, self.step)
 
     @cached_property
     def cell(self) -> Ticks:
@@ -81,47 +91,22 @@ class Numeric(Statistic):
     @property
     def clipping(self) -> str:
         """The caveat on bounds."""
-        lower, upper = (float(b) for b in (self.grid.lower, self.grid.upper))
+        lower, upper = (float(b) for b in self.bounds)
         return (
             f"Values are moved into {lower:g} to {upper:g} and onto steps of "
             f"{float(self.grid.spacing):.2g}; intervals speak of the values so moved."
         )
 
 
-def read_grid(bounds: object, step: object) -> Grid:
-    """Return the lattice of public bounds, or say why they must be given."""
-    if bounds is None:
+def lattice(bounds: Bounds, step: Fraction | None) -> Grid:
+    """Return the lattice of public bounds."""
+    grid = Grid(*bounds, step)
+    if grid.last > MOST_POINTS:
         raise ParameterError(
-            "bounds must be two public numbers, got None. Noise is fitted to the bounds, and "
-            "bounds read off the data would give its extreme records away. Choose them from what "
-            "everybody knows, before looking: an age is within 0 and 120, a share within 0 and 1; "
-            "a generous guess costs accuracy, a narrow one moves outliers to the bound. "
-            "Type them, as bounds=(0, 120)."
-        )
-    if isinstance(bounds, str) or not hasattr(bounds, "__len__") or len(bounds) != 2:
-        raise ParameterTypeError(
-            f"bounds must be two numbers, got something of type {type(bounds).__name__}. "
-            f"Type them, as bounds=(0, 120)."
-        )
-    lower, upper = (_number(b) for b in bounds)  # type: ignore[attr-defined]
-    if rational(lower, "bounds") >= rational(upper, "bounds"):
-        raise ParameterError(
-            f"bounds must be two numbers in order, got {lower} and {upper}. "
-            f"Type the lower one first, as bounds=(0, 120)."
-        )
-    grid = Grid(lower, upper, None if step is None else _number(step))  # type: ignore[arg-type]
-    if grid.last > MOST:
-        raise ParameterError(
-            f"step must leave at most 2**40 points, got step={step}. "
-            f"Type a larger step, or none for about a million points."
+            "step",
+            "leave at most 2**42 points",
+            str(step),
+            "Leave {step} out for about a million points, or type a larger one.",
+            step=LEFT_OUT,
         )
     return grid
-
-
-def _number(x: object) -> object:
-    """Read back what JSON holds of a fraction."""
-    if isinstance(x, str) and "/" in x:
-        top, _, bottom = x.partition("/")
-        if top.lstrip("-").isdigit() and bottom.isdigit():
-            return Fraction(x)
-    return x

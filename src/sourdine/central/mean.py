@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import attrs
+from attrs import field, frozen
 
 from sourdine.central.grid_mean import GridMean
 from sourdine.central.intervals import sampled
 from sourdine.central.lattice import Numeric
 from sourdine.central.ratio import Ratio
-from sourdine.central.statistic import charged, public_n
-from sourdine.errors import ParameterError
+from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.mechanisms import Gaussian, Laplace
-from sourdine.mechanisms.mechanism import read_beta
-from sourdine.noise import SYSTEM
-from sourdine.release import Release, read_confidence
+from sourdine.question import PRIVACY, WHAT, kinds, says
+from sourdine.question import converters as read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sourdine.exact.parameters import Number
-    from sourdine.noise import Source
+    from sourdine.release import Release
     from sourdine.tally import Frame
 
     Fractions = tuple[float, float]
 
-__all__ = ["Mean", "read_missing"]
+__all__ = ["Mean"]
 
 METHODS = ("laplace", "gaussian", "exponential")
 POLICIES = ("auto", "exclude", "middle")
@@ -35,7 +34,17 @@ COUNTING = Fraction(1, 8)
 """The part of epsilon that pays for the count beside a mean chosen from the grid."""
 
 
-@dataclass(frozen=True, kw_only=True)
+def read_method(x: str) -> str:
+    """Return the name of a mechanism."""
+    return read.chosen(x, "method", METHODS)
+
+
+def read_missing(x: str) -> str:
+    """Return what is done with missing values."""
+    return read.chosen(x, "missing", POLICIES)
+
+
+@frozen(kw_only=True, slots=False)
 class Mean(Numeric):
     r"""The mean of a column, by one of three mechanisms.
 
@@ -47,16 +56,6 @@ class Mean(Numeric):
     ``exponential``  a point of the grid, by `GridMean`; an eighth of epsilon pays for a count,
                      where that is private, so that there is an interval
     ===============  ==============================================================================
-
-    Parameters
-    ----------
-    method
-        One of the three.
-    missing
-        ``"exclude"``: the mean of the values that are there; their number is private.
-        ``"middle"``, for substitution only: every record counts, a missing value as the middle
-        of the bounds; the number of records is public. ``"auto"``: ``"middle"`` under
-        substitution, ``"exclude"`` otherwise.
 
     Notes
     -----
@@ -75,42 +74,79 @@ class Mean(Numeric):
     """
 
     kind: ClassVar[str] = "mean"
+    text: ClassVar[str] = "The mean of a column."
+    examples: ClassVar[tuple[str, str]] = (
+        "people.csv -c salary --bounds 0 500000 --step 1 --epsilon 0.5",
+        "--bounds 0 500000 --n 100000 --error 100",
+    )
 
-    method: str = "laplace"
-    missing: str = "auto"
+    method: str = field(
+        default="laplace", converter=read_method,
+        metadata=says(
+            kinds.one_of(*METHODS),
+            "What draws it: laplace, gaussian (needs delta) or exponential (a point of the grid).",
+            group=WHAT,
+        ),
+    )  # fmt: skip
+    missing: str = field(
+        default="auto", converter=read_missing,
+        metadata=says(
+            kinds.one_of(*POLICIES),
+            "exclude: the mean of the values that are there, whose number is private. middle, "
+            "under substitution: every record counts, a missing value as the middle of the bounds. "
+            "auto: middle where it may be, else exclude.",
+            group=WHAT,
+        ),
+    )  # fmt: skip
+    delta: Fraction = field(
+        default=Fraction(0), converter=read.delta,
+        metadata=says(
+            kinds.PROBABILITY,
+            "For method gaussian: the probability with which the loss may pass epsilon.",
+            group=PRIVACY,
+        ),
+    )  # fmt: skip
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.method not in METHODS:
-            raise ParameterError(
-                f"method must be 'laplace', 'gaussian' or 'exponential', got {self.method!r}. "
-                f"Type method='laplace'."
-            )
+    def check(self) -> None:
+        """Refuse parameters that do not go together."""
         if self.method == "gaussian" and not self.delta:
             raise ParameterError(
-                "delta must be above 0 for method 'gaussian', got 0. Type delta=1e-6."
+                "delta", "be above 0 for method 'gaussian'", "0", "Type {delta}.", delta=1e-6
             )
-        if self.method != "gaussian" and self.delta:
+        if self.method != "gaussian":
+            read.unused(self.delta, "delta", f"for method {self.method!r}, which needs none")
+        if self.missing == "middle" and not (self.substitutes and self.alone):
             raise ParameterError(
-                f"delta must be 0 for method {self.method!r}, got {float(self.delta):g}. "
-                f"Leave it out, or type method='gaussian'."
+                "missing",
+                "be 'exclude' where the number of records is private: unless records are replaced, "
+                "with {unit} and with {by}",
+                "'middle'",
+                "Leave {missing} out.",
+                missing=LEFT_OUT,
             )
-        policy = read_missing(self.missing, substitutes=self.substitutes)
-        object.__setattr__(self, "missing", policy)
-        _ = self.ratio.mechanism if policy == "exclude" else self.mechanism  # refuses early
+        _ = self.mechanism if self.known else self.ratio.mechanism  # refuses early
+
+    @property
+    def spare(self) -> Fraction:
+        """The delta of the promise."""
+        return self.delta
 
     @property
     def known(self) -> bool:
         """Whether the number of records is public."""
-        return self.missing == "middle"
+        return self.missing != "exclude" and self.substitutes and self.alone
+
+    def of_private_number(self) -> Self:
+        """Return the mean of the values that are there."""
+        return attrs.evolve(self, missing="exclude", error=None)
 
     @cached_property
     def ratio(self) -> Ratio:
         """The noisy sum over the noisy count."""
         return Ratio(
             last=self.last,
-            epsilon=Fraction(self.epsilon),
-            delta=Fraction(self.delta),
+            epsilon=self.epsilon,
+            delta=self.delta,
             relation=self.relation,
             rows=self.rows,
         )
@@ -127,7 +163,7 @@ class Mean(Numeric):
             return Laplace(epsilon=self.epsilon, sensitivity=span, relation=self.relation)
         share = 1 if self.known else 1 - COUNTING
         return GridMean(
-            epsilon=Fraction(self.epsilon) * share,
+            epsilon=self.epsilon * share,
             last=self.last,
             relation=self.relation,
             rows=self.rows,
@@ -136,7 +172,7 @@ class Mean(Numeric):
     @cached_property
     def counting(self) -> Laplace:
         """What draws the count beside a mean chosen from the grid."""
-        epsilon = Fraction(self.epsilon) * COUNTING
+        epsilon = self.epsilon * COUNTING
         return Laplace(epsilon=epsilon, sensitivity=self.rows, relation=self.relation)
 
     @property
@@ -157,35 +193,32 @@ class Mean(Numeric):
         )
         return (self.clipping, missing, *self.person)
 
-    def release(self, data: Frame, *, source: Source = SYSTEM) -> Release:
+    def draw(self, data: Frame) -> dict[str, Any]:
         """Sum up and draw."""
         n, total = self.moments(data, 1)
         if self.known:
-            drawn = self._draw_known(len(data), n, total, source)
-        elif self.method == "exponential":
-            drawn = self._draw_chosen(n, total, source)
-        else:
-            drawn = dict(zip(self.ratio.names, self.ratio.draw(n, total, source), strict=True))
-        return Release(
-            value=self._value(self._fraction(drawn)),
-            cost=charged(self, source),
-            mechanism=self,
-            caveats=self.caveats,
-            drawn=drawn,
-            grid=self.grid,
-        )
+            return self._draw_known(len(data), n, total)
+        if self.method == "exponential":
+            return self._draw_chosen(n, total)
+        return dict(zip(self.ratio.names, self.ratio.draw(n, total, self.source), strict=True))
 
-    def _draw_known(self, records: int, n: int, total: int, source: Source) -> dict[str, int]:
+    def _draw_known(self, records: int, n: int, total: int) -> dict[str, int]:
         last = self.last
         if self.method == "exponential":
             given = (2 * total + last * (records - n), records)
-            return {"tick": int(self.mechanism.release(given, source=source)), "records": records}
-        centred = self.mechanism.release(2 * total - last * n, source=source).value
+            return {
+                "tick": int(self.mechanism.release(given, source=self.source)),
+                "records": records,
+            }
+        centred = self.mechanism.release(2 * total - last * n, source=self.source).value
         return {"centred": int(centred), "records": records}
 
-    def _draw_chosen(self, n: int, total: int, source: Source) -> dict[str, int]:
-        count = self.counting.release(n, source=source).value
-        return {"tick": int(self.mechanism.release((2 * total, n), source=source)), "count": count}
+    def _draw_chosen(self, n: int, total: int) -> dict[str, int]:
+        count = self.counting.release(n, source=self.source).value
+        return {
+            "tick": int(self.mechanism.release((2 * total, n), source=self.source)),
+            "count": count,
+        }
 
     def _pair(self, drawn: Mapping[str, int]) -> tuple[int, int]:
         first, second = self.ratio.names
@@ -202,14 +235,17 @@ class Mean(Numeric):
             return min(max(p, 0.0), 1.0)
         return self.ratio.fraction(self._pair(drawn))
 
-    def _value(self, p: float) -> float:
+    def value(self, drawn: Mapping[str, Any]) -> float:
+        """Return the noisy mean."""
+        return self._mean(self._fraction(drawn))
+
+    def _mean(self, p: float) -> float:
         return self.lowest + p * self.width
 
-    def between(self, release: Release, confidence: Number, of: str) -> tuple[float, float]:
+    def limits(self, release: Release, beta: float, of: str) -> tuple[float, float]:
         """Return the ends of the sample's mean, or of the mean of the law it was drawn from."""
-        beta = read_confidence(confidence)
         low, high = self._limits(release.drawn, beta, of == "population")
-        return self._value(low), self._value(high)
+        return self._mean(low), self._mean(high)
 
     def _limits(self, drawn: Mapping[str, int], beta: float, population: bool) -> Fractions:  # noqa: FBT001
         if not self.known and self.method != "exponential":
@@ -237,24 +273,9 @@ class Mean(Numeric):
             return self.mechanism.ticks(beta, n) / self.last
         return self.mechanism.error(beta) / (2 * self.last * n)
 
-    def error(self, beta: Number = 0.05, *, n: int | None = None) -> float:
+    def planned(self, beta: float, n: int | None) -> float:
         """Return the error; where n is private, of a mean 15 % of the range inside the bounds."""
-        n, beta = public_n(n, "mean"), read_beta(beta)
+        n = self.public_n(n)
         chosen = self.known or self.method == "exponential"
         p = min(self._half(beta, n), 1.0) if chosen else self.ratio.error(beta, n)
         return p * self.width
-
-
-def read_missing(missing: object, *, substitutes: bool) -> str:
-    """Return what is done with missing values."""
-    if missing not in POLICIES:
-        raise ParameterError(
-            f"missing must be 'auto', 'exclude' or 'middle', got {missing!r}. "
-            f"Leave it out, or type missing='exclude'."
-        )
-    if missing == "middle" and not substitutes:
-        raise ParameterError(
-            "missing must be 'exclude' where records are added or removed, got 'middle'. "
-            "Leave it out, or type relation='substitute'."
-        )
-    return ("middle" if substitutes else "exclude") if missing == "auto" else str(missing)

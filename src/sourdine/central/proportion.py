@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import attrs
+from attrs import field, frozen
 
 from sourdine.central.bernoulli import BernoulliMean
 from sourdine.central.ratio import Ratio
-from sourdine.central.statistic import Statistic, charged, public_n
-from sourdine.errors import ParameterError
-from sourdine.exact import integer
+from sourdine.central.statistic import Statistic
+from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.grid import Grid
-from sourdine.mechanisms.mechanism import read_beta
-from sourdine.noise import SYSTEM
-from sourdine.release import Release, read_confidence
+from sourdine.question import WHAT, kinds, says
+from sourdine.question import converters as read
 from sourdine.tally import Codes, Ticks
 
 if TYPE_CHECKING:
-    from sourdine.exact.parameters import Number
-    from sourdine.noise import Source
+    from collections.abc import Mapping
+
+    from sourdine.release import Release
     from sourdine.tally import Frame
 
 __all__ = ["Proportion"]
@@ -29,23 +29,17 @@ COIN = Grid(0, 1, step=1)
 POLICIES = ("auto", "exclude", "no")
 
 
-@dataclass(frozen=True, kw_only=True)
+def read_missing(x: str) -> str:
+    """Return what is done with missing values."""
+    return read.chosen(x, "missing", POLICIES)
+
+
+@frozen(kw_only=True, slots=False)
 class Proportion(Statistic):
     r"""The share of ones in a column of zeros and ones, or of records in a category.
 
     Where the number of records is public, inverse sensitivity (`BernoulliMean`); elsewhere a
     noisy sum over a noisy count (`sourdine.central.ratio`).
-
-    Parameters
-    ----------
-    category
-        Count the records of this category; without it the values are numbers, and one is yes.
-    n
-        The public number of records, where they are added or removed; the share is of these.
-    missing
-        ``"exclude"``: the share among values that are not missing, whose number is private.
-        ``"no"``: the share among all records, whose number is public. ``"auto"``: ``"no"`` under
-        substitution or with a public n.
 
     Notes
     -----
@@ -59,36 +53,42 @@ class Proportion(Statistic):
     """
 
     kind: ClassVar[str] = "proportion"
+    text: ClassVar[str] = "The share of ones in a column, or of records in a category."
+    examples: ClassVar[tuple[str, str]] = (
+        "survey.csv -c vote --category yes --epsilon 0.2",
+        "--n 5000 --error 0.01",
+    )
 
-    category: Any = None
-    n: int | None = None
-    missing: str = "auto"
+    category: Any = field(
+        default=None,
+        metadata=says(
+            kinds.VALUE,
+            "The value whose share is asked; without it the column holds zeros and ones.",
+            group=WHAT,
+        ),
+    )
+    missing: str = field(
+        default="auto", converter=read_missing,
+        metadata=says(
+            kinds.one_of(*POLICIES),
+            "exclude: the share among values that are there, whose number is private. no: the "
+            "share among all records, whose number is public; where records are added or removed "
+            "it is the n that is typed. auto: no under substitution, else exclude.",
+            group=WHAT,
+        ),
+    )  # fmt: skip
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.delta:
+    def check(self) -> None:
+        """Refuse parameters that do not go together."""
+        if self.missing == "no" and not self.known:
             raise ParameterError(
-                f"delta must be 0 for a proportion, got {float(self.delta):g}. Leave it out."
+                "missing",
+                "be 'exclude' where the number of records is private: with {unit}, with {by}, and "
+                "where records are added or removed and {n} is not typed",
+                "'no'",
+                "Leave {missing} out.",
+                missing=LEFT_OUT,
             )
-        if self.n is not None:
-            object.__setattr__(self, "n", integer(self.n, "n", least=1))
-        if self.missing not in POLICIES:
-            raise ParameterError(
-                f"missing must be 'auto', 'exclude' or 'no', got {self.missing!r}. "
-                f"Leave it out, or type missing='exclude'."
-            )
-        public = self.substitutes or self.n is not None
-        if self.missing == "no" and not public:
-            raise ParameterError(
-                "missing must be 'exclude' where the number of records is private, got 'no'. "
-                "Leave it out, or type the public number of records, as n=1000."
-            )
-        if self.missing == "exclude" and self.n is not None:
-            raise ParameterError(
-                "missing must be 'no' where n is given, got 'exclude'. Leave one of them out."
-            )
-        if self.missing == "auto":
-            object.__setattr__(self, "missing", "no" if public else "exclude")
         if self.category is not None:
             Codes(self.column, [self.category])
         _ = self.ratio.mechanism  # refuses early
@@ -96,14 +96,25 @@ class Proportion(Statistic):
     @property
     def known(self) -> bool:
         """Whether the number of records is public."""
-        return self.missing == "no"
+        return (self.substitutes or self.stated) and self.alone and self.missing != "exclude"
+
+    @property
+    def stated(self) -> bool:
+        """Whether the share is among n records, because the question says so."""
+        return self.missing == "no" and self.n is not None
+
+    def of_private_number(self) -> Self:
+        """Return the share among the values that are there, unless n is typed and public."""
+        if self.stated and self.alone:
+            return self
+        return attrs.evolve(self, missing="exclude", error=None)
 
     @cached_property
     def ratio(self) -> Ratio:
         """The noisy sum over the noisy count."""
         return Ratio(
             last=1,
-            epsilon=Fraction(self.epsilon),
+            epsilon=self.epsilon,
             relation=self.relation,
             rows=self.rows,
         )
@@ -130,7 +141,7 @@ class Proportion(Statistic):
         gone = "Missing values count as no." if self.known else "Missing values are left out."
         return (yes, gone, *self.person)
 
-    def release(self, data: Frame, *, source: Source = SYSTEM) -> Release:
+    def draw(self, data: Frame) -> dict[str, Any]:
         """Count the ones and draw."""
         if self.category is None:
             cell = Ticks(self.column, COIN)
@@ -138,31 +149,29 @@ class Proportion(Statistic):
         else:
             ones = int(data.tally(Codes(self.column, [self.category])).counts[0])
             n = len(data)
-        if self.known:
-            records = len(data) if self.n is None else self.n
-            answer = self.mechanism(records).release(ones, source=source)
-            drawn = {"ones": int(answer), "records": records}
-            value = drawn["ones"] / records if records else 0.5
-        else:
-            pair = self.ratio.draw(n, ones, source)
-            drawn = dict(zip(self.ratio.names, pair, strict=True))
-            value = self.ratio.fraction(pair)
-        return Release(
-            value=value,
-            cost=charged(self, source),
-            mechanism=self,
-            caveats=self.caveats,
-            drawn=drawn,
-        )
-
-    def between(self, release: Release, confidence: Number, of: str) -> tuple[float, float]:
-        """Return the ends of the sample's share, or of that of the law it was drawn from."""
-        beta, population = read_confidence(confidence), of == "population"
         if not self.known:
-            first, second = self.ratio.names
-            pair = release.drawn[first], release.drawn[second]
+            pair = self.ratio.draw(n, ones, self.source)
+            return dict(zip(self.ratio.names, pair, strict=True))
+        records = self.n if self.stated and self.n is not None else len(data)
+        answer = self.mechanism(records).release(ones, source=self.source)
+        return {"ones": int(answer), "records": records}
+
+    def value(self, drawn: Mapping[str, Any]) -> float:
+        """Return the noisy share."""
+        if self.known:
+            return drawn["ones"] / drawn["records"] if drawn["records"] else 0.5
+        return self.ratio.fraction(self._pair(drawn))
+
+    def _pair(self, drawn: Mapping[str, Any]) -> tuple[int, int]:
+        first, second = self.ratio.names
+        return drawn[first], drawn[second]
+
+    def limits(self, release: Release, beta: float, of: str) -> tuple[float, float]:
+        """Return the ends of the sample's share, or of that of the law it was drawn from."""
+        population = of == "population"
+        if not self.known:
             limits = self.ratio.population if population else self.ratio.limits
-            return limits(pair, beta)
+            return limits(self._pair(release.drawn), beta)
         n, ones = release.drawn["records"], release.drawn["ones"]
         if not n:
             return 0.0, 1.0
@@ -170,9 +179,9 @@ class Proportion(Statistic):
         low, high = max(ones - half, 0), min(ones + half, n)
         return _binomial(low, high, n, 0.9 * beta) if population else (low / n, high / n)
 
-    def error(self, beta: Number = 0.05, *, n: int | None = None) -> float:
+    def planned(self, beta: float, n: int | None) -> float:
         """Return the error among ``n`` records; for a private n, of a share of 15 %."""
-        n, beta = public_n(self.n if n is None else n, "proportion"), read_beta(beta)
+        n = self.public_n(n)
         return self.mechanism(n).error(beta) / n if self.known else self.ratio.error(beta, n)
 
 

@@ -1,95 +1,191 @@
-"""What every statistic is: public parameters that can plan, release and explain.
+"""What every statistic is: a question that can plan, draw and explain.
 
 =============  ==================================================================================
 ``release``    reads a `Frame`, runs the mechanisms once and returns a `Release`
 ``cost``       the total guarantee of the call, fixed before any data is read
 ``error``      what to expect before paying: a bound from public quantities alone
-``between``    intervals, from released numbers and public parameters alone
+``limits``     intervals, from released numbers and public parameters alone
 =============  ==================================================================================
 
-The functions a person types (`sourdine.mean` and its kin), a session, the planner and the command
-line all build the same object.
+A statistic says how it is drawn from a frame (`draw`), what is published of that (`value`), between
+which ends the truth lies (`limits`), and how far off it will be (`planned`). Groups, persons, error
+targets, tables and pictures are the same for all, here and in `sourdine.release`.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, replace
+from abc import abstractmethod
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import attrs
+from attrs import field, frozen
+
+from sourdine.central.groups import ByGroup, each
+from sourdine.central.target import epsilon_for
 from sourdine.errors import ParameterError
-from sourdine.exact import integer, positive, probability
-from sourdine.look.numbers import row
+from sourdine.mechanisms.mechanism import read_beta
 from sourdine.noise import SYSTEM
-from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Guarantee, Relation
-from sourdine.release import SHOWN, readable
+from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
+from sourdine.question import DATA, PRIVACY, WHAT, Question, kinds, says
+from sourdine.question import converters as read
+from sourdine.release import Release
+from sourdine.tally import Codes, Frame
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from sourdine.exact.parameters import Number
     from sourdine.noise import Source
-    from sourdine.release import Release
-    from sourdine.tally import Frame
+    from sourdine.release import Drawer
 
-__all__ = ["Statistic", "charged", "no_population", "public_n"]
+__all__ = ["Statistic"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Statistic(ABC):
-    """A statistic of one column: a frozen dataclass of its public parameters on top of this.
+@frozen(kw_only=True, slots=False)
+class Statistic(Question):
+    """The parameters that all statistics have, and what follows from them."""
 
-    Parameters
-    ----------
-    epsilon
-        The privacy loss of everything the call releases, in total.
-    delta
-        The probability with which the loss may pass epsilon; 0 for most.
-    relation
-        Which data sets are neighbours: ``"add_remove"`` or ``"substitute"``. Substitution fixes
-        the number of records; a value may become missing.
-    rows
-        How many records one person may own; the promise is for the person.
-    column
-        The column of a frame; None for data that has one column.
-    """
+    unlisted: ClassVar[tuple[str, ...]] = ("source",)
 
-    kind: ClassVar[str]
+    column: str | None = field(
+        default=None, converter=read.column,
+        metadata=says(kinds.TEXT, "The column; not needed if there is only one.", group=DATA),
+    )  # fmt: skip
+    epsilon: Fraction = field(
+        default=None, converter=read.epsilon,
+        metadata=says(
+            kinds.NUMBER,
+            "What everything released may cost in privacy, in total. Smaller is safer and less "
+            "exact; 0.1 to 1 is common.",
+            group=PRIVACY,
+        ),
+    )  # fmt: skip
+    target: Fraction | None = field(
+        default=None, converter=read.error, alias="error", eq=False, repr=False,
+        metadata=says(
+            kinds.NUMBER,
+            "Instead of epsilon: the error to stay within; the least epsilon that reaches it is "
+            "spent. Needs n where the error depends on the number of records.",
+            group=PRIVACY,
+        ),
+    )  # fmt: skip
+    confidence: Fraction = field(
+        default=Fraction(19, 20), converter=read.confidence, eq=False, repr=False,
+        metadata=says(
+            kinds.PROBABILITY,
+            "The probability with which an error that is asked for or planned holds.",
+            group=PRIVACY,
+        ),
+    )  # fmt: skip
+    n: int | None = field(
+        default=None, converter=read.n,
+        metadata=says(
+            kinds.COUNT,
+            "About how many records there are (in each group), from public knowledge.",
+            group=PRIVACY, unit="records",
+        ),
+    )  # fmt: skip
+    relation: Relation = field(
+        default=ADD_REMOVE, converter=read.relation,
+        metadata=says(
+            kinds.one_of("add_remove", "substitute"),
+            "Which data sets are neighbours: add_remove (a record is there or not, and the number "
+            "of records is private) or substitute (a record takes another value).",
+            group=PRIVACY,
+        ),
+    )  # fmt: skip
+    unit: str | None = field(
+        default=None, converter=read.unit,
+        metadata=says(
+            kinds.TEXT,
+            "The column that names a person, so that the promise is for persons, not records.",
+            group=PRIVACY,
+        ),
+    )  # fmt: skip
+    rows: int = field(
+        default=1, converter=read.rows,
+        metadata=says(
+            kinds.COUNT, "How many records of each person are used.", group=PRIVACY, unit="records"
+        ),
+    )  # fmt: skip
+    by: str | None = field(
+        default=None, converter=read.by,
+        metadata=says(kinds.TEXT, "One answer for each group of this column.", group=WHAT),
+    )  # fmt: skip
+    keys: tuple[Any, ...] | None = field(
+        default=None, converter=read.keys,
+        metadata=says(
+            kinds.KEYS,
+            "The groups of by: listed by you, for which groups occur is private.",
+            group=WHAT,
+        ),
+    )  # fmt: skip
+    source: Source = field(default=SYSTEM, eq=False, repr=False)
 
-    epsilon: Number
-    delta: Number = 0
-    relation: Relation | str = ADD_REMOVE
-    rows: int = 1
-    column: str | None = None
+    def __attrs_post_init__(self) -> None:
+        self._check_groups()
+        if not self.epsilon and self.target is not None:
+            object.__setattr__(self, "epsilon", epsilon_for(self))
+        elif not self.epsilon:
+            read.epsilon(0)
+        self.check()
 
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        if "kind" in vars(cls):
-            readable(cls.kind, cls)
-
-    def __post_init__(self) -> None:
-        relation = Relation.read(self.relation)
-        if relation is LOCAL:
+    def _check_groups(self) -> None:
+        if self.keys is not None and self.by is None:
             raise ParameterError(
-                "relation must be 'add_remove' or 'substitute', got 'local'. "
-                "Type relation='add_remove'."
+                "by", "be the column that holds the keys", "none", "Type {by}.", by="region"
             )
-        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
-        object.__setattr__(self, "delta", probability(self.delta, "delta"))
-        object.__setattr__(self, "relation", relation)
-        object.__setattr__(self, "rows", integer(self.rows, "rows", least=1))
+        if self.by is not None and self.keys is None:
+            raise ParameterError(
+                "keys",
+                "be a list of the groups",
+                "none",
+                "Which groups occur is private, so list those that may, from public knowledge. "
+                "Type {keys}.",
+                keys=["a", "b"],
+            )
+        if self.keys is not None:
+            Codes(self.by, self.keys)
+
+    def check(self) -> None:
+        """Refuse parameters that do not go together."""
+
+    def at(self, epsilon: Number) -> Self:
+        """Return the question at another epsilon."""
+        return attrs.evolve(self, epsilon=epsilon, error=None)
 
     @cached_property
     def cost(self) -> Guarantee:
-        """The total guarantee."""
-        return Guarantee(self.epsilon, self.delta, self.relation)
+        """The total guarantee; none at all if the randomness can be repeated."""
+        if not self.source.private:
+            return Guarantee.none(self.relation)
+        return Guarantee(self.epsilon, self.spare, self.relation)
+
+    @property
+    def spare(self) -> Fraction:
+        """The delta of the promise: 0 for most."""
+        return Fraction(0)
 
     @property
     def substitutes(self) -> bool:
         """Whether the number of records is fixed."""
         return self.relation is SUBSTITUTE
+
+    @property
+    def known(self) -> bool:
+        """Whether the statistic takes the number of records for public."""
+        return False
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is asked of all rows: no groups, and no person's rows are dropped."""
+        return self.by is None and self.unit is None
+
+    def of_private_number(self) -> Self:
+        """Return the statistic for rows whose number is private."""
+        return self
 
     @property
     @abstractmethod
@@ -98,56 +194,79 @@ class Statistic(ABC):
 
     @property
     def person(self) -> tuple[str, ...]:
-        """The caveat on whom the promise is for, where a person may own several records."""
+        """The caveats on whom the promise is for."""
+        if self.unit is not None:
+            rows = "one row was" if self.rows == 1 else f"at most {self.rows} rows were"
+            kept = f"The promise is for each {self.unit}, not for each row: of each {rows} kept."
+            return (kept,)
         if self.rows == 1:
             return ()
-        return (f"The promise is for a person, with at most {self.rows} records.",)
+        trusted = "that nobody owns more is taken on trust, for no unit was named."
+        return (f"The promise is for a person, with at most {self.rows} records; {trusted}",)
 
-    @property
-    def known(self) -> bool:
-        """Whether the statistic takes the number of records for public."""
-        return False
+    def reads(self) -> list[str | None]:
+        """Return the columns that must be there."""
+        return [self.column, *([self.by] if self.by is not None else [])]
 
-    def of_private_number(self) -> Statistic:
-        """Return the statistic for rows whose number is private: a group's, or those kept."""
-        if not self.known:
-            return self
-        public: dict[str, Any] = {"n": None} if hasattr(self, "n") else {}
-        return replace(self, **public, missing="exclude")  # type: ignore[call-arg]
+    def drawer(self) -> Statistic | ByGroup:
+        """Return what draws and explains the answer: the statistic, or one for each group."""
+        return self if self.by is None else ByGroup(question=self)
 
-    @abstractmethod
-    def release(self, data: Frame, *, source: Source = SYSTEM) -> Release:
+    def release(self, data: object) -> Release:
         """Draw and publish; what is spent is `cost`."""
+        frame, asked = Frame(data), self
+        for column in self.reads():
+            frame.resolve(column)
+        if frame.parsed:
+            asked = self.of_private_number()
+        if self.unit is not None:
+            frame = frame.bound(self.unit, self.rows, source=self.source)
+        drawer = asked.drawer()
+        drawn = drawer.draw(frame)
+        return Release(
+            value=drawer.value(drawn),
+            cost=self.cost,
+            mechanism=drawer,
+            caveats=drawer.caveats,
+            drawn=drawn,
+            grid=getattr(self, "grid", None),
+        )
 
     @abstractmethod
-    def error(self, beta: Number = 0.05, *, n: int | None = None) -> float:
+    def draw(self, data: Frame) -> dict[str, Any]:
+        """Read and draw: every number that is drawn, by name."""
+
+    @abstractmethod
+    def planned(self, beta: float, n: int | None) -> float:
         """Return what the error passes with probability ``beta`` at most, for ``n`` records."""
 
-    @abstractmethod
-    def between(self, release: Release, confidence: Number, of: str) -> Any:  # noqa: ANN401
-        """Return the ends between which the truth lies with probability ``confidence``."""
+    def error(self, beta: Number = Fraction(1, 20), *, n: int | None = None) -> float:
+        """Return what the error passes with probability ``beta`` at most, before paying.
 
-    def table(
-        self, release: Release, confidence: Number = SHOWN
-    ) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-        """Return the heads and the rows of a release, as texts, with intervals."""
-        ends = self.between(release, confidence, "sample")
-        return (self.kind, *END_HEADS), [row(release.value, ends)]
+        For groups it holds for all of them together, with ``n`` records in each.
+        """
+        about = self.n if n is None else read.n(n)
+        if self.by is None:
+            return self.planned(read_beta(beta), about)
+        assert self.keys is not None  # noqa: S101 - checked at construction
+        return ByGroup(question=self).part.planned(each(read_beta(beta), len(self.keys)), about)
 
-    def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
-        """Draw a release: a dot with its interval."""
-        from sourdine.look import figures  # noqa: PLC0415 - matplotlib is loaded there, late
+    def public_n(self, n: int | None) -> int:
+        """Return the public number of records, where an error depends on it."""
+        if n is None:
+            raise ParameterError(
+                "n",
+                f"be a number for the error of a {self.kind}",
+                "none",
+                "Type about how many records you expect, from public knowledge, such as {n}.",
+                n=1000,
+            )
+        return n
 
-        return figures.dots({self.kind: release.value}, release, **options)
-
-    def restore(self, value: Any, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401, ARG002
-        """Return the value that `Release.to_json` wrote, with the types it had."""
-        return value
-
-    def facts(self) -> dict[str, Any]:
-        """Return the public parameters as JSON knows them; ``type(self)(**facts)`` rebuilds it."""
-        public = {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.init}
-        return {"kind": self.kind, **public}
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Drawer:  # type: ignore[override]
+        """Return what drew the answer to the question that `to_dict` wrote."""
+        return super().from_dict(facts).drawer()
 
     @property
     def how(self) -> str:
@@ -157,49 +276,8 @@ class Statistic(ABC):
     def __str__(self) -> str:
         return f"{self.kind}, {self.how}"
 
-
-END_HEADS = ("from (95 %)", "to (95 %)")
-
-
-def charged(statistic: Statistic, source: Source) -> Guarantee:
-    """Return what a release costs: everything, if its randomness can be repeated."""
-    return statistic.cost if source.private else Guarantee.none(statistic.cost.relation)
-
-
-def no_population(kind: str, of: str) -> None:
-    """Refuse a population for numbers that grow with the sample."""
-    if of != "sample":
-        raise ParameterError(
-            f"of must be 'sample' for a {kind}, got {of!r}: it depends on how many were asked. "
-            f"Ask sourdine.mean or sourdine.proportion for the population."
-        )
-
-
-def public_n(n: object, kind: str) -> int:
-    """Return the public number of records, where an error depends on it."""
-    if n is None:
-        raise ParameterError(
-            f"n must be a number for the error of a {kind}, got None. "
-            f"Type about how many records you expect, from public knowledge, as n=1000."
-        )
-    return integer(n, "n", least=1)
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401
-    if isinstance(value, Fraction):
-        return _number(value)
-    if isinstance(value, Relation):
-        return value.value
-    if isinstance(value, Statistic):
-        return value.facts()
-    if isinstance(value, (list, tuple)):
-        return [_plain(part) for part in value]
-    plain = value.item() if hasattr(value, "item") else value
-    return plain if plain is None or isinstance(plain, (bool, int, float, str)) else str(plain)
-
-
-def _number(x: Fraction) -> int | float | str:
-    """Return the number that prints as ``x``, or ``x`` as a text."""
-    if x.denominator == 1:
-        return int(x)
-    return float(x) if Fraction(repr(float(x))) == x else str(x)
+    @property
+    def name(self) -> str:
+        """The statistic, its column and its groups, in a few words."""
+        column = f" of {self.column}" if self.column else ""
+        return f"{self.kind}{column}" + (f" by {self.by}" if self.by else "")

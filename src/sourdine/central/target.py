@@ -7,35 +7,20 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from sourdine.errors import ParameterError
-from sourdine.exact import positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sourdine.central.statistic import Statistic
 
-__all__ = ["RISK", "epsilon_for"]
-
-RISK = Fraction(1, 20)
-"""An accuracy target is kept with probability 0.95."""
+__all__ = ["epsilon_for"]
 
 LEAST, MOST = Fraction(1, 10**6), Fraction(10**4)
 DIGITS = 4
 
 
-def epsilon_for(
-    make: Callable[[Fraction], Statistic], error: object, *, n: int | None = None
-) -> Fraction:
-    """Return the least epsilon, of four digits, whose planned error is within ``error``.
-
-    Parameters
-    ----------
-    make
-        Builds the statistic for an epsilon.
-    error
-        What the error may be, with probability 0.95.
-    n
-        The public number of records, where the error depends on it.
+def epsilon_for(question: Statistic) -> Fraction:
+    """Return the least epsilon, of four digits, whose planned error is within the target.
 
     Notes
     -----
@@ -44,22 +29,24 @@ def epsilon_for(
 
     Examples
     --------
-    >>> from sourdine.central.count import Count
-    >>> float(epsilon_for(lambda epsilon: Count(epsilon=epsilon), 10))
+    >>> from sourdine.central import Count
+    >>> float(epsilon_for(Count(error=10)))
     0.2844
     """
-    goal = positive(error, "error")
+    goal, beta = question.target or Fraction(0), 1 - question.confidence
 
     def reached(epsilon: Fraction) -> bool:
         try:
-            return make(epsilon).error(RISK, n=n) <= goal
+            return question.at(epsilon).error(beta) <= goal
         except ParameterError:  # so small an epsilon that its noise passes 64 bits
             return False
 
-    if make(MOST).error(RISK, n=n) > goal:
+    if question.at(MOST).error(beta) > goal:
         raise ParameterError(
-            f"error must be reachable with epsilon at most {MOST}, got {float(goal):g}. "
-            f"Type a larger error, or a larger n if there are more records."
+            "error",
+            f"be reachable with epsilon at most {MOST}",
+            f"{float(goal):g}",
+            "Type a larger error, or a larger {n} if there are more records.",
         )
     if reached(LEAST):
         return LEAST

@@ -17,13 +17,12 @@ the union of these over an interval for :math:`\mu`, found in the same way. A wr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from attrs import frozen
 
 from sourdine.central.intervals import (
     FINE,
@@ -35,19 +34,14 @@ from sourdine.central.intervals import (
 )
 from sourdine.central.lattice import Numeric
 from sourdine.central.ratio import PLANNED
-from sourdine.central.statistic import charged, public_n
 from sourdine.central.together import Together
-from sourdine.mechanisms.mechanism import read_beta
-from sourdine.noise import SYSTEM
-from sourdine.release import Release, read_confidence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from sourdine.exact.parameters import Number
-    from sourdine.noise import Source
+    from sourdine.release import Release
     from sourdine.tally import Frame
 
     Floats = NDArray[np.float64]
@@ -60,7 +54,7 @@ MEANS = 9
 HIGHEST = 0.25
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True, slots=False)
 class Variance(Numeric):
     r"""The variance of the values that are not missing, with n (not n - 1) below the line.
 
@@ -79,11 +73,16 @@ class Variance(Numeric):
     """
 
     kind: ClassVar[str] = "variance"
+    text: ClassVar[str] = "The variance of a column."
+    examples: ClassVar[tuple[str, str]] = (
+        "people.csv -c age --bounds 0 120 --step 1 --epsilon 0.5",
+        "--bounds 0 120 --n 100000 --epsilon 0.5",
+    )
 
     @cached_property
     def boost(self) -> int:
         """What all sums are multiplied by, so that their lattice is fine beside the noise."""
-        return max(1, ceil(FINE * Fraction(self.epsilon) / self.last**2))
+        return max(1, ceil(FINE * self.epsilon / self.last**2))
 
     @cached_property
     def mechanism(self) -> Together:
@@ -91,9 +90,9 @@ class Variance(Numeric):
         span = (2 if self.substitutes else 1) * self.last**2 * self.boost * self.rows
         return Together(epsilon=self.epsilon, sensitivity=span, relation=self.relation)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.mechanism  # refuses early
+    def check(self) -> None:
+        """Refuse early what the noise cannot carry."""
+        _ = self.mechanism
 
     @property
     def how(self) -> str:
@@ -106,19 +105,15 @@ class Variance(Numeric):
         left = "The variance is that of the values that are not missing."
         return (self.clipping, left, *self.person)
 
-    def release(self, data: Frame, *, source: Source = SYSTEM) -> Release:
-        """Sum up, draw, and divide."""
-        n, total, squares = self.moments(data, 2)
-        drawn = self.mechanism.release(self.sums(n, total, squares), source=source).value
-        named = dict(zip(NAMES, drawn, strict=True))
-        return Release(
-            value=_fraction(named) * self._unit,
-            cost=charged(self, source),
-            mechanism=self,
-            caveats=self.caveats,
-            drawn=named,
-            grid=self.grid,
-        )
+    def draw(self, data: Frame) -> dict[str, Any]:
+        """Sum up and draw."""
+        sums = self.sums(*self.moments(data, 2))
+        drawn = self.mechanism.release(sums, source=self.source).value
+        return dict(zip(NAMES, drawn, strict=True))
+
+    def value(self, drawn: Mapping[str, Any]) -> float:
+        """Return the noisy variance."""
+        return _fraction(drawn) * self._range
 
     def sums(self, n: int, total: int, squares: int) -> tuple[int, int, int]:
         """Return the three sums beneath the noise, in squared ticks."""
@@ -127,7 +122,7 @@ class Variance(Numeric):
         return k * (last * last * n - last * total - crossed), k * 2 * crossed, k * squares
 
     @property
-    def _unit(self) -> float:
+    def _range(self) -> float:
         """The squared width of the range."""
         return self.width**2
 
@@ -140,12 +135,12 @@ class Variance(Numeric):
         filled = self.last**2 * self.boost
         return np.array([drawn[name] / filled for name in NAMES])
 
-    def between(self, release: Release, confidence: Number, of: str) -> tuple[Any, Any]:
+    def limits(self, release: Release, beta: float, of: str) -> Fractions:
         """Return the ends of the sample's variance, or of that of the law it was drawn from."""
-        beta, sums = read_confidence(confidence), self._sums(release.drawn)
+        sums = self._sums(release.drawn)
         low, high = self._sampled(sums, beta) if of == "population" else self._limits(sums, beta)
         p = _fraction(release.drawn)
-        return float(min(low, p)) * self._unit, float(min(max(high, p), HIGHEST)) * self._unit
+        return float(min(low, p)) * self._range, float(min(max(high, p), HIGHEST)) * self._range
 
     def _limits(self, sums: Floats, beta: float) -> Fractions:
         low, high = self._means(sums, 0.2 * beta)
@@ -182,15 +177,15 @@ class Variance(Numeric):
             ends.append((down * most, up * most))
         return min(a for a, _ in ends), min(max(b for _, b in ends), HIGHEST)
 
-    def error(self, beta: Number = 0.05, *, n: int | None = None) -> float:
+    def planned(self, beta: float, n: int | None) -> float:
         """Return the error for values that all lie 15 % of the range inside the bounds."""
-        n, beta = public_n(n, "variance"), read_beta(beta)
+        n = self.public_n(n)
 
         def noisy(e: float) -> float:
             weights = np.abs(_weights(PLANNED, e))
             return float(laplace_quantile(weights, beta)) * self._noise * (1 + 3 / FINE) / n
 
-        return least_fixed(noisy, HIGHEST) * self._unit
+        return least_fixed(noisy, HIGHEST) * self._range
 
 
 def _fraction(drawn: Mapping[str, int]) -> float:

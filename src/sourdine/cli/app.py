@@ -13,7 +13,7 @@ from sourdine.cli.commands import add_local, add_plans, add_statistics
 from sourdine.cli.guard import guard
 from sourdine.cli.lab import lab
 from sourdine.cli.streams import complain, give_up
-from sourdine.cli.wording import as_typed
+from sourdine.cli.wording import speaks_shell
 from sourdine.errors import BudgetExceededError, SourdineError
 
 __all__ = ["main"]
@@ -95,6 +95,9 @@ def demo(
     run(out)
 
 
+speaks_shell(app)
+
+
 def main() -> None:
     """Run the command line; an error is a sentence, not a traceback.
 
@@ -104,7 +107,7 @@ def main() -> None:
     try:
         app()
     except SourdineError as error:
-        complain(as_typed(str(error)))
+        complain(str(error))
         raise SystemExit(3 if isinstance(error, BudgetExceededError) else 2) from None
     except Exception as error:  # noqa: BLE001 - its text may hold a value
         complain(

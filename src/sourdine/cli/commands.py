@@ -3,88 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sourdine.cli import options as o
 from sourdine.cli.options import Option, command
+from sourdine.question import parameters
+from sourdine.questions import STATISTICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import typer
 
+    from sourdine.central import Statistic
+
 __all__ = ["add_local", "add_plans", "add_statistics"]
-
-GROUPS = (o.BY, o.KEYS)
-NUMBERS = (o.COLUMN, o.BOUNDS, o.STEP)
-SPENDING = (o.EPSILON, o.ERROR, o.N)
-PERSONS = (o.RELATION, o.UNIT, o.ROWS)
-RELEASING = (*SPENDING, *PERSONS, o.LEDGER, o.TOTAL, o.TOTAL_DELTA, o.JSON, o.PLOT)
-PLANNING = (o.N, o.EPSILON, o.ERROR, o.CONFIDENCE, *PERSONS, o.JSON, o.PLOT)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
-    """A statistic as a person types it."""
-
-    name: str
-    text: str
-    own: tuple[Option, ...]
-    data: str
-    plan: str
-
-
-COMMANDS = (
-    Command(
-        name="count",
-        text="How many records there are, or how many have a value in a column.",
-        own=(o.COLUMN, *GROUPS),
-        data="people.csv --epsilon 0.1",
-        plan="--error 100",
-    ),
-    Command(
-        name="sum",
-        text="The sum of a column.",
-        own=(*NUMBERS, *GROUPS),
-        data="visits.parquet -c cost --bounds 0 5000 --step 1 --unit patient --rows 3 --epsilon 1",
-        plan="--bounds 0 5000 --step 1 --epsilon 1",
-    ),
-    Command(
-        name="mean",
-        text="The mean of a column.",
-        own=(*NUMBERS, *GROUPS, o.METHOD, o.DELTA),
-        data="people.csv -c salary --bounds 0 500000 --step 1 --epsilon 0.5",
-        plan="--bounds 0 500000 --n 100000 --error 100",
-    ),
-    Command(
-        name="variance",
-        text="The variance of a column.",
-        own=(*NUMBERS, *GROUPS),
-        data="people.csv -c age --bounds 0 120 --step 1 --epsilon 0.5",
-        plan="--bounds 0 120 --n 100000 --epsilon 0.5",
-    ),
-    Command(
-        name="proportion",
-        text="The share of ones in a column, or of records in a category.",
-        own=(o.COLUMN, o.CATEGORY, *GROUPS),
-        data="survey.csv -c vote --category yes --epsilon 0.2",
-        plan="--n 5000 --error 0.01",
-    ),
-    Command(
-        name="histogram",
-        text="Counts by bins of numbers, or by categories.",
-        own=(o.COLUMN, o.BINS, o.BOUNDS, o.CATEGORIES, *GROUPS, o.DELTA),
-        data="people.csv -c age --bins 12 --bounds 0 120 --epsilon 0.5 --plot ages.png",
-        plan="--bins 12 --bounds 0 120 --error 20",
-    ),
-    Command(
-        name="quantiles",
-        text="Quantiles of a column: medians, quartiles, deciles, or any orders.",
-        own=(*NUMBERS, o.QUANTILES, o.DECILES, o.QUARTILES, *GROUPS, o.INTERVAL, o.METHOD),
-        data="people.csv -c salary --bounds 0 500000 --step 1 --deciles --epsilon 1",
-        plan="--bounds 0 500000 --q 0.5 --n 100000 --error 0.005",
-    ),
-)
 
 RELEASED = (
     "The file never leaves this machine. What is printed may be published: one person's data "
@@ -93,19 +27,29 @@ RELEASED = (
 PLANNED = "Nothing is spent and no data is read: give --epsilon or --error and read the other."
 
 
+RELEASING = (o.LEDGER, o.TOTAL, o.TOTAL_DELTA, o.JSON, o.PLOT)
+PLANNING = (o.JSON, o.PLOT)
+SHORTCUTS = {"quantiles": (o.DECILES, o.QUARTILES)}
+"""Flags that stand for the values of a parameter."""
+
+
 def add_statistics(app: typer.Typer) -> None:
     """Add a command for each statistic."""
-    for each in COMMANDS:
-        examples = (f"sourdine {each.name} {each.data}", f"sourdine plan {each.name} {each.plan}")
-        _add(app, each, RELEASED, (o.FILE, *each.own, *RELEASING), examples, _releasing(each.name))
+    for name, cls in STATISTICS.items():
+        options = (o.FILE, *_declared(cls), *RELEASING)
+        examples = (f"sourdine {name} {cls.examples[0]}", f"sourdine plan {name} {cls.examples[1]}")
+        _add(app, cls, RELEASED, options, examples, _lazily("statistics", cls))
 
 
 def add_plans(app: typer.Typer) -> None:
     """Add a command that plans each statistic."""
-    for each in COMMANDS:
-        own = tuple(option for option in each.own if option is not o.COLUMN)
-        examples = (f"sourdine plan {each.name} {each.plan}",)
-        _add(app, each, PLANNED, (*own, *PLANNING), examples, _planning(each.name))
+    for name, cls in STATISTICS.items():
+        examples = (f"sourdine plan {name} {cls.examples[1]}",)
+        _add(app, cls, PLANNED, (*_declared(cls), *PLANNING), examples, _lazily("plan", cls))
+
+
+def _declared(cls: type[Statistic]) -> tuple[Option, ...]:
+    return (*SHORTCUTS.get(cls.kind, ()), *map(o.declared, parameters(cls)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +118,7 @@ def _local(name: str) -> Callable[..., None]:
 
 def _add(  # noqa: PLR0913, PLR0917 - one call of typer's
     app: typer.Typer,
-    each: Command,
+    cls: type[Statistic],
     promise: str,
     options: tuple[Option, ...],
     examples: tuple[str, ...],
@@ -182,23 +126,14 @@ def _add(  # noqa: PLR0913, PLR0917 - one call of typer's
 ) -> None:
     epilog = "Examples:\n\n" + "\n\n".join(f"$ {line}" for line in examples)
     app.command(
-        each.name, help=f"{each.text}\n\n{promise}", short_help=each.text, epilog=epilog
+        cls.kind, help=f"{cls.text}\n\n{promise}", short_help=cls.text, epilog=epilog
     )(command(run, options))  # fmt: skip
 
 
-def _releasing(name: str) -> Callable[..., None]:
+def _lazily(module: str, cls: type[Statistic]) -> Callable[..., None]:
+    """Return what runs a command; its module is loaded when it is."""
+
     def run(**given: Any) -> None:  # noqa: ANN401
-        from sourdine.cli.statistics import run  # noqa: PLC0415 - commands load what they need
-
-        run(name, given)
-
-    return run
-
-
-def _planning(name: str) -> Callable[..., None]:
-    def run(**given: Any) -> None:  # noqa: ANN401
-        from sourdine.cli.plan import run  # noqa: PLC0415 - commands load what they need
-
-        run(name, given)
+        import_module(f"sourdine.cli.{module}").run(cls, given)
 
     return run

@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sourdine.question import DATA, PRIVACY, WHAT
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Option", "command"]
+    from sourdine.question import Parameter
 
-DATA, WHAT, PRIVACY, OUTPUT = "Data", "What to publish", "Privacy", "Output"
+__all__ = ["Option", "command", "declared"]
+
+OUTPUT = "Output"
+SHORT = {"column": "-c", "epsilon": "-e", "q": "-q"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,16 @@ def command(run: Callable[..., None], options: Sequence[Option]) -> Callable[...
     return call
 
 
+def declared(parameter: Parameter) -> Option:
+    """Return the option for a parameter that a question declares."""
+    flags = [f"--{parameter.name}", *([SHORT[parameter.name]] if parameter.name in SHORT else [])]
+    kind = tuple[str, str] if parameter.kind.words == 2 else str
+    info = typer.Option(
+        *flags, help=parameter.help, metavar=parameter.kind.metavar, rich_help_panel=parameter.group
+    )
+    return Option(parameter.name, kind | None, info)
+
+
 def _text(name: str, *flags: str, panel: str, metavar: str, text: str) -> Option:
     info = typer.Option(
         *(flags or (f"--{name}",)), help=text, metavar=metavar, rich_help_panel=panel
@@ -63,117 +78,6 @@ FILE = Option(
         help="A CSV or Parquet file; quote a pattern, as 'year-*.parquet'.", metavar="FILE"
     ),
     inspect.Parameter.empty,
-)
-COLUMN = _text(
-    "column",
-    "--column",
-    "-c",
-    panel=DATA,
-    metavar="NAME",
-    text="The column; not needed if there is only one.",
-)
-BOUNDS = Option(
-    "bounds",
-    tuple[str, str] | None,
-    typer.Option(
-        "--bounds",
-        help="Public bounds, chosen without looking at the data: values outside count as the "
-        "nearest bound. An age is within 0 and 120.",
-        metavar="LOWER UPPER",
-        rich_help_panel=WHAT,
-    ),
-)
-STEP = _text(
-    "step",
-    panel=WHAT,
-    metavar="NUMBER",
-    text="The lattice of values, as 1 for whole numbers; about a millionth of the bounds if left "
-    "out.",
-)
-EPSILON = _text(
-    "epsilon",
-    "--epsilon",
-    "-e",
-    panel=PRIVACY,
-    metavar="NUMBER",
-    text="What everything printed may cost in privacy, in total. Smaller is safer and less exact; "
-    "0.1 to 1 is common.",
-)
-ERROR = _text(
-    "error",
-    panel=PRIVACY,
-    metavar="NUMBER",
-    text="Instead of --epsilon: the error to stay within (95 %); the smallest epsilon that reaches "
-    "it is spent. Needs --n where the error depends on the number of records.",
-)
-N = _text(
-    "n",
-    panel=PRIVACY,
-    metavar="COUNT",
-    text="About how many records there are, from public knowledge.",
-)
-DELTA = _text(
-    "delta",
-    panel=PRIVACY,
-    metavar="NUMBER",
-    text="The probability with which the loss may pass epsilon; 0 for most methods.",
-)
-RELATION = _text(
-    "relation",
-    panel=PRIVACY,
-    metavar="NAME",
-    text="add_remove (the number of records is private too; the default) or substitute.",
-)
-UNIT = _text(
-    "unit",
-    panel=PRIVACY,
-    metavar="NAME",
-    text="The column that names a person, so that the promise is for persons, not records.",
-)
-ROWS = _text(
-    "rows",
-    panel=PRIVACY,
-    metavar="COUNT",
-    text="How many records of each person are used, with --unit; 1 if left out.",
-)
-BY = _text("by", panel=WHAT, metavar="NAME", text="One answer for each group of this column.")
-KEYS = _text(
-    "keys",
-    panel=WHAT,
-    metavar="A,B,...",
-    text="The groups of --by: listed by you, for which groups occur is private.",
-)
-METHOD = _text(
-    "method", panel=WHAT, metavar="NAME", text="The algorithm; chosen for you if left out."
-)
-QUANTILES = _text(
-    "q", "--q", "-q", panel=WHAT, metavar="Q,Q,...", text="The orders, as 0.5 or 0.1,0.5,0.9."
-)
-DECILES = _flag("deciles", panel=WHAT, text="The nine orders 0.1 to 0.9.")
-QUARTILES = _flag("quartiles", panel=WHAT, text="The three orders 0.25, 0.5 and 0.75.")
-INTERVAL = _text(
-    "interval",
-    panel=WHAT,
-    metavar="PROBABILITY",
-    text="Spend part of epsilon on intervals of this confidence, as 0.95.",
-)
-BINS = _text(
-    "bins",
-    panel=WHAT,
-    metavar="COUNT",
-    text="How many bins of one width between the bounds; or their edges, as 0,18,65,120.",
-)
-CATEGORIES = _text(
-    "categories",
-    panel=WHAT,
-    metavar="A,B,...",
-    text="Count these values; or 'unknown' to name those that many records have (needs --delta).",
-)
-CATEGORY = _text(
-    "category",
-    panel=WHAT,
-    metavar="VALUE",
-    text="The value whose share is asked; without it the column holds zeros and ones.",
 )
 LEDGER = _text(
     "ledger",
@@ -195,11 +99,28 @@ TOTAL_DELTA = _text(
     metavar="NUMBER",
     text="The ledger's total delta; 0 if left out.",
 )
-CONFIDENCE = _text(
-    "confidence",
-    panel=PRIVACY,
-    metavar="PROBABILITY",
-    text="With which probability the error holds; 0.95 if left out.",
+DECILES = _flag("deciles", panel=WHAT, text="The nine orders 0.1 to 0.9.")
+QUARTILES = _flag("quartiles", panel=WHAT, text="The three orders 0.25, 0.5 and 0.75.")
+COLUMN = _text(
+    "column", "--column", "-c", panel=DATA, metavar="NAME",
+    text="The column; not needed if there is only one.",
+)  # fmt: skip
+BOUNDS = Option(
+    "bounds",
+    tuple[str, str] | None,
+    typer.Option(
+        "--bounds",
+        help="Public bounds, chosen without looking at the data.",
+        metavar="LOWER UPPER",
+        rich_help_panel=WHAT,
+    ),
+)
+EPSILON = _text(
+    "epsilon", "--epsilon", "-e", panel=PRIVACY, metavar="NUMBER",
+    text="What each person spends.",
+)  # fmt: skip
+METHOD = _text(
+    "method", panel=WHAT, metavar="NAME", text="The algorithm; chosen for you if left out."
 )
 SCHEMA = Option(
     "schema",

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-__all__ = ["notes", "picture", "print_table", "print_words"]
+    from sourdine.release import Sheet
+
+__all__ = ["notes", "picture", "print_sheet", "print_table", "print_words"]
 
 
 def print_table(console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -26,6 +28,14 @@ def print_table(console: Console, heads: Sequence[str], rows: Sequence[Sequence[
     for row in rows:
         table.add_row(*map(Text, row))
     console.print(table)
+
+
+def print_sheet(console: Console, sheet: Sheet) -> None:
+    """Print a sheet: its table and its notes."""
+    if sheet.title is not None:
+        console.print(sheet.title, style="bold", highlight=False, markup=False)
+    print_table(console, sheet.heads, sheet.rows)
+    notes(console, sheet.notes)
 
 
 def print_words(console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sourdine.errors import ParameterError, SourdineError
+from sourdine.exact import given
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,11 +33,11 @@ def check(path: str | None) -> None:
         return
     if Path(path).suffix.lower() not in ENDINGS:
         raise ParameterError(
-            f"--plot must end in png, svg or html, got {path!r}. Type --plot picture.png."
+            "--plot", "end in png, svg or html", given(path), "Type --plot picture.png."
         )
     if not Path(path).absolute().parent.is_dir():
         raise ParameterError(
-            f"--plot must be in a folder that exists, got {path!r}. Make the folder first."
+            "--plot", "be in a folder that exists", given(path), "Make the folder first."
         )
     try:
         import matplotlib  # noqa: F401, ICN001, PLC0415 - an extra
@@ -66,7 +67,7 @@ def _page(figure: Any, what: Drawn, path: str) -> None:  # noqa: ANN401
     figure.savefig(drawing, format="svg")
     svg = drawing.getvalue()
     svg = svg[svg.index("<svg") :]
-    title = escape(str(getattr(what, "mechanism", None) or getattr(what, "statistic", "")))
+    title = escape(str(getattr(what, "mechanism", None) or getattr(what, "question", "")))
     page = PAGE.format(title=title, svg=svg, table=what._repr_html_())
     Path(path).write_text(page, encoding="utf-8")
 

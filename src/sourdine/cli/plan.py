@@ -6,38 +6,38 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from sourdine.cli.output import notes, picture, print_table
-from sourdine.cli.reading import parameters, statistic_parameters
+from sourdine.cli.output import picture, print_sheet
+from sourdine.cli.statistics import typed
+from sourdine.plan import Plan
 from sourdine.privacy.printing import shown
+from sourdine.question import read
+from sourdine.release import Sheet
 
 if TYPE_CHECKING:
-    from sourdine.plan import Plan
+    from sourdine.central import Statistic
 
 __all__ = ["run"]
 
 
-def run(name: str, given: dict[str, Any]) -> None:
+def run(cls: type[Statistic], given: dict[str, Any]) -> None:
     """Plan a statistic, and show the plan."""
-    from sourdine import plan  # noqa: PLC0415 - commands load what they need
-
-    typed = parameters(given)
-    as_json, plot = typed.pop("json", False), typed.pop("plot", None)
+    asked = typed(given)
+    as_json, plot = asked.pop("json", False), asked.pop("plot", None)
     picture.check(plot)
-    planned = getattr(plan, name)(**statistic_parameters(name, typed))
+    planned = Plan(question=read(cls, asked))
     if as_json:
         print(planned.to_json())  # noqa: T201 - the answer
     else:
-        _show(name, planned)
+        print_sheet(Console(), _sheet(planned))
     if plot is not None:
         picture.draw(planned, plot)
 
 
-def _show(name: str, planned: Plan) -> None:
-    console = Console()
-    print_table(console, *planned.table())
-    ranks = " of the rank, as a part of n," if name == "quantiles" else ""
+def _sheet(planned: Plan) -> Sheet:
+    sheet = planned.sheet()
+    ranks = " of the rank, as a part of n," if planned.ranks else ""
     promise = (
         f"With epsilon {shown(planned.epsilon)} the error{ranks} stays within {planned.error:.4g} "
         f"with probability {float(planned.confidence):g}. Nothing was spent."
     )
-    notes(console, [("by", str(planned.statistic)), ("note", promise)])
+    return Sheet(heads=sheet.heads, rows=sheet.rows, notes=[*sheet.notes, ("note", promise)])

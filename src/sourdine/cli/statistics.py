@@ -10,69 +10,80 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from sourdine.cli.output import notes, picture, print_table
-from sourdine.cli.reading import parameters, statistic_parameters
-from sourdine.cli.wording import as_typed
+from sourdine.cli.output import picture, print_sheet
 from sourdine.errors import ParameterError
 from sourdine.privacy.printing import shown
-from sourdine.release import SHOWN
+from sourdine.question import read
+from sourdine.question.kinds import spelled
+from sourdine.release import Sheet
+from sourdine.release.answer import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sourdine.central import Statistic
     from sourdine.release import Release
     from sourdine.session import Session
 
-__all__ = ["run"]
+__all__ = ["run", "typed"]
 
-SPENT = ("epsilon", "delta")
+DECILES = [f"{k}/10" for k in range(1, 10)]
+QUARTILES = ["1/4", "1/2", "3/4"]
+SHARED = ("relation", "unit", "rows")
+"""What a session fixes for all that is asked of it."""
 LARGE = 50_000_000
-"""A spinner turns for files of so many bytes or more."""
+"""A spinner turns for files of at least this many bytes."""
 
 
-def run(name: str, given: dict[str, Any]) -> None:
+def run(cls: type[Statistic], given: dict[str, Any]) -> None:
     """Release a statistic of a file, and show it."""
-    typed = parameters(given)
-    file, as_json = typed.pop("file"), typed.pop("json", False)
-    ledger, plot = typed.pop("ledger", None), typed.pop("plot", None)
-    total = {word: typed.pop(f"total_{word}") for word in SPENT if f"total_{word}" in typed}
-    asked = statistic_parameters(name, typed)
+    asked = typed(given)
+    file, as_json, plot = asked.pop("file"), asked.pop("json", False), asked.pop("plot", None)
+    ledger = asked.pop("ledger", None)
+    total = {name: asked.pop(f"total_{name}", None) for name in ("epsilon", "delta")}
     picture.check(plot)
     with _patience(file):
-        session = _session(file, ledger, total, asked) if ledger is not None else None
-        release = _release(name, file, session, asked)
+        if ledger is None:
+            session, release = None, read(cls, asked).release(file)
+        else:
+            shape = {name: asked.pop(name, None) for name in SHARED}
+            session = _session(file, ledger, {**total, **shape})
+            release = getattr(session, cls.kind)(**asked)
     if as_json:
         print(json.dumps(_facts(release, session), ensure_ascii=False))  # noqa: T201 - the answer
     else:
-        console = Console()
-        print_table(console, *release.mechanism.table(release))
-        notes(console, _notes(release, session))
+        print_sheet(Console(), _sheet(release, session))
     if plot is not None:  # last: what was paid for is shown, whatever becomes of the picture
         column = f" of {asked['column']}" if "column" in asked else ""
-        picture.draw(release, plot, title=f"{name}{column}".capitalize())
+        picture.draw(release, plot, title=f"{cls.kind}{column}".capitalize())
 
 
-def _release(name: str, file: str, session: Session | None, asked: dict[str, Any]) -> Release:
-    if session is not None:
-        own = {k: v for k, v in asked.items() if k not in ("relation", "unit", "rows")}
-        released: Release = getattr(session, name)(**own)
-        return released
-    from sourdine.central import ask  # noqa: PLC0415 - commands load what they need
-    from sourdine.plan import statistic  # noqa: PLC0415
+def typed(given: dict[str, Any]) -> dict[str, Any]:
+    """Return what was typed; what was left out is left out, and shortcuts are spelled out."""
+    said = {name: value for name, value in given.items() if value not in (None, False)}
+    for flag, orders in (("deciles", DECILES), ("quartiles", QUARTILES)):
+        if said.pop(flag, False):
+            if "q" in said:
+                raise ParameterError(
+                    "q", f"be said once, by {{{flag}}} or by the orders", "both", "Leave {q} out."
+                )
+            said["q"] = orders
+    return said
 
-    return ask(statistic(name, **asked), file, unit=asked.get("unit"))
 
-
-def _session(file: str, ledger: str, total: dict[str, Any], asked: dict[str, Any]) -> Session:
+def _session(file: str, ledger: str, terms: dict[str, Any]) -> Session:
     from sourdine.session import Session  # noqa: PLC0415 - commands load what they need
 
-    if "epsilon" not in total and not Path(ledger).exists():
+    if terms["epsilon"] is None and not Path(ledger).exists():
         raise ParameterError(
-            f"--total must be given for a new ledger, got none for {ledger}. Type what everything "
-            f"that is ever published of these data may cost together, as --total 3."
+            "total_epsilon",
+            "be given for a new ledger",
+            f"none for {ledger}",
+            "Type what everything that is ever published of these data may cost together, such as "
+            "{total_epsilon}.",
+            total_epsilon=3,
         )
-    shape = {word: asked[word] for word in ("relation", "unit", "rows") if word in asked}
-    return Session(file, ledger=ledger, **total, **shape)
+    return Session(file, ledger=ledger, **{name: spelled(x) for name, x in terms.items()})
 
 
 @contextmanager
@@ -88,24 +99,17 @@ def _patience(file: str) -> Iterator[None]:
 
 
 def _facts(release: Release, session: Session | None) -> dict[str, Any]:
-    facts = release.to_dict()
-    facts["interval"] = {"confidence": SHOWN, "ends": _ends(release.interval(SHOWN))}
+    confidence = release.mechanism.shown
+    ends = plain(release.interval(confidence))
+    facts = {**release.to_dict(), "interval": {"confidence": confidence, "ends": ends}}
     if session is not None:
         facts["ledger"] = {"remaining": session.remaining.to_dict()}
     return facts
 
 
-def _ends(ends: Any) -> Any:  # noqa: ANN401
-    if isinstance(ends, dict):
-        return {str(key): _ends(part) for key, part in ends.items()}
-    if isinstance(ends, (tuple, list)):
-        return [_ends(end) for end in ends]
-    return ends.tolist() if hasattr(ends, "tolist") else ends
-
-
-def _notes(release: Release, session: Session | None) -> list[tuple[str, str]]:
-    facts = [("cost", str(release.cost)), ("by", str(release.mechanism))]
-    if session is not None:
-        total = shown(session.total.exact_epsilon())
-        facts.append(("left", f"{session.remaining}; the total is {total}"))
-    return facts + [("note", as_typed(caveat)) for caveat in release.caveats]
+def _sheet(release: Release, session: Session | None) -> Sheet:
+    sheet = release.sheet()
+    if session is None:
+        return sheet
+    left = f"{session.remaining}; the total is {shown(session.total.exact_epsilon())}"
+    return Sheet(heads=sheet.heads, rows=sheet.rows, notes=[*sheet.notes, ("left", left)])

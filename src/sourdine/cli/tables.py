@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from sourdine.cli.output import notes, picture, print_table
-from sourdine.cli.reading import parameters, words
+from sourdine.cli.statistics import typed as said
 from sourdine.errors import ParameterError, SourdineError
+from sourdine.question import kinds
 
 if TYPE_CHECKING:
     from sourdine.local.table import Schema
@@ -28,7 +29,7 @@ def schema(given: dict[str, Any]) -> None:
         return
     if Path(out).exists():
         raise ParameterError(
-            f"--out must be a new file, got {out!r}, which exists. Type another name."
+            "--out", "be a new file", f"{out!r}, which exists", "Type another name."
         )
     _write(out, text)
     then = f"sourdine sanitize {file} --schema {out} -o clean{Path(file).suffix}"
@@ -51,7 +52,9 @@ def _schema(path: str) -> Schema:
 def sanitize(given: dict[str, Any]) -> None:
     """Randomise every record of a file, and say what it cost."""
     plan, out = _schema(given["schema"]), given["out"]
-    plan.sanitize(given["file"], to=out, drop=words(given["drop"]) if given["drop"] else ())
+    plan.sanitize(
+        given["file"], to=out, drop=kinds.KEYS.parse(given["drop"]) if given["drop"] else ()
+    )
     console = Console(stderr=True)
     console.print(str(plan), highlight=False, markup=False)
     console.print(f"Wrote {out}", highlight=False, markup=False)
@@ -59,17 +62,20 @@ def sanitize(given: dict[str, Any]) -> None:
 
 def estimate(given: dict[str, Any]) -> None:
     """Estimate every column of a sanitised file."""
-    typed = parameters(given)
-    plan, pairs = _schema(typed["schema"]), [tuple(words(p)) for p in typed.get("pair", ())]
+    typed = said(given)
+    plan, pairs = (
+        _schema(typed["schema"]),
+        [tuple(kinds.KEYS.parse(p)) for p in typed.get("pair", ())],
+    )
     picture.check(typed.get("plot"))
-    found = plan.estimate(typed["file"], pairs=pairs)  # type: ignore[arg-type]
+    found = plan.estimate(typed["file"], pairs=pairs)
     if typed.get("json"):
         print(found.to_json())  # noqa: T201 - the answer
     else:
         console = Console()
         for name, what, release in found.releases():
             console.print(f"{name}, {what}", style="bold", highlight=False, markup=False)
-            print_table(console, *release.mechanism.table(release))
+            print_table(console, *release.columns().cells())
         notes(console, list(found.remarks()))
     if "plot" in typed:
         picture.draw(found, typed["plot"], title=Path(typed["file"]).name)
@@ -79,15 +85,16 @@ def density(given: dict[str, Any]) -> None:
     """Estimate a density from values that are each randomised on their own."""
     from sourdine.local import density as estimated  # noqa: PLC0415 - commands load what they need
 
-    typed = parameters(given)
+    typed = said(given)
     file, as_json, plot = typed.pop("file"), typed.pop("json", False), typed.pop("plot", None)
     picture.check(plot)
     for name in ("bounds", "epsilon"):
         if name not in typed:
             raise ParameterError(
-                f"--{name} must be given, got none. Type --bounds 0 200000 --epsilon 1."
+                f"--{name}", "be given", "none", "Type --bounds 0 200000 --epsilon 1."
             )
-    found = estimated(file, **typed)
+    read = {"bounds": kinds.BOUNDS.parse, "epsilon": kinds.NUMBER.parse}
+    found = estimated(file, **{name: read.get(name, str)(x) for name, x in typed.items()})
     if as_json:
         print(found.to_json())  # noqa: T201 - the answer
     else:

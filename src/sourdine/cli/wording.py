@@ -1,28 +1,76 @@
-"""Hints in the words of the command line."""
+"""Errors in the words of the command line: what Python calls bounds= is --bounds here."""
 
 from __future__ import annotations
 
-import re
+from shlex import quote
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["as_typed"]
+from typer.core import TyperCommand
 
-FILED = "strategy|weights|missing|lower|upper"
-"""Parameters that stand in a schema, not on the command line."""
+from sourdine.errors import PythonWording, SourdineError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import typer
+
+__all__ = ["ShellWording", "speaks_shell"]
 
 
-def as_typed(text: str) -> str:
-    """Turn what is typed in Python into what is typed here.
+class ShellWording(PythonWording):
+    """How the parameters of a command are spelled; what is no option of it is left in Python.
 
-    Examples
-    --------
-    >>> as_typed("Type bounds=(0, 120), epsilon=1 and keys=['a', 'b'].")
-    'Type --bounds 0 120, --epsilon 1 and --keys a,b.'
+    Parameters
+    ----------
+    options
+        The parameters of the command.
     """
-    text = re.sub(r"\bbounds=\((\S+), (\S+)\)", r"--bounds \1 \2", text)
-    text = re.sub(r"\b(keys|q|bins|drop)=\[([^]]*)\]", _listed, text)
-    text = re.sub(r"\bto='([^']+)'", r"--out \1", text)
-    return re.sub(rf"\b(?!(?:{FILED})=)([a-z]+)=('?)([^\s',]+)\2", r"--\1 \3", text)
+
+    def __init__(self, options: Sequence[Any]) -> None:
+        self._options = {o.name: o for o in options if o.param_type_name == "option"}
+
+    def subject(self, name: str) -> str:
+        """Return the option as what a sentence is about."""
+        return self._flag(name) if name in self._options else name
+
+    def mention(self, name: str) -> str:
+        """Return the option without a value."""
+        return self._flag(name) if name in self._options else super().mention(name)
+
+    def typed(self, name: str, value: object) -> str:
+        """Return what to type."""
+        if name not in self._options:
+            return super().typed(name, value)
+        if value is True:
+            return self._flag(name)
+        return f"{self._flag(name)} {self._words(name, value)}"
+
+    def _flag(self, name: str) -> str:
+        return next(flag for flag in self._options[name].opts if flag.startswith("--"))
+
+    def _words(self, name: str, value: Any) -> str:  # noqa: ANN401
+        if not isinstance(value, (list, tuple)):
+            return quote(str(value))
+        if self._options[name].nargs > 1:
+            return " ".join(quote(str(part)) for part in value)
+        return quote(",".join(map(str, value)))
 
 
-def _listed(found: re.Match[str]) -> str:
-    return f"--{found[1]} " + found[2].replace("'", "").replace(", ", ",")
+class _Command(TyperCommand):
+    """A command whose errors know how its parameters are spelled."""
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401
+        try:
+            return super().invoke(ctx)
+        except SourdineError as error:
+            error.wording = ShellWording(self.params)
+            raise
+
+
+def speaks_shell(app: typer.Typer) -> None:
+    """Let the errors of all commands speak the words of the shell."""
+    for command in app.registered_commands:
+        command.cls = _Command
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            speaks_shell(group.typer_instance)

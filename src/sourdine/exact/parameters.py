@@ -15,7 +15,7 @@ import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
 
-__all__ = ["Number", "at_least", "flag", "integer", "number", "positive", "probability", "rational"]
+__all__ = ["Number", "at_least", "flag", "given", "integer", "number", "positive", "probability", "rational"]
 
 Number = Fraction | int | float | Decimal
 """What a person may type for a number."""
@@ -34,7 +34,7 @@ def rational(x: object, name: str) -> Fraction:
     """
     hint = f"Type a number, as {name}=1."
     if isinstance(x, (bool, np.bool_)):
-        raise ParameterTypeError(f"{name} must be a number, got {_given(x)}. {hint}")
+        raise ParameterTypeError(f"{name} must be a number, got {given(x)}. {hint}")
     if isinstance(x, (float, np.floating)):
         if not math.isfinite(x):
             raise ParameterError(f"{name} must be finite, got {x!s}. {hint}")
@@ -47,7 +47,7 @@ def rational(x: object, name: str) -> Fraction:
         return Fraction(int(x))
     if isinstance(x, numbers.Rational):
         return Fraction(int(x.numerator), int(x.denominator))
-    raise ParameterTypeError(f"{name} must be a number, got {_given(x)}. {hint}")
+    raise ParameterTypeError(f"{name} must be a number, got {given(x)}. {hint}")
 
 
 def number(x: object, name: str, *, above: Fraction | int, most: Fraction | int) -> Fraction:
@@ -104,7 +104,7 @@ def integer(x: object, name: str, *, least: int | None = None) -> int:
         value = x
     elif isinstance(x, (bool, np.bool_)) or not isinstance(x, SupportsIndex):
         raise ParameterTypeError(
-            f"{name} must be a whole number, got {_given(x)}. {_whole_hint(name, least)}"
+            f"{name} must be a whole number, got {given(x)}. {_whole_hint(name, least)}"
         )
     else:
         value = x.__index__()
@@ -124,11 +124,11 @@ def flag(x: object, name: str) -> bool:
     if isinstance(x, (bool, np.bool_)):
         return bool(x)
     raise ParameterTypeError(
-        f"{name} must be True or False, got {_given(x)}. Type {name}=True or leave it out."
+        f"{name} must be True or False, got {given(x)}. Type {name}=True or leave it out."
     )
 
 
-def _given(x: object) -> str:
+def given(x: object) -> str:
     """Return what was typed; of anything larger than a word or a number, its kind alone."""
     if x is None or isinstance(x, (np.bool_, numbers.Number)):
         return repr(x)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cache
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.errors import ParameterTypeError, SourdineError
+from sourdine.errors import SourdineError
 from sourdine.look.numbers import own_width, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sourdine.release import Release
+    Answer = Any
 
 __all__ = [
     "BLUE",
@@ -43,9 +43,12 @@ def canvas(width: float = 7.0, height: float = 4.0) -> tuple[Any, Any]:
         from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, loaded late
     except ImportError as error:
         raise MissingExtraError(
-            "matplotlib must be installed to draw, got none. Type pip install 'sourdine[plot]'."
+            "matplotlib",
+            "be installed to draw",
+            "none",
+            "Type pip install 'sourdine[plot]'.",
         ) from error
-    figure = Figure(figsize=(width, height), dpi=150, layout="constrained")
+    figure = _notebook(Figure)(figsize=(width, height), dpi=150, layout="constrained")
     axes = figure.subplots()
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
@@ -56,14 +59,26 @@ def canvas(width: float = 7.0, height: float = 4.0) -> tuple[Any, Any]:
     return figure, axes
 
 
-class MissingExtraError(SourdineError, ImportError):
+@cache
+def _notebook(figure: type[Any]) -> type[Any]:
+    """Return the class of figures that a notebook shows by itself."""
+
+    def png(self: Any) -> bytes:  # noqa: ANN401
+        page = BytesIO()
+        self.savefig(page, format="png")
+        return page.getvalue()
+
+    return type("Picture", (figure,), {"_repr_png_": png})
+
+
+class MissingExtraError(SourdineError):
     """An optional library is not installed."""
 
 
 def finished(
     figure: Any,  # noqa: ANN401
     axes: Any,  # noqa: ANN401
-    release: Release,
+    release: Answer,
     *,
     title: str | None,
     path: str | None,
@@ -93,34 +108,35 @@ def gaps(axis: Any) -> None:  # noqa: ANN401
 
 
 def dots(
-    values: Mapping[Any, Any],
-    release: Release,
+    release: Answer,
     *,
     truth: Any = None,  # noqa: ANN401
     path: str | None = None,
     title: str | None = None,
 ) -> Any:  # noqa: ANN401
-    """Draw one dot with its interval for each value.
+    """Draw one dot with its interval for each number.
 
     Parameters
     ----------
+    release
+        What was published.
     truth
         Where the data is public: the true value, or one for each key.
     path
         Where to save the picture; the ending says how (png, svg, pdf).
+    title
+        What is written above; what drew it if left out.
     """
-    if any(np.ndim(v) for v in values.values()):
-        raise ParameterTypeError(
-            "a picture must be of one number for each group, got several. Plot a group on its own."
-        )
-    given = release.interval()
-    ends = list(given.values()) if isinstance(given, dict) else [given]
-    low, high = (np.array([float(e[i]) for e in ends]) for i in (0, 1))
-    y, x = np.arange(len(values))[::-1], np.array([float(v) for v in values.values()])
+    shown_columns = release.columns()
+    values = shown_columns.values
+    low, high = np.array(shown_columns.lower, float), np.array(shown_columns.upper, float)
+    labels = zip(*shown_columns.labels.values(), strict=True)
+    names = [", ".join(map(str, parts)) for parts in labels] or [shown_columns.name]
+    y, x = np.arange(len(values))[::-1], np.array(values, float)
     figure, axes = canvas(7.0, 1.6 + 0.36 * len(values))
     axes.hlines(y, low, high, color=PALE, linewidth=7, capstyle="round")
     axes.plot(x, y, "o", color=BLUE, markersize=7, label="released")
-    for xi, yi, width in zip(values.values(), y, high - low, strict=True):
+    for xi, yi, width in zip(values, y, high - low, strict=True):
         axes.annotate(
             shown(xi, own_width(xi, width)),
             (float(xi), yi), (0, 8), textcoords="offset points", ha="center",
@@ -130,7 +146,7 @@ def dots(
         known = list(truth.values()) if isinstance(truth, dict) else np.atleast_1d(truth)
         axes.plot(known, y, "|", color=RED, markersize=16, markeredgewidth=2, label="truth")
         legend(axes)
-    axes.set_yticks(y, [str(key) for key in values])
+    axes.set_yticks(y, names)
     axes.set_ylim(-0.6, len(values) - 0.3)
     axes.margins(x=0.12)
     gaps(axes.xaxis)

@@ -15,10 +15,10 @@ can be checked by machine: `sourdine.audit` does, for each mechanism in
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from sourdine.mechanisms.inputs import add, read_code, read_ticks
 from sourdine.mechanisms.transcript import CURRENT
 from sourdine.noise import SYSTEM
 from sourdine.privacy import Guarantee, Relation
-from sourdine.release import Release
+from sourdine.release import Columns, Drawer, Release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ FINEST = 1 << 12
 """A tally has at most so many cells; finer reports share them."""
 
 
-class Mechanism(ABC, Generic[X]):
+class Mechanism(Drawer, Generic[X]):
     """The contract; a mechanism is a frozen dataclass of its public parameters on top of it."""
 
     __slots__ = ()
@@ -110,29 +110,35 @@ class Mechanism(ABC, Generic[X]):
             f"Look at its error(beta) instead."
         )
 
-    def between(self, release: Release, confidence: Number, of: str) -> tuple[Value, Value]:
-        """Return the interval of a release; a mechanism knows nothing of a population."""
-        if of != "sample":
-            raise ParameterError(
-                f"of must be 'sample' for a mechanism alone, got {of!r}. "
-                f"Ask a statistic, as sourdine.mean, for the population."
-            )
-        return self.interval(release.value, confidence)
+    populations: ClassVar[bool] = False
 
-    def table(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return the value in a row of its own."""
-        return ("value",), [(str(release.value),)]
+    @property
+    def head(self) -> str:
+        """What the numbers are."""
+        return "value"
+
+    def limits(self, release: Release, beta: float, of: str) -> tuple[Value, Value]:
+        """Return the interval of a release."""
+        del of
+        return self.interval(release.value, 1 - rational(beta, "beta"))
+
+    def columns(self, release: Release) -> Columns:
+        """Return the value alone: a choice has no interval."""
+        return Columns(labels={}, name=self.head, values=[release.value])
 
     def plot(self, release: Release, **options: object) -> object:
         """Refuse: the output of a mechanism has no picture of its own."""
         del release, options
         raise ParameterTypeError(
-            "a picture must be of a statistic, got a mechanism's output. Plot sourdine.mean(...)."
+            "a picture",
+            "be of a statistic",
+            "a mechanism's output",
+            "Plot the answer of sourdine.mean and its like.",
         )
 
-    def facts(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the mechanism's name: only statistics can be rebuilt."""
-        return {"kind": type(self).__name__}
+        return {"statistic": type(self).__name__}
 
     def __str__(self) -> str:
         public = {f.name: getattr(self, f.name) for f in fields(self) if f.init}  # type: ignore[arg-type]

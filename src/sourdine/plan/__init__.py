@@ -13,7 +13,7 @@ by* ``test_planned_epsilon_is_the_least``. *Claim*: a plan is for what the funct
 does with the same parameters. *Checked by* ``test_a_plan_is_for_what_the_function_releases``.
 """
 
-from sourdine.plan.planner import Planner, statistic
+from sourdine.plan.planner import Planner
 from sourdine.plan.plans import Plan, Plans
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "proportion",
     "quantile",
     "quantiles",
-    "statistic",
     "sum",
     "together",
     "variance",

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any
 
-from sourdine.central import ByGroup
-from sourdine.central.target import RISK
+from attrs import frozen
+
 from sourdine.privacy.printing import shown
+from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from sourdine.central import Statistic
     from sourdine.exact.parameters import Number
@@ -22,34 +21,40 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "Plans"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """A statistic with its epsilon, and the error it will have. It prints as a table.
+@frozen(kw_only=True, slots=False)
+class Plan(Shown):
+    """A question with its epsilon, and the error its answer will have. It prints as a table.
 
     Parameters
     ----------
-    statistic
+    question
         What would be released.
-    n
-        The public number of records (in each group) that the error is for.
-    confidence
-        The probability with which the error holds.
-    target
-        The error that was asked for, if one was.
     left
         What a session has left, if the plan is for one.
     """
 
-    statistic: Statistic
-    n: int | None = None
-    confidence: Fraction = 1 - RISK
-    target: float | None = None
+    question: Statistic
     left: Fraction | None = None
+
+    @property
+    def n(self) -> int | None:
+        """The public number of records (in each group) that the error is for."""
+        return self.question.n
+
+    @property
+    def confidence(self) -> Fraction:
+        """The probability with which the error holds."""
+        return self.question.confidence
+
+    @property
+    def target(self) -> float | None:
+        """The error that was asked for, if one was."""
+        return None if self.question.target is None else float(self.question.target)
 
     @property
     def epsilon(self) -> Fraction:
         """What it will cost."""
-        return Fraction(self.statistic.epsilon)
+        return self.question.epsilon
 
     @cached_property
     def error(self) -> float:
@@ -63,27 +68,22 @@ class Plan:
 
     def at(self, epsilon: Number) -> float:
         """Return the error at another epsilon."""
-        return self.statistic_at(epsilon).error(1 - self.confidence, n=self.n)
-
-    def statistic_at(self, epsilon: Number) -> Statistic:
-        """Return the statistic at another epsilon."""
-        changed: dict[str, Any] = {"epsilon": epsilon}
-        if isinstance(self.statistic, ByGroup):
-            changed["of"] = replace(self.statistic.whole, epsilon=epsilon)
-        return replace(self.statistic, **changed)
+        return self.question.at(epsilon).error(1 - self.confidence)
 
     @property
     def name(self) -> str:
         """The statistic, its column and its groups, in a few words."""
-        part = self.statistic.part if isinstance(self.statistic, ByGroup) else None
-        column = f" of {self.statistic.column}" if self.statistic.column else ""
-        return f"{(part or self.statistic).kind}{column}" + (" by group" if part else "")
+        return self.question.name
+
+    @property
+    def ranks(self) -> bool:
+        """Whether the error is that of a rank, as a part of n."""
+        return self.question.head == "quantile"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as what JSON knows."""
         return {
-            "statistic": self.statistic.facts(),
-            "n": self.n,
+            "question": self.question.to_dict(),
             "confidence": float(self.confidence),
             "epsilon": float(self.epsilon),
             "error": self.error,
@@ -93,19 +93,16 @@ class Plan:
         """Return everything as JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
-    def table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-        """Return heads and rows, as texts."""
-        return Plans(plans=(self,)).table()
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
+        notes = [("by", str(self.question.drawer()))]
+        if self.left is not None:
+            misfit = "" if self.fits else ", too little for this"
+            notes.append(("left", f"epsilon {shown(self.left, up=False)}{misfit}"))
+        heads, rows = _table((self,), ())
+        return Sheet(heads=heads, rows=rows, notes=notes)
 
-    def __str__(self) -> str:
-        left = "" if self.left is None else f"\nleft  epsilon {shown(self.left, up=False)}"
-        misfit = "" if self.fits else ", too little for this"
-        return f"{_lines(*self.table())}\nby    {self.statistic}{left}{misfit}"
-
-    def _repr_html_(self) -> str:
-        return _html(*self.table(), str(self.statistic))
-
-    def plot(self, *, path: str | None = None) -> Any:  # noqa: ANN401
+    def plot(self, *, path: str | None = None, title: str | None = None) -> Any:  # noqa: ANN401
         """Draw the error against epsilon, and this plan as a dot; ``path=`` saves the picture."""
         from sourdine.look import figures  # noqa: PLC0415 - matplotlib is loaded there, late
 
@@ -125,15 +122,15 @@ class Plan:
         axes.set_xlabel("epsilon", color=figures.INK)
         axes.set_ylabel(_head(self), color=figures.INK)
         axes.grid(color="#e4e7eb", lw=0.8, which="both")
-        title = f"{self.name.capitalize()}: the error that an epsilon buys"
-        axes.set_title(title, loc="left", color=figures.INK, fontsize=11)
+        above = title or f"{self.name.capitalize()}: the error that an epsilon buys"
+        axes.set_title(above, loc="left", color=figures.INK, fontsize=11)
         if path is not None:
             figure.savefig(path)
         return figure
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plans:
+@frozen(kw_only=True)
+class Plans(Shown):
     """Several statistics under one total. They print as a table.
 
     Parameters
@@ -184,48 +181,31 @@ class Plans:
         """Return everything as JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
-    def table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-        """Return heads and rows, as texts."""
-        wanted = [f"{w:.4g}" for w in self.wanted]
-        columns = {
-            "statistic": [plan.name for plan in self.plans],
-            "n": ["" if plan.n is None else f"{plan.n:,}".replace(",", " ") for plan in self.plans],
-            "epsilon": [shown(plan.epsilon) for plan in self.plans],
-            _head(*self.plans): [f"{plan.error:.4g}" for plan in self.plans],
-            "wanted": wanted,
-        }
-        kept = {head: cells for head, cells in columns.items() if any(cells)}
-        return list(kept), list(zip(*kept.values(), strict=True))
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
+        heads, rows = _table(self.plans, self.wanted)
+        total = ("in all", f"epsilon {shown(self.epsilon)}")
+        return Sheet(heads=heads, rows=rows, notes=[total])
 
-    def __str__(self) -> str:
-        return f"{_lines(*self.table())}\nin all  epsilon {shown(self.epsilon)}"
 
-    def _repr_html_(self) -> str:
-        return _html(*self.table(), f"epsilon {shown(self.epsilon)} in all")
+def _table(
+    plans: tuple[Plan, ...], wanted: tuple[float, ...]
+) -> tuple[list[str], list[tuple[str, ...]]]:
+    """Return heads and rows, without columns that would be empty."""
+    columns = {
+        "statistic": [plan.name for plan in plans],
+        "n": ["" if plan.n is None else f"{plan.n:,}".replace(",", " ") for plan in plans],
+        "epsilon": [shown(plan.epsilon) for plan in plans],
+        _head(*plans): [f"{plan.error:.4g}" for plan in plans],
+        "wanted": [f"{w:.4g}" for w in wanted],
+    }
+    kept = {head: cells for head, cells in columns.items() if any(cells)}
+    return list(kept), list(zip(*kept.values(), strict=True))
 
 
 def _head(*plans: Plan) -> str:
     """Return what the errors are called: those of ranks are parts of n."""
-    ranks = {"quantiles" in plan.name for plan in plans}
+    ranks = {plan.ranks for plan in plans}
     confidence = {float(100 * plan.confidence) for plan in plans}
     what = "error or rank error" if len(ranks) > 1 else "rank error" if True in ranks else "error"
     return what + (f" ({confidence.pop():g} %)" if len(confidence) == 1 else "")
-
-
-def _lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    width = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    return "\n".join(
-        "  ".join(text.rjust(w) for text, w in zip(line, width, strict=True)).rstrip()
-        for line in (heads, *rows)
-    )
-
-
-def _html(heads: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
-    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
-    cells = ["".join(f"<td>{escape(text)}</td>" for text in row) for row in rows]
-    body = "".join(f"<tr>{row}</tr>" for row in cells)
-    style = "caption-side:bottom;text-align:left"
-    return (
-        f"<table><caption style='{style}'>{escape(caption)}</caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sourdine.errors import BudgetExceededError, ParameterError
+from sourdine.errors import LEFT_OUT, BudgetExceededError, ParameterError
 from sourdine.privacy import Guarantee
 from sourdine.privacy.printing import shown
 
@@ -59,8 +59,10 @@ class Terms:
         for what, mine, yours, typed in checks:
             if mine != yours:
                 raise ParameterError(
-                    f"{what} must be {mine}, as {where} says since it was opened, got {yours}. "
-                    f"Type {typed}, or open another ledger, whose total comes on top of this one."
+                    what,
+                    f"be {mine}, as {where} says since it was opened",
+                    str(yours),
+                    f"Type {typed}, or open another ledger, whose total comes on top of this one.",
                 )
 
 
@@ -111,8 +113,11 @@ def afterwards(total: Guarantee, spent: Guarantee, cost: Guarantee) -> Guarantee
     """  # noqa: E501
     if not cost.is_finite:
         raise BudgetExceededError(
-            f"the cost must be finite, got {cost}. "
-            "A session draws from the system's source alone; leave source out."
+            "the cost",
+            "be finite",
+            str(cost),
+            "A session draws from the system's source alone; leave {source} out.",
+            source=LEFT_OUT,
         )
     cost = cost.under(total.relation)
     epsilon = _sum("epsilon", total.exact_epsilon(), spent.exact_epsilon(), cost.exact_epsilon())
@@ -135,5 +140,5 @@ def _sum(name: str, total: Fraction, spent: Fraction, asked: Fraction) -> Fracti
     if total == 0:
         hint = f"The total holds no {name}: a method that needs none fits."
     raise BudgetExceededError(
-        f"{name} must be at most {left}, what is left of {shown(total)}, got {shown(asked)}. {hint}"
+        name, f"be at most {left}, what is left of {shown(total)}", str(shown(asked)), hint
     )

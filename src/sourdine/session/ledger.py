@@ -93,8 +93,11 @@ class MemoryLedger:
         """Write a charge down, or raise and write nothing."""
         if os.getpid() != self._process:
             raise BudgetExceededError(
-                "a session without a ledger must stay in the process that made it, got a forked "
-                "one. Type ledger='data.ledger' to share one budget among processes."
+                "a session without a ledger",
+                "stay in the process that made it",
+                "a forked one",
+                "Type {ledger} to share one budget among processes.",
+                ledger="data.ledger",
             )
         with self._lock:
             asked = {"what": what, "mechanism": mechanism, "parameters": parameters}
@@ -124,8 +127,11 @@ class FileLedger:
     def __init__(self, path: str | os.PathLike[str], terms: Terms | None) -> None:
         if terms is None and not os.path.exists(path):  # noqa: PTH110 - bytes are paths too
             raise ParameterError(
-                f"epsilon must be given to open a new ledger, got none for {os.fsdecode(path)}. "
-                "Type epsilon=1, the total that all releases may cost together."
+                "epsilon",
+                "be given to open a new ledger",
+                f"none for {os.fsdecode(path)}",
+                "Type {epsilon}, the total that all releases may cost together.",
+                epsilon=1,
             )
         begin = None if terms is None else lambda connection: _write_terms(connection, terms)
         self.book = Book(path, LEDGER, begin)

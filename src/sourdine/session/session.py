@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from fractions import Fraction
 from pathlib import PurePath
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from sourdine.central import ask
-from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import integer, positive
-from sourdine.plan import Planner, statistic
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.exact import given, integer, positive
+from sourdine.plan import Planner
 from sourdine.privacy import LOCAL, Guarantee, Relation
+from sourdine.privacy.printing import shown
+from sourdine.question import read
+from sourdine.questions import Statistics
+from sourdine.release import Release, Sheet, Shown
 from sourdine.session.charges import Terms
 from sourdine.session.ledger import FileLedger, MemoryLedger
 from sourdine.tally import Frame
@@ -21,14 +23,14 @@ from sourdine.tally import Frame
 if TYPE_CHECKING:
     from sourdine.central import Statistic
     from sourdine.exact.parameters import Number
-    from sourdine.release import Release
+    from sourdine.question import Question
     from sourdine.session.charges import Charge
     from sourdine.session.ledger import Ledger
 
 __all__ = ["Session"]
 
 
-class Session:
+class Session(Statistics[Release], Shown):
     r"""Many statistics of one data set under one total.
 
     Every call is charged before its mechanism runs, and refused if the total would be passed:
@@ -152,91 +154,86 @@ class Session:
         """
         return Planner(left=self.remaining.exact_epsilon(), **self._fixed())
 
-    def count(self, **parameters: Any) -> Release:  # noqa: ANN401
-        """Count records; the parameters are those of `sourdine.count`."""
-        return self._release("count", parameters)
+    def ask(self, question: Statistic) -> Release:
+        """Charge a question and release its answer.
 
-    def sum(self, **parameters: Any) -> Release:  # noqa: ANN401
-        """Add up a column; the parameters are those of `sourdine.sum`."""
-        return self._release("sum", parameters)
-
-    def mean(self, **parameters: Any) -> Release:  # noqa: ANN401
-        """Return the mean of a column; the parameters are those of `sourdine.mean`."""
-        return self._release("mean", parameters)
-
-    def variance(self, **parameters: Any) -> Release:  # noqa: ANN401
-        """Return the variance of a column; the parameters are those of `sourdine.variance`."""
-        return self._release("variance", parameters)
-
-    def proportion(self, **parameters: Any) -> Release:  # noqa: ANN401
-        """Return a share of records; the parameters are those of `sourdine.proportion`."""
-        return self._release("proportion", parameters)
-
-    def histogram(self, **parameters: Any) -> Release:  # noqa: ANN401
-        """Count by bins or categories; the parameters are those of `sourdine.histogram`."""
-        return self._release("histogram", parameters)
-
-    def quantiles(self, q: Any = None, **parameters: Any) -> Release:  # noqa: ANN401
-        """Return quantiles of a column; the parameters are those of `sourdine.quantiles`."""
-        return self._release("quantiles", {"q": q, **parameters})
-
-    def quantile(self, q: Number = Fraction(1, 2), **parameters: Any) -> Release:  # noqa: ANN401
-        """Return one quantile; the parameters are those of `sourdine.quantile`."""
-        return self._release("quantiles", {"q": q, **parameters})
-
-    def median(self, **parameters: Any) -> Release:  # noqa: ANN401
-        """Return the median; the parameters are those of `sourdine.median`."""
-        return self._release("quantiles", {"q": Fraction(1, 2), **parameters})
-
-    def _release(self, kind: str, parameters: dict[str, Any]) -> Release:
-        for name in ("relation", "unit", "rows", "source"):
-            if name in parameters:
-                raise ParameterError(
-                    f"{name} must be left to the session, got one for a single call. "
-                    f"Leave {name} out{_ELSEWHERE[name]}."
-                )
-        asked = statistic(kind, **parameters, **self._fixed())
-        self._require_columns(asked)
-        facts = json.dumps(asked.facts(), ensure_ascii=False)
-        self._ledger.charge(asked.cost, what=_what(asked), mechanism=str(asked), parameters=facts)
+        Examples
+        --------
+        >>> from sourdine import questions
+        >>> session = Session([20, 30, 40] * 100, epsilon=1)
+        >>> asked = questions.read({"statistic": "count", "epsilon": 0.25})
+        >>> print(session.ask(asked).cost)
+        epsilon 0.25, one record added or removed
+        """
+        for name, own in self._fixed().items():
+            if getattr(question, name) != own:
+                raise _left_to_the_session(name)
+        if not question.source.private:
+            raise _left_to_the_session("source")
+        for column in question.reads():
+            self._data.resolve(column)
+        facts = json.dumps(question.to_dict(), ensure_ascii=False)
+        self._ledger.charge(
+            question.cost, what=question.name, mechanism=str(question.drawer()), parameters=facts
+        )
         with self._reading:
-            return ask(asked, self._data, unit=self.terms.unit)
+            return question.release(self._data)
+
+    def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Release:
+        for name in (*self._fixed(), "source"):
+            if typed.get(name) is not None:
+                raise _left_to_the_session(name)
+        question: Any = read(cls, {**typed, **self._fixed()})
+        return self.ask(question)
 
     def _fixed(self) -> dict[str, Any]:
         terms = self.terms
         return {"relation": terms.total.relation, "rows": terms.rows, "unit": terms.unit}
 
-    def _require_columns(self, asked: Statistic) -> None:
-        """Refuse a column that is not there before anything is charged."""
-        counted = getattr(asked, "of", asked)
-        if asked.column is not None or counted.kind != "count":
-            self._data.resolve(asked.column)
-        if hasattr(asked, "by"):
-            self._data.resolve(asked.by)
+    def sheet(self) -> Sheet:
+        """Return what is printed: every charge, and what is left."""
+        rows = [
+            (str(c.number), c.when, c.what, shown(c.cost.exact_epsilon()), c.mechanism)
+            for c in self.history
+        ]
+        notes = [("spent", str(self.spent)), ("left", str(self.remaining)), ("of", str(self.total))]
+        return Sheet(heads=("", "time", "question", "epsilon", "by"), rows=rows, notes=notes)
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise ParameterTypeError(
-            "a session must be one object, got a request to copy it. "
-            "Open another session on the same ledger."
+            "a session",
+            "be one object",
+            "a request to copy it",
+            "Open another session on the same ledger.",
         )
 
     def __repr__(self) -> str:
         return f"<Session: {self.spent} spent of {self.total}>"
 
 
-_ELSEWHERE = {
-    "relation": ", or open the session with it",
-    "unit": ", or open the session with it",
-    "rows": ", or open the session with it",
-    "source": ": a session draws from the system's source alone",
-}
+def _left_to_the_session(name: str) -> ParameterError:
+    elsewhere = (
+        "a session draws from the system's source alone"
+        if name == "source"
+        else "it was opened with its own"
+    )
+    return ParameterError(
+        name,
+        f"be left to the session: {elsewhere}",
+        "one for a single call",
+        f"Leave {{{name}}} out.",
+        **{name: LEFT_OUT},
+    )
 
 
 def _existing(ledger: str | os.PathLike[str] | None) -> FileLedger:
     if ledger is None:
         raise ParameterError(
-            "epsilon must be the total of the session, got None. "
-            "Type what all releases may cost together, as epsilon=1."
+            "epsilon",
+            "be the total of the session",
+            "None",
+            "Type what all releases may cost together, such as {epsilon}.",
+            epsilon=1,
         )
     return FileLedger(ledger, None)
 
@@ -245,13 +242,19 @@ def _total(epsilon: Number, delta: Number, relation: Relation | str) -> Guarante
     total = Guarantee(positive(epsilon, "epsilon"), delta, relation)
     if not total.is_private:
         raise ParameterError(
-            f"delta must be below 1, got {delta!s}. Type delta=0, or less than one over the "
-            "number of records."
+            "delta",
+            "be below 1",
+            given(delta),
+            "Type {delta}, or less than one over the number of records.",
+            delta=0,
         )
     if total.relation is LOCAL:
         raise ParameterError(
-            "relation must be 'add_remove' or 'substitute', got 'local'. "
-            "Type relation='add_remove'."
+            "relation",
+            "be 'add_remove' or 'substitute'",
+            "'local'",
+            "Type {relation}.",
+            relation="add_remove",
         )
     return total
 
@@ -262,7 +265,7 @@ def _column(data: Frame, unit: str | None) -> str | None:
     if unit not in data.columns:
         listed = ", ".join(map(repr, data.columns))
         raise ParameterError(
-            f"unit must be one of the columns, got {unit!r}. The columns are: {listed}."
+            "unit", "be one of the columns", given(unit), f"The columns are: {listed}."
         )
     return unit
 
@@ -270,9 +273,3 @@ def _column(data: Frame, unit: str | None) -> str | None:
 def _name(data: object) -> str | None:
     """Return a file's name; of data in memory nothing is written down."""
     return PurePath(os.fspath(data)).name if isinstance(data, (str, os.PathLike)) else None
-
-
-def _what(asked: Statistic) -> str:
-    groups = f" by {asked.by}" if hasattr(asked, "by") else ""
-    kind = getattr(asked, "of", asked).kind
-    return f"{kind} of {asked.column}{groups}" if asked.column else kind + groups

@@ -6,7 +6,6 @@ order statistics, which `reading` and `selection` get out of a frame without sor
 
 from sourdine.central.quantiles.anchors import Anchors
 from sourdine.central.quantiles.brackets import Brackets
-from sourdine.central.quantiles.call import median, quantile, quantiles
 from sourdine.central.quantiles.exponential import QExp
 from sourdine.central.quantiles.histogram import HistogramMethod
 from sourdine.central.quantiles.hybrid import Hybrid
@@ -17,7 +16,7 @@ from sourdine.central.quantiles.naive import NaiveGaussian, NaiveLaplace
 from sourdine.central.quantiles.piecewise_laplace import PiecewiseLaplace
 from sourdine.central.quantiles.points import Points
 from sourdine.central.quantiles.recursive import RecExp
-from sourdine.central.quantiles.statistic import Quantiles
+from sourdine.central.quantiles.statistic import Median, Quantile, Quantiles
 from sourdine.central.quantiles.tree import Tree
 
 __all__ = [
@@ -29,15 +28,14 @@ __all__ = [
     "InverseSensitivity",
     "JointExp",
     "JointFree",
+    "Median",
     "NaiveGaussian",
     "NaiveLaplace",
     "PiecewiseLaplace",
     "Points",
     "QExp",
+    "Quantile",
     "Quantiles",
     "RecExp",
     "Tree",
-    "median",
-    "quantile",
-    "quantiles",
 ]

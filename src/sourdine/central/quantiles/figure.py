@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from sourdine.look.figures import dots, gaps, legend
 
 if TYPE_CHECKING:
     from sourdine.central.quantiles.statistic import Quantiles
-    from sourdine.exact.parameters import Number
     from sourdine.release import Release
 
 __all__ = ["curve"]
@@ -44,7 +42,7 @@ def curve(
     """
     orders = np.array([float(q) for q in statistic.orders])
     if len(orders) == 1:
-        return _one(statistic, release, truth=truth, path=path, title=title)
+        return dots(release, truth=truth, path=path, title=title)
     values, low, high = (np.asarray(v, float) for v in (release.value, *release.interval()))
     percent = 100 * orders
     figure, axes = figures.canvas()
@@ -83,30 +81,3 @@ def _view(values: Any, low: Any, high: Any) -> tuple[float, float]:  # noqa: ANN
     spread = float(values[-1] - values[0]) or float(high.max() - low.min()) or 1.0
     lowest, highest = max(low.min(), values[0] - spread), min(high.max(), values[-1] + spread)
     return lowest - 0.06 * spread, highest + 0.06 * spread
-
-
-@dataclass(frozen=True, slots=True)
-class _Alone:
-    """A single quantile as a number of its own, for the picture of one dot."""
-
-    statistic: Quantiles
-
-    def between(self, release: Release, confidence: Number, of: str) -> tuple[float, float]:
-        """Return the ends as two numbers."""
-        low, high = self.statistic.between(release, confidence, of)
-        return float(np.ravel(low)[0]), float(np.ravel(high)[0])
-
-    def __str__(self) -> str:
-        return str(self.statistic)
-
-
-def _one(
-    statistic: Quantiles,
-    release: Release,
-    **options: Any,  # noqa: ANN401
-) -> Any:  # noqa: ANN401
-    """Draw a single quantile as a dot with its interval."""
-    order, value = float(statistic.orders[0]), float(np.ravel(release.value)[0])
-    name = "median" if order == 0.5 else f"{100 * order:g} % quantile"
-    alone: Any = _Alone(statistic)
-    return dots({name: value}, replace(release, mechanism=alone), **options)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, log, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine.central.lattice import Numeric
 from sourdine.central.quantiles.algorithm import is_one, read_orders
@@ -23,14 +23,11 @@ from sourdine.central.quantiles.joint import JointExp, JointFree
 from sourdine.central.quantiles.methods import METHODS, chosen, made, needs_count
 from sourdine.central.quantiles.reading import Reader
 from sourdine.central.quantiles.tree import Tree
-from sourdine.central.statistic import END_HEADS, charged, public_n
-from sourdine.errors import ParameterError
-from sourdine.exact import integer, rational
-from sourdine.look.numbers import row
+from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.mechanisms import Laplace
-from sourdine.mechanisms.mechanism import read_beta, read_level
-from sourdine.noise import SYSTEM
-from sourdine.release import SHOWN, Release, read_confidence
+from sourdine.question import PRIVACY, WHAT, kinds, says
+from sourdine.question import converters as read
+from sourdine.release import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,10 +36,10 @@ if TYPE_CHECKING:
 
     from sourdine.central.quantiles.algorithm import QuantileMechanism
     from sourdine.exact.parameters import Number
-    from sourdine.noise import Source
+    from sourdine.release import Release
     from sourdine.tally import Frame
 
-__all__ = ["Quantiles"]
+__all__ = ["Median", "Quantile", "Quantiles"]
 
 COUNTING = Fraction(1, 50)
 """This part of epsilon pays for a count, where the choice of method gains from one."""
@@ -53,79 +50,116 @@ FURTHER = 1.5
 MOST_BRACKETED = 13
 
 
-@dataclass(frozen=True, kw_only=True)
+def read_q(x: Number | Sequence[Number]) -> Fraction | tuple[Fraction, ...]:
+    """Return the orders, ascending; of a single one, not in a list, the order itself."""
+    orders = read_orders(x)
+    return orders[0] if is_one(x) else orders
+
+
+def read_method(x: str) -> str:
+    """Return the name of an algorithm."""
+    return read.chosen(x, "method", METHODS)
+
+
+def read_interval(x: Number | None) -> Fraction | None:
+    """Return the confidence of intervals that are paid for."""
+    return None if x is None else read.between_0_and_1(x, "interval", 0.95)
+
+
+@frozen(slots=False)
 class Quantiles(Numeric):
     r"""Quantiles of a column's present values, by one of many algorithms.
 
     The ``q``-quantile of ``n`` records is the record of number :math:`\lceil qn \rceil` in order.
 
-    Parameters
-    ----------
-    q
-        The orders, ascending, above 0 and below 1; for a single one, not in a list, values are
-        numbers and not arrays.
-    method
-        One of `sourdine.central.quantiles.methods`; ``"auto"`` chooses from public quantities.
-    interval
-        A confidence: half of epsilon then pays for brackets beside each quantile and counts
-        between them, so that intervals are narrow and hold for all data. Without it they follow
-        from worst-case bounds.
-    about
-        About how many records there are, if that is public; else, where the choice gains from it,
-        a fiftieth of epsilon pays for a count.
+    Examples
+    --------
+    >>> asked = Quantiles([0.25, 0.5, 0.75], bounds=(0, 120), step=1, epsilon=1)
+    >>> release = asked.release(list(range(100)) * 50)
+    >>> [abs(a - b) <= 2 for a, b in zip(release.value.tolist(), [25, 50, 75])]
+    [True, True, True]
     """
 
     kind: ClassVar[str] = "quantiles"
+    required: ClassVar[tuple[str, ...]] = ("q", "bounds")
+    text: ClassVar[str] = "Quantiles of a column: medians, quartiles, deciles, or any orders."
+    examples: ClassVar[tuple[str, str]] = (
+        "people.csv -c salary --bounds 0 500000 --step 1 --deciles --epsilon 1",
+        "--bounds 0 500000 --q 0.5 --n 100000 --error 0.005",
+    )
 
-    q: Number | Sequence[Number] = field(kw_only=True)
-    method: str = "auto"
-    interval: Number | None = None
-    about: int | None = None
+    q: Fraction | tuple[Fraction, ...] = field(
+        converter=read_q,
+        metadata=says(
+            kinds.ORDERS,
+            "The orders, ascending, above 0 and below 1, such as 0.5 or 0.1,0.5,0.9.",
+            group=WHAT,
+        ),
+    )
+    method: str = field(
+        default="auto", converter=read_method, kw_only=True,
+        metadata=says(
+            kinds.one_of(*METHODS), "The algorithm; auto chooses for you.", group=WHAT
+        ),
+    )  # fmt: skip
+    interval: Fraction | None = field(
+        default=None, converter=read_interval, kw_only=True,
+        metadata=says(
+            kinds.PROBABILITY,
+            "Spend half of epsilon on narrow intervals of this confidence, such as 0.95, that hold "
+            "for all data.",
+            group=WHAT,
+        ),
+    )  # fmt: skip
+    delta: Fraction = field(
+        default=Fraction(0), converter=read.delta, kw_only=True,
+        metadata=says(
+            kinds.PROBABILITY,
+            "For method gaussian: the probability with which the loss may pass epsilon.",
+            group=PRIVACY,
+        ),
+    )  # fmt: skip
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        orders = read_orders(self.q)
-        object.__setattr__(self, "q", orders[0] if is_one(self.q) else orders)
-        if self.method not in METHODS:
+    def check(self) -> None:
+        """Refuse parameters that do not go together."""
+        if self.method == "gaussian" and not self.delta:
             raise ParameterError(
-                f"method must be one of {', '.join(METHODS)}, got {self.method!r}. "
-                f"Type method='auto'."
+                "delta", "be above 0 for method 'gaussian'", "0", "Type {delta}.", delta=1e-6
             )
-        if bool(self.delta) != (self.method == "gaussian"):
-            raise ParameterError(
-                f"delta must be above 0 for method 'gaussian' and 0 for all others, got "
-                f"{float(self.delta):g} for {self.method!r}. Leave it out."
-            )
+        if self.method != "gaussian":
+            read.unused(self.delta, "delta", f"for method {self.method!r}, which needs none")
         if self.interval is not None:
-            chance = rational(self.interval, "interval")
-            if not 0 < chance < 1:
-                raise ParameterError(
-                    f"interval must be a confidence above 0 and below 1, got {self.interval}. "
-                    f"Type interval=0.95."
-                )
-            object.__setattr__(self, "interval", read_level(chance))
             self._check_brackets()
-        if self.about is not None:
-            object.__setattr__(self, "about", integer(self.about, "n", least=1))
-        for records in (0.0, 1e4, 1e18) if self.counts else (self.about,):
+        for records in (0.0, 1e4, 1e18) if self.counts else (self.n,):
             self.mechanism(records)  # refuses early
+
+    @property
+    def spare(self) -> Fraction:
+        """The delta of the promise."""
+        return self.delta
 
     def _check_brackets(self) -> None:
         if self.method not in ("auto", "joint"):
             raise ParameterError(
-                f"interval must be left out for method {self.method!r}, got one: brackets are "
-                f"drawn jointly. Type method='auto'."
-            )
+                "interval",
+                f"be left out for method {self.method!r}: brackets are drawn jointly",
+                str(float(self.interval or 0)),
+                "Type {method}, or leave {interval} out.",
+                method="auto", interval=LEFT_OUT,
+            )  # fmt: skip
         if len(self.orders) > MOST_BRACKETED:
             raise ParameterError(
-                f"interval must be left out for more than {MOST_BRACKETED} quantiles, got "
-                f"{len(self.orders)}: their neighbours bracket each other. Type fewer orders."
+                "interval",
+                f"be left out for more than {MOST_BRACKETED} quantiles: they bracket each other",
+                f"one for {len(self.orders)} orders",
+                "Leave {interval} out, or type fewer orders.",
+                interval=LEFT_OUT,
             )
 
     @cached_property
     def orders(self) -> tuple[Fraction, ...]:
-        """The orders, exactly."""
-        return read_orders(self.q)
+        """The orders."""
+        return (self.q,) if isinstance(self.q, Fraction) else self.q
 
     def _shown(self, ticks: NDArray[np.int64]) -> Any:  # noqa: ANN401
         """Return the lattice points of ticks: an array, or a number where one order was given."""
@@ -141,19 +175,19 @@ class Quantiles(Numeric):
     def counts(self) -> bool:
         """Whether part of epsilon pays for a count."""
         needed = needs_count(self.method, len(self.orders), substitutes=self.substitutes)
-        return needed and self.about is None
+        return needed and self.n is None
 
     @cached_property
     def counting(self) -> Laplace:
         """What draws the count."""
-        epsilon = Fraction(self.epsilon) * COUNTING
+        epsilon = self.epsilon * COUNTING
         return Laplace(epsilon=epsilon, sensitivity=self.rows, relation=self.relation)
 
     @cached_property
     def certifying(self) -> Laplace:
         """What draws the counts between brackets: a record lies in one stretch, or moves to one."""
         moves = self.rows * (2 if self.substitutes else 1)
-        epsilon = Fraction(self.epsilon) * CERTIFYING
+        epsilon = self.epsilon * CERTIFYING
         return Laplace(epsilon=epsilon, sensitivity=moves, relation=self.relation)
 
     @property
@@ -183,17 +217,17 @@ class Quantiles(Numeric):
     def _build(self, method: str, records: float | None) -> QuantileMechanism:
         share = 1 - COUNTING if self.counts else 1
         common = {
-            "epsilon": Fraction(self.epsilon) * share,
+            "epsilon": self.epsilon * share,
             "q": self.orders,
             "cells": self.grid.size,
             "relation": self.relation,
             "rows": self.rows,
         }
         if self.interval is not None:
-            common["epsilon"] = Fraction(self.epsilon) * (share - CERTIFYING)
+            common["epsilon"] = self.epsilon * (share - CERTIFYING)
             usual = noise_reach(2 * len(self.orders), self.orders, self._scale, self._risk)
             return Brackets(slack=ceil(FURTHER * usual), records=records, **common)  # type: ignore[arg-type]
-        return made(method, common, delta=Fraction(self.delta), records=records)
+        return made(method, common, delta=self.delta, records=records)
 
     @property
     def how(self) -> str:
@@ -212,28 +246,25 @@ class Quantiles(Numeric):
         number = ("A part of epsilon paid for a count.",) if self.counts else ()
         return (self.clipping, width, *number, *self.person)
 
-    def release(self, data: Frame, *, source: Source = SYSTEM) -> Release:
+    def draw(self, data: Frame) -> dict[str, Any]:
         """Count if that helps, choose, read what is needed, and draw."""
         reader = Reader(data, data.resolve(self.column), self.grid)
         drawn: dict[str, Any] = {}
         if self.counts:
-            drawn["count"] = int(self.counting.release(reader.n, source=source))
-        mechanism = self.mechanism(drawn.get("count", self.about))
-        out = reader.released(mechanism, source)
+            drawn["count"] = int(self.counting.release(reader.n, source=self.source))
+        mechanism = self.mechanism(drawn.get("count", self.n))
+        out = reader.released(mechanism, self.source)
         total = mechanism.total(out.drawn["drawn"])
         if total is not None:
             drawn["total"] = total
         drawn["method"], drawn["ticks"] = type(mechanism).__name__, out.value
         if isinstance(mechanism, Brackets):
-            self._certify(reader, mechanism, out.drawn["drawn"], drawn, source)
-        return Release(
-            value=self._shown(drawn["ticks"]),
-            cost=charged(self, source),
-            mechanism=self,
-            caveats=self.caveats,
-            drawn=drawn,
-            grid=self.grid,
-        )
+            self._certify(reader, mechanism, out.drawn["drawn"], drawn)
+        return drawn
+
+    def value(self, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Return the quantiles: an array, or a number where one order was given."""
+        return self._shown(np.asarray(drawn["ticks"], np.int64))
 
     def _certify(
         self,
@@ -241,11 +272,10 @@ class Quantiles(Numeric):
         mechanism: Brackets,
         aims: Sequence[int],
         drawn: dict[str, Any],
-        source: Source,
     ) -> None:
         """Count between the brackets, and move quantiles into the intervals that follow."""
         edges = mechanism.edges(aims)
-        counts = self.certifying.release(reader.between(edges), source=source).value
+        counts = self.certifying.release(reader.between(edges), source=self.source).value
         drawn["edges"], drawn["between"] = np.array(edges, np.int64), counts
         low, high = self._certified(drawn, self._risk, "sample")
         own = np.asarray(aims[1:], np.int64)[mechanism.own(aims[0])]
@@ -263,15 +293,10 @@ class Quantiles(Numeric):
             z += sqrt(most * log(4 / beta) / 2)
         return certified(edges, between, self.orders, z, self.grid.last)
 
-    def restore(self, value: Any, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
-        """Return the values as they were."""
-        del value
-        return self._shown(np.asarray(drawn["ticks"], np.int64))
-
-    def error(self, beta: Number = 0.05, *, n: int | None = None) -> float:
-        """Return the largest rank error to expect, as a fraction of n, where data lies densely."""
-        n = public_n(self.about if n is None else n, "quantile")
-        return min(self._ranks(self.mechanism(n), read_beta(beta), n) / n, 1.0)
+    def planned(self, beta: float, n: int | None) -> float:
+        """Return the largest rank error to expect, as a part of n, where data lies densely."""
+        n = self.public_n(n)
+        return min(self._ranks(self.mechanism(n), beta, n) / n, 1.0)
 
     def _ranks(self, mechanism: QuantileMechanism, beta: float, n: int) -> float:
         """Return the error to expect of a mechanism, in ranks; its bound where none is known."""
@@ -288,9 +313,8 @@ class Quantiles(Numeric):
             return mechanism.bin_error(beta)
         return mechanism.error(beta, n=n)
 
-    def between(self, release: Release, confidence: Number, of: str) -> tuple[Any, Any]:
+    def limits(self, release: Release, beta: float, of: str) -> tuple[Any, Any]:
         """Return the ends of all quantiles together."""
-        beta = read_confidence(confidence)
         if self.interval is None:
             ticks = np.asarray(release.drawn["ticks"], np.int64)
             low, high = self._by_ranks(ticks, release.drawn, beta, of)
@@ -307,7 +331,7 @@ class Quantiles(Numeric):
     ) -> tuple[Any, Any]:
         """Bracket each quantile by released ones whose orders lie far enough away."""
         n = self._records(drawn, beta / 4)
-        mechanism = self.mechanism(drawn.get("count", self.about))
+        mechanism = self.mechanism(drawn.get("count", self.n))
         noise = mechanism.error(beta * 3 / 4 if of == "sample" else beta / 4, n=n)
         sampling = 0.0 if of == "sample" else sqrt(log(4 / beta) / (2 * max(n, 1)))
         apart = min(noise / max(n, 1) + sampling, 1.0)
@@ -322,8 +346,8 @@ class Quantiles(Numeric):
 
         A total differs from their number by no more than the rank errors' bound.
         """
-        if self.about is not None:
-            return self.about
+        if self.n is not None:
+            return self.n
         if "count" in drawn:
             return max(int(drawn["count"]) - ceil(self.counting.error(min(2 * beta, 1))), 0)
         if "total" in drawn:
@@ -331,19 +355,20 @@ class Quantiles(Numeric):
             return max(drawn["total"] - ceil(bound), 0) if bound < drawn["total"] else 0
         return 0
 
-    def table(
-        self, release: Release, confidence: Number = SHOWN
-    ) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-        """Return a row for each quantile."""
-        paid = confidence if self.interval is None else self.interval
-        ends = self.between(release, paid, "sample")
-        heads = END_HEADS if self.interval is None else _heads(float(self.interval))
-        columns = (np.atleast_1d(column) for column in (release.value, *ends))
-        lines = zip(self.orders, *columns, strict=True)
-        rows = [
-            (f"{float(q):g}", *row(value.item(), (a.item(), b.item()))) for q, value, a, b in lines
-        ]
-        return ("q", "quantile", *heads), rows
+    @property
+    def head(self) -> str:
+        """What the numbers are."""
+        return "quantile"
+
+    @property
+    def shown(self) -> float:
+        """The confidence of the intervals that are shown: that which was paid for."""
+        return SHOWN if self.interval is None else float(self.interval)
+
+    def labels(self, release: Release) -> dict[str, Sequence[float]]:
+        """Return the order of each quantile."""
+        del release
+        return {"q": [float(q) for q in self.orders]}
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw the quantiles over their orders, with intervals."""
@@ -352,5 +377,50 @@ class Quantiles(Numeric):
         return figure.curve(self, release, **options)
 
 
-def _heads(confidence: float) -> tuple[str, str]:
-    return f"from ({100 * confidence:g} %)", f"to ({100 * confidence:g} %)"
+@frozen(slots=False)
+class Quantile(Quantiles):
+    """One quantile; everything else as in `Quantiles`.
+
+    Examples
+    --------
+    >>> release = Quantile(0.9, bounds=(0, 1000), step=1, epsilon=1).release(list(range(1000)))
+    >>> abs(release.value - 900) < 40
+    True
+    """
+
+    kind: ClassVar[str] = "quantile"
+    text: ClassVar[str] = "One quantile of a column."
+    examples: ClassVar[tuple[str, str]] = (
+        "people.csv -c salary --bounds 0 500000 --step 1 --q 0.9 --epsilon 0.5",
+        "--bounds 0 500000 --q 0.9 --n 100000 --error 0.005",
+    )
+
+    def check(self) -> None:
+        """Refuse several orders."""
+        if not isinstance(self.q, Fraction):
+            raise ParameterError(
+                "q", "be a single order", f"{len(self.q)} in a list", "Type {q}.", q=0.9
+            )
+        super().check()
+
+
+@frozen(slots=False)
+class Median(Quantiles):
+    """The median; everything else as in `Quantiles`.
+
+    Examples
+    --------
+    >>> release = Median(bounds=(0, 1000), step=1, epsilon=1).release(list(range(1000)))
+    >>> abs(release.value - 500) < 40
+    True
+    """
+
+    kind: ClassVar[str] = "median"
+    required: ClassVar[tuple[str, ...]] = ("bounds",)
+    text: ClassVar[str] = "The median of a column."
+    examples: ClassVar[tuple[str, str]] = (
+        "people.csv -c salary --bounds 0 500000 --step 1 --epsilon 0.5",
+        "--bounds 0 500000 --n 100000 --error 0.005",
+    )
+
+    q: Fraction | tuple[Fraction, ...] = field(init=False, default=Fraction(1, 2))

@@ -1,0 +1,220 @@
+"""Converters: from what a person may type to what a formula needs, or one structured error.
+
+A converter is named after its parameter, so that its errors can be: it is the only place where the
+parameter is read. ``None`` means that it was left out.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.exact import given, integer, positive, probability, rational
+from sourdine.privacy import ADD_REMOVE, LOCAL, Relation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sourdine.exact.parameters import Number
+
+__all__ = [
+    "Bounds",
+    "bounds",
+    "by",
+    "chosen",
+    "column",
+    "confidence",
+    "delta",
+    "epsilon",
+    "error",
+    "keys",
+    "listed",
+    "n",
+    "name",
+    "relation",
+    "rows",
+    "step",
+    "unit",
+]  # fmt: skip
+
+Bounds = tuple[Fraction, Fraction]
+
+
+def epsilon(x: Number | None) -> Fraction:
+    """Return the privacy loss; 0 where an error is asked for instead."""
+    return Fraction(0) if x is None else positive(x, "epsilon")
+
+
+def error(x: Number | None) -> Fraction | None:
+    """Return the error to stay within."""
+    return None if x is None else positive(x, "error")
+
+
+def confidence(x: Number) -> Fraction:
+    """Return the probability with which an error holds."""
+    return between_0_and_1(x, "confidence", 0.95)
+
+
+def between_0_and_1(x: object, name: str, example: float) -> Fraction:
+    """Return a probability that is neither 0 nor 1."""
+    chance = rational(x, name)
+    if not 0 < chance <= 1 - Fraction(1, 10**12):
+        raise ParameterError(
+            name,
+            "be above 0 and below 1",
+            given(x),
+            f"Type a probability, such as {{{name}}}.",
+            **{name: example},
+        )
+    return chance
+
+
+def delta(x: Number) -> Fraction:
+    """Return the probability with which the loss may pass epsilon."""
+    return probability(x, "delta")
+
+
+def relation(x: Relation | str) -> Relation:
+    """Return which data sets are neighbours of a curator's data."""
+    found = Relation.read(x)
+    if found is LOCAL:
+        raise ParameterError(
+            "relation",
+            "be 'add_remove' or 'substitute'",
+            "'local'",
+            "Type {relation}.",
+            relation=ADD_REMOVE.value,
+        )
+    return found
+
+
+def rows(x: int) -> int:
+    """Return how many records one person may own."""
+    return integer(x, "rows", least=1)
+
+
+def n(x: int | None) -> int | None:
+    """Return the public number of records."""
+    return None if x is None else integer(x, "n", least=1)
+
+
+def name(x: object, parameter: str, example: str) -> str | None:
+    """Return the name of a column."""
+    if x is None or isinstance(x, str):
+        return x
+    raise ParameterTypeError(
+        parameter,
+        "be a column's name",
+        given(x),
+        f"Type {{{parameter}}}.",
+        **{parameter: example},
+    )
+
+
+def column(x: str | None) -> str | None:
+    """Return the name of the column that is asked about."""
+    return name(x, "column", "age")
+
+
+def by(x: str | None) -> str | None:
+    """Return the name of the column of groups."""
+    return name(x, "by", "region")
+
+
+def unit(x: str | None) -> str | None:
+    """Return the name of the column that names a person."""
+    return name(x, "unit", "patient")
+
+
+def keys(x: Sequence[Any] | None) -> tuple[Any, ...] | None:
+    """Return the listed keys of groups."""
+    return listed(x, "keys", ["a", "b"])
+
+
+def listed(x: object, parameter: str, example: list[Any]) -> tuple[Any, ...] | None:
+    """Return a list that holds at least one."""
+    if x is None:
+        return None
+    if isinstance(x, str) or not hasattr(x, "__iter__"):
+        raise ParameterTypeError(
+            parameter, "be a list", given(x), f"Type {{{parameter}}}.", **{parameter: example}
+        )
+    values = tuple(v.item() if hasattr(v, "item") else v for v in x)
+    if not values:
+        raise ParameterError(
+            parameter, "hold at least one", "none", f"Type {{{parameter}}}.", **{parameter: example}
+        )
+    return values
+
+
+def bounds(x: Sequence[Number] | None) -> Bounds:
+    """Return public bounds, or say why they must be given."""
+    if x is None:
+        raise ParameterError("bounds", "be two public numbers", "none", _WHICH, bounds=(0, 120))
+    if isinstance(x, str) or not hasattr(x, "__len__") or len(x) != 2:
+        raise ParameterTypeError(
+            "bounds", "be two numbers", given(x), "Type {bounds}.", bounds=(0, 120)
+        )
+    lower, upper = (rational(b, "bounds") for b in x)
+    if lower >= upper:
+        raise ParameterError(
+            "bounds",
+            "be two numbers in order",
+            f"{lower} and {upper}",
+            "Type the lower one first, such as {bounds}.",
+            bounds=(0, 120),
+        )
+    return lower, upper
+
+
+_WHICH = (
+    "Noise is fitted to the bounds, and bounds read off the data would give its extreme records "
+    "away. Choose them from what everybody knows, before looking: an age is within 0 and 120, a "
+    "share within 0 and 1, a yearly salary within 0 and 500000. Bounds that are twice too wide "
+    "double the noise; bounds that are too narrow move outliers inwards. Type {bounds}."
+)
+
+
+def step(x: Number | None) -> Fraction | None:
+    """Return the lattice's step; a float that is no decimal of few digits means what it is."""
+    if x is None:
+        return None
+    typed = positive(x, "step")
+    return binary(float(x)) or typed if isinstance(x, float) else typed
+
+
+def binary(x: float) -> Fraction | None:
+    """Return a float exactly if it is a power of two times a whole number of few bits.
+
+    ``2**-40`` prints as 9.094947017729282e-13, which divides no range: it means :math:`2^{-40}`.
+
+    Examples
+    --------
+    >>> binary(2**-40), binary(0.1)
+    (Fraction(1, 1099511627776), None)
+    """
+    exact = Fraction(x)
+    return exact if exact.numerator.bit_length() <= 16 else None
+
+
+def chosen(x: str, parameter: str, options: Sequence[str]) -> str:
+    """Return a word out of a list."""
+    if x in options:
+        return x
+    raise ParameterError(
+        parameter,
+        f"be {', '.join(map(repr, options[:-1]))} or {options[-1]!r}",
+        given(x),
+        f"Type {{{parameter}}}.",
+        **{parameter: options[0]},
+    )
+
+
+def unused(x: object, parameter: str, why: str) -> None:
+    """Refuse a parameter that would change nothing."""
+    if x:
+        raise ParameterError(
+            parameter, f"be left out {why}", given(x), f"Leave {{{parameter}}} out.",
+            **{parameter: LEFT_OUT},
+        )  # fmt: skip

@@ -1,0 +1,110 @@
+"""Faces: functions and methods made from a declaration, with the signatures it states.
+
+A type checker reads them off the statistic's constructor (by a parameter specification), an editor
+completes them, and ``help()`` shows them: nothing is written twice.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
+
+from sourdine.question.question import Question, parameters, plain_parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Asks", "Face", "documented", "function"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class Asks(Protocol[R_co]):
+    """What has statistics as methods: it does something with a question that is typed."""
+
+    def _ask(self, cls: type[Question], typed: dict[str, Any]) -> R_co: ...
+
+
+class Face(Generic[P]):
+    """A statistic as a method: the parameters are its own, the result is that of the face."""
+
+    def __init__(self, statistic: Callable[P, Question]) -> None:
+        self.statistic: Any = statistic
+        self._method: Callable[..., Any] | None = None
+
+    @overload
+    def __get__(self, face: None, owner: Any) -> Callable[Concatenate[Any, P], Any]: ...  # noqa: ANN401
+    @overload
+    def __get__(self, face: Asks[R], owner: Any) -> Callable[P, R]: ...  # noqa: ANN401
+    def __get__(self, face: Any, owner: Any) -> Any:
+        if self._method is None:
+            self._method = _method(self.statistic)
+        return self._method if face is None else self._method.__get__(face, owner)
+
+
+def _method(cls: type[Question]) -> Callable[..., Any]:
+    def ask(self: Any, *given: Any, **typed: Any) -> Any:  # noqa: ANN401
+        return self._ask(cls, named(cls, given, typed))
+
+    return documented(ask, cls, "self")
+
+
+def function(
+    statistic: Callable[P, Question], ask: Callable[[Any, type[Any], dict[str, Any]], R]
+) -> Callable[Concatenate[object, P], R]:
+    """Return the function that asks data a question of this statistic.
+
+    Parameters
+    ----------
+    statistic
+        The class that declares it.
+    ask
+        What is done with data, a class and what was typed.
+    """
+    cls: Any = statistic
+
+    def call(x: object, /, *given: P.args, **typed: P.kwargs) -> R:
+        return ask(x, cls, named(cls, given, typed))
+
+    documented(call, cls, "x")
+    return call
+
+
+def named(cls: type[Question], given: tuple[Any, ...], typed: dict[str, Any]) -> dict[str, Any]:
+    """Return what was typed by name, also what was typed by position."""
+    if not given:
+        return typed
+    places = [p for p in _signature(cls) if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    if len(given) > len(places):
+        raise TypeError(f"{cls.kind}() takes {len(places)} positional arguments beside the data")
+    return {p.name: value for p, value in zip(places, given, strict=False)} | typed
+
+
+def documented(call: Callable[..., Any], cls: type[Question], first: str) -> Callable[..., Any]:
+    """Give a function the name, the documentation and the signature of a statistic."""
+    call.__name__ = call.__qualname__ = cls.kind
+    call.__module__ = cls.__module__
+    call.__doc__ = _doc(cls)
+    lead = inspect.Parameter(first, inspect.Parameter.POSITIONAL_ONLY)
+    call.__signature__ = inspect.Signature([lead, *_signature(cls)])  # type: ignore[attr-defined]
+    return call
+
+
+def _signature(cls: type[Question]) -> list[inspect.Parameter]:
+    """Return the constructor's parameters, group by group, defaults as a person types them."""
+    own = inspect.signature(cls).parameters
+    listed = [own[p.name] for p in parameters(cls)]
+    rest = [own[name] for name in cls.unlisted]
+    shown = [
+        p if p.default is p.empty else p.replace(default=plain_parameter(p.default))
+        for p in (*listed, *rest)
+    ]
+    return sorted(shown, key=lambda p: p.kind)
+
+
+def _doc(cls: type[Question]) -> str:
+    listed = [f"{p.name}\n    {p.help}" for p in parameters(cls)]
+    body = "\n".join(("Parameters", "----------", *listed))
+    return f"{cls.text}\n\n{body}\n\nSee `{cls.__module__}.{cls.__name__}` for how it is drawn.\n"

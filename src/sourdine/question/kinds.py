@@ -1,0 +1,144 @@
+"""Kinds of parameters: how one is typed in words, and how JSON Schema describes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = [
+    "BINS", "BOUNDS", "CATEGORIES", "COUNT", "DATA", "KEYS", "NUMBER", "ORDERS", "PRIVACY",
+    "PROBABILITY", "TEXT", "VALUE", "WHAT", "Kind", "one_of", "says", "spelled",
+]  # fmt: skip
+
+DATA, WHAT, PRIVACY = "Data", "What to publish", "Privacy"
+"""The groups that parameters are listed in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """How a parameter is typed.
+
+    Parameters
+    ----------
+    metavar
+        What stands for it in a command's help.
+    schema
+        Its JSON Schema.
+    parse
+        From words to a value; words that mean nothing are left for the converter to refuse.
+    words
+        How many words it takes on a command line.
+    """
+
+    metavar: str
+    schema: Mapping[str, Any]
+    parse: Callable[[Any], Any]
+    words: int = 1
+
+
+def says(kind: Kind, text: str, *, group: str, unit: str | None = None) -> dict[str, Any]:
+    """Return what a field declares beside its name, type, converter and default.
+
+    Parameters
+    ----------
+    kind
+        How it is typed.
+    text
+        One sentence of help.
+    group
+        The group it is listed in.
+    unit
+        What its number counts, where that is not plain: records, ranks, values.
+    """
+    return {"kind": kind, "help": text, "group": group, "unit": unit}
+
+
+def spelled(x: object) -> Any:  # noqa: ANN401
+    """Return the number that a text spells, exactly; anything else as it is.
+
+    Examples
+    --------
+    >>> spelled("0.5"), spelled("1_000"), spelled("1/3"), spelled("1e6"), spelled("much")
+    (Decimal('0.5'), 1000, Fraction(1, 3), 1000000, 'much')
+    """
+    if not isinstance(x, str):
+        return x
+    text = x.replace("_", "").strip()
+    top, bar, bottom = text.partition("/")
+    if bar and top.lstrip("-").isdigit() and bottom.isdigit() and int(bottom):
+        return Fraction(int(top), int(bottom))
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        return x
+    if not value.is_finite():
+        return float(value)
+    whole = value == value.to_integral_value() and abs(value.adjusted()) < 30
+    return int(value) if whole else value
+
+
+def _listed(x: object) -> Any:  # noqa: ANN401
+    """Return the parts between commas."""
+    return [part.strip() for part in x.split(",")] if isinstance(x, str) else x
+
+
+def _numbers(x: object) -> Any:  # noqa: ANN401
+    """Return a number, or those between commas or in a list."""
+    if isinstance(x, str) and "," not in x:
+        return spelled(x)
+    return _each(_listed(x))
+
+
+def _pair(x: object) -> Any:  # noqa: ANN401
+    """Return the numbers between blanks or commas, or in a list."""
+    return _each(x.replace(",", " ").split() if isinstance(x, str) else x)
+
+
+def _each(x: object) -> Any:  # noqa: ANN401
+    return [spelled(part) for part in x] if isinstance(x, (list, tuple)) else x
+
+
+def _categories(x: object) -> Any:  # noqa: ANN401
+    return x if x == "unknown" else _listed(x)
+
+
+_SPELLED = {"type": "string", "pattern": r"^\s*[+-]?[0-9._]+([eE][+-]?[0-9]+)?(/[0-9]+)?\s*$"}
+_NUMBER: Mapping[str, Any] = {"anyOf": [{"type": "number"}, _SPELLED]}
+_LABEL = {"type": ["string", "number", "boolean"]}
+_LABELS: Mapping[str, Any] = {"type": "array", "items": _LABEL, "minItems": 1}
+
+NUMBER = Kind(metavar="NUMBER", schema=_NUMBER, parse=spelled)
+PROBABILITY = Kind(metavar="PROBABILITY", schema=_NUMBER, parse=spelled)
+COUNT = Kind(metavar="COUNT", schema={"type": "integer", "minimum": 1}, parse=spelled)
+TEXT = Kind(metavar="NAME", schema={"type": "string", "minLength": 1}, parse=lambda x: x)
+VALUE = Kind(metavar="VALUE", schema=_LABEL, parse=lambda x: x)
+BOUNDS = Kind(
+    metavar="LOWER UPPER",
+    schema={"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
+    parse=_pair,
+    words=2,
+)
+ORDERS = Kind(
+    metavar="Q,Q,...",
+    schema={"anyOf": [*_NUMBER["anyOf"], {"type": "array", "items": _NUMBER, "minItems": 1}]},
+    parse=_numbers,
+)
+BINS = Kind(
+    metavar="COUNT",
+    schema={"anyOf": [COUNT.schema, {"type": "array", "items": _NUMBER, "minItems": 2}]},
+    parse=_numbers,
+)
+KEYS = Kind(metavar="A,B,...", schema=_LABELS, parse=_listed)
+CATEGORIES = Kind(
+    metavar="A,B,...", schema={"anyOf": [_LABELS, {"const": "unknown"}]}, parse=_categories
+)
+
+
+def one_of(*names: str) -> Kind:
+    """Return the kind of a word out of a list."""
+    return Kind(metavar="NAME", schema={"enum": list(names)}, parse=lambda x: x)

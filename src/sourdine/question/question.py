@@ -1,0 +1,217 @@
+"""A question: which statistic, of which column, with which bounds, at what cost.
+
+A statistic declares its parameters once, as fields of a frozen class: name, type and converter,
+default, and what `sourdine.question.kinds.says` adds. One reader makes a typed question of what was
+typed, in Python, in a shell or as JSON, or raises one structured error. The JSON of a question is
+what a release carries, what a ledger stores and what a form sends.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from fractions import Fraction
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import attrs
+
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.privacy import Relation
+from sourdine.question.kinds import DATA, PRIVACY, WHAT
+from sourdine.release import Drawer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
+    from sourdine.question.kinds import Kind
+
+GROUPS = (DATA, WHAT, PRIVACY)
+
+__all__ = ["Parameter", "Question", "parameters", "plain_parameter", "read", "schema"]
+
+Q = TypeVar("Q", bound="Question")
+
+
+@attrs.frozen(kw_only=True)
+class Parameter:
+    """A parameter of a question, as its class declares it."""
+
+    name: str
+    attribute: str
+    kind: Kind
+    help: str
+    group: str
+    unit: str | None
+    default: Any
+    required: bool
+
+    def schema(self) -> dict[str, Any]:
+        """Return its JSON Schema, with what a form shows."""
+        about = {"description": self.help, "group": self.group}
+        if self.unit is not None:
+            about["unit"] = self.unit
+        default = {} if self.default is None else {"default": plain_parameter(self.default)}
+        return {**self.kind.schema, **about, **default}
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class Question(Drawer):
+    """What is asked: a frozen record of public parameters that can be drawn."""
+
+    text: ClassVar[str]
+    """What it is, in a sentence."""
+    required: ClassVar[tuple[str, ...]] = ()
+    """Parameters that must be typed."""
+    unlisted: ClassVar[tuple[str, ...]] = ()
+    """Parameters that no face lists."""
+    examples: ClassVar[tuple[str, str]] = ("", "")
+    """How it is typed in a shell after its name: to release, and to plan."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the question as JSON knows it: what differs from the defaults."""
+        said: dict[str, Any] = {"statistic": self.kind}
+        for p in parameters(type(self)):
+            typed = plain_parameter(getattr(self, p.attribute))
+            if typed != plain_parameter(p.default) and p.name not in UNSAID:
+                said[p.name] = typed
+        return said
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """Return the question that `to_dict` wrote."""
+        return _read(cls, {k: v for k, v in facts.items() if k != "statistic"})
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of the question."""
+        own = {p.name: p.schema() for p in parameters(cls)}
+        return {
+            "title": cls.kind,
+            "description": cls.text,
+            "type": "object",
+            "properties": {"statistic": {"const": cls.kind}, **own},
+            "required": ["statistic", *cls.required],
+            "additionalProperties": False,
+        }
+
+
+UNSAID = ("error",)
+"""What a question no longer says once it is settled: an error asked for has become an epsilon."""
+
+
+@cache
+def parameters(cls: type[Question]) -> tuple[Parameter, ...]:
+    """Return what a statistic declares, group by group."""
+    declared = [
+        Parameter(
+            name=f.alias or f.name,
+            attribute=f.name,
+            default=None if f.default is attrs.NOTHING else f.default,
+            required=(f.alias or f.name) in cls.required,
+            **f.metadata,
+        )
+        for f in attrs.fields(cls)
+        if f.init and "kind" in f.metadata
+    ]
+    return tuple(sorted(declared, key=lambda p: GROUPS.index(p.group)))
+
+
+def read(cls: type[Q], typed: Mapping[str, Any]) -> Q:
+    """Return the question that was typed, or raise one structured error.
+
+    Parameters
+    ----------
+    cls
+        The statistic.
+    typed
+        Parameters by name, as Python values, as texts or as JSON holds them; None means that one
+        was left out.
+    """
+    said = {name: value for name, value in typed.items() if value is not None}
+    _require_known(cls, said)
+    if ("epsilon" in said) == ("error" in said):
+        raise ParameterError(
+            "epsilon",
+            "be given, or an error instead",
+            "both" if "epsilon" in said else "neither",
+            "Type {epsilon} and leave {error} out."
+            if "epsilon" in said
+            else "Type {epsilon}, or {error} with the error that you can live with.",
+            **({"error": LEFT_OUT} if "epsilon" in said else {}),
+            epsilon=said.get("epsilon", 1),
+        )
+    return _read(cls, said)
+
+
+def _read(cls: type[Q], said: Mapping[str, Any]) -> Q:
+    _require_known(cls, said)
+    known = {p.name: p for p in parameters(cls)}
+    values = {k: known[k].kind.parse(v) if k in known else v for k, v in said.items()}
+    for name in cls.required:
+        values.setdefault(name, None)
+    return _made(cls, values)
+
+
+def _require_known(cls: type[Question], said: Mapping[str, Any]) -> None:
+    """Refuse a parameter that the statistic does not declare."""
+    known = [p.name for p in parameters(cls)]
+    for name in said:
+        if name in known or name in cls.unlisted:
+            continue
+        near = get_close_matches(name, known, 1)
+        meant = f" Did you mean {near[0]}?" if near else ""
+        raise ParameterTypeError(
+            name,
+            f"be a parameter of {cls.kind}",
+            "one that it does not have",
+            f"Leave {{{name}}} out.{meant} It knows {', '.join(sorted(known))}.",
+            **{name: LEFT_OUT},
+        )
+
+
+def schema(classes: Mapping[str, type[Question]]) -> dict[str, Any]:
+    """Return one JSON Schema of all these questions."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A question to private data",
+        "oneOf": [{"$ref": f"#/$defs/{kind}"} for kind in classes],
+        "$defs": {kind: cls.schema() for kind, cls in classes.items()},
+    }
+
+
+def _made(cls: type[Q], values: dict[str, Any]) -> Q:
+    """Return a question, the same one for the same parameters: they are frozen."""
+    given = values.values()
+    kinds = tuple(tuple(map(type, v)) if isinstance(v, tuple) else type(v) for v in given)
+    try:
+        return _cached(cls, kinds, tuple(values.items()))  # type: ignore[return-value]
+    except TypeError:  # a parameter that cannot be hashed, or is of a wrong type
+        return cls(**values)
+
+
+@lru_cache(256)
+def _cached(
+    cls: type[Question], kinds: tuple[Any, ...], items: tuple[tuple[str, Any], ...]
+) -> Question:
+    del kinds  # 1 and True are equal, but not the same
+    return cls(**dict(items))
+
+
+def plain_parameter(value: Any) -> Any:  # noqa: ANN401
+    """Return a parameter as JSON knows it."""
+    if isinstance(value, Fraction):
+        return _number(value)
+    if isinstance(value, Relation):
+        return value.value
+    if isinstance(value, (list, tuple)):
+        return [plain_parameter(part) for part in value]
+    plain = value.item() if hasattr(value, "item") else value
+    return plain if plain is None or isinstance(plain, (bool, int, float, str)) else str(plain)
+
+
+def _number(x: Fraction) -> int | float | str:
+    """Return the number that prints as ``x``, or ``x`` as a text."""
+    if x.denominator == 1:
+        return int(x)
+    return float(x) if Fraction(repr(float(x))) == x else str(x)

@@ -1,0 +1,108 @@
+"""What every answer can do: print, be a number, an array, a frame or JSON."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.errors import ParameterTypeError
+from sourdine.release.sheet import Sheet, Shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.release.columns import Columns
+
+__all__ = ["Answer", "plain"]
+
+
+class Answer(Shown):
+    """A number, or several, that say how far they can be from the truth and what they cost.
+
+    A kind of answer says only what is its own: `columns` (its numbers, with labels and ends),
+    `notes` (what stands below the table), `to_dict`, and `plot` where there is a picture.
+    """
+
+    __slots__ = ()
+
+    @abstractmethod
+    def columns(self) -> Columns:
+        """Return the numbers, with labels and the ends of their intervals."""
+
+    @abstractmethod
+    def notes(self) -> Sequence[tuple[str, str]]:
+        """Return what stands below the table: cost, mechanism, caveats."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything public as what JSON knows."""
+
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
+        heads, rows = self.columns().cells()
+        return Sheet(heads=heads, rows=rows, notes=self.notes())
+
+    def to_json(self) -> str:
+        """Return everything public as JSON; `from_json` reads it back."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def to_frame(self, library: str = "pandas") -> Any:  # noqa: ANN401
+        """Return labels, values and ends as a frame of ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+
+        The intervals are those that are printed.
+        """
+        return self.columns().to_frame(library)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.to_frame("pyarrow").__arrow_c_stream__(requested_schema)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: ANN401, FBT001
+        del copy
+        return np.array(self.columns().values, dtype)
+
+    def __float__(self) -> float:
+        return float(self._alone())
+
+    def __int__(self) -> int:
+        return int(self._alone())
+
+    def __format__(self, spec: str) -> str:
+        return format(self._alone(), spec) if spec else str(self)
+
+    def _alone(self) -> Any:  # noqa: ANN401
+        """Return the only number, or refuse."""
+        values = self.columns().values
+        if len(values) != 1:
+            raise ParameterTypeError(
+                "the answer",
+                "be one number to become a float",
+                f"{len(values)} numbers",
+                "Use .value, or numpy.asarray(answer).",
+            )
+        return values[0]
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether everything public is the same."""
+        if not isinstance(other, Answer):
+            return NotImplemented
+        return type(self) is type(other) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401
+    """Return a value as JSON knows it."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    return value

@@ -1,0 +1,259 @@
+"""`Release`: a number never travels alone.
+
+It carries what it cost in privacy, what drew it, how far it can be from the truth and what a
+reader must know. It holds public facts only: no law, no private value. Intervals are functions of
+these facts, computed by what drew it.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from sourdine.errors import ParameterError
+from sourdine.exact import rational
+from sourdine.privacy import Guarantee
+from sourdine.release.answer import Answer, plain
+from sourdine.release.columns import Columns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Self
+
+    from sourdine.exact.parameters import Number
+    from sourdine.grid import Grid
+
+__all__ = ["SHOWN", "Drawer", "Release", "read_confidence"]
+
+SHOWN = 0.95
+"""The confidence of the intervals in a table."""
+
+
+class Drawer(ABC):
+    """What a release asks of that which drew it: a mechanism, a statistic, an estimate.
+
+    A class with a ``kind`` of its own can be rebuilt from JSON: `to_dict` and `from_dict` are
+    each other's inverse.
+    """
+
+    __slots__ = ()
+
+    kind: ClassVar[str]
+    populations: ClassVar[bool] = True
+    """Whether there are intervals for the population too."""
+    kinds: ClassVar[dict[str, type[Drawer]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "kind" in vars(cls):
+            Drawer.kinds[cls.kind] = cls
+
+    @property
+    def head(self) -> str:
+        """What the numbers are, as a head of a table says it."""
+        return self.kind
+
+    @property
+    def shown(self) -> float:
+        """The confidence of the intervals that are printed and drawn."""
+        return SHOWN
+
+    @abstractmethod
+    def limits(self, release: Release, beta: float, of: str) -> Any:  # noqa: ANN401
+        """Return the ends that miss the truth with probability ``beta``, shaped as the value."""
+
+    def labels(self, release: Release) -> Mapping[str, Sequence[Any]]:  # noqa: ARG002
+        """Return what tells the numbers of a release apart, by name."""
+        return {}
+
+    def columns(self, release: Release) -> Columns:
+        """Return the numbers of a release, with labels and the ends that are shown."""
+        ends = release.interval(self.shown)
+        pairs = list(ends.values()) if isinstance(ends, Mapping) else [ends]
+        return Columns(
+            labels=self.labels(release),
+            name=self.head,
+            values=flat(release.value),
+            lower=[x for low, _ in pairs for x in flat(low)],
+            upper=[x for _, high in pairs for x in flat(high)],
+            confidence=self.shown,
+        )
+
+    def value(self, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Return the published value, from what was drawn."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return the public parameters as JSON knows them, the kind as ``"statistic"``."""
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """Return what wrote these facts."""
+        raise NotImplementedError
+
+    def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
+        """Draw a release: a dot with its interval for each number."""
+        from sourdine.look import figures  # noqa: PLC0415 - matplotlib is loaded there, late
+
+        return figures.dots(release, **options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Release(Answer):
+    """A published value with its cost, what drew it and its caveats.
+
+    Parameters
+    ----------
+    value
+        What is published: a number, an array, or one of them for each group.
+    cost
+        The guarantee under which it was drawn; infinite if the randomness was seeded.
+    mechanism
+        What drew it, with its public parameters.
+    caveats
+        Sentences a reader needs, fixed before the data was read.
+    drawn
+        Every number drawn under the cost, by name: intervals are functions of these.
+    grid
+        The public lattice the value lies on, where there is one.
+
+    Examples
+    --------
+    >>> from sourdine.mechanisms import Laplace
+    >>> release = Laplace(epsilon=1).release(1000)
+    >>> low, high = release.interval(0.95)
+    >>> high - low
+    6
+    >>> f"{release:d}" == str(release.value)
+    True
+    """
+
+    value: Any
+    cost: Guarantee
+    mechanism: Drawer
+    caveats: tuple[str, ...] = ()
+    drawn: Mapping[str, Any] = field(default_factory=dict)
+    grid: Grid | None = None
+
+    def interval(self, confidence: Number = SHOWN, *, of: str = "sample") -> Any:  # noqa: ANN401
+        """Return the ends between which the truth lies with probability ``confidence``.
+
+        Two numbers, two arrays, or a pair of them for each key.
+
+        Parameters
+        ----------
+        confidence
+            A probability below 1; for several numbers it holds for all of them together, unless
+            a caveat says that each holds on its own.
+        of
+            ``"sample"``: the truth is the statistic of the records at hand.
+            ``"population"``: of the law they were drawn from, so sampling error is added.
+        """
+        if of not in ("sample", "population"):
+            raise ParameterError(
+                "of", "be 'sample' or 'population'", repr(of), "Type {of}.", of="sample"
+            )
+        if of == "population" and not self.mechanism.populations:
+            raise ParameterError(
+                "of",
+                f"be 'sample' for a {self.mechanism.head}, which depends on how many were asked",
+                repr(of),
+                "Type {of}, or ask for a mean or a share.",
+                of="sample",
+            )
+        return self.mechanism.limits(self, read_confidence(confidence), of)
+
+    def columns(self) -> Columns:
+        """Return the numbers, with labels and the ends of the intervals that are printed."""
+        return self.mechanism.columns(self)
+
+    def notes(self) -> list[tuple[str, str]]:
+        """Return what stands below the table."""
+        facts = [("cost", str(self.cost)), ("by", str(self.mechanism))]
+        return facts + [("note", caveat) for caveat in self.caveats]
+
+    def plot(self, **options: Any) -> Any:  # noqa: ANN401
+        """Draw the release; ``path=`` saves the picture."""
+        return self.mechanism.plot(self, **options)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything public as what JSON knows."""
+        return {
+            "value": plain(self.value),
+            "cost": self.cost.to_dict(),
+            "mechanism": str(self.mechanism),
+            "question": self.mechanism.to_dict(),
+            "drawn": plain(self.drawn),
+            "caveats": list(self.caveats),
+        }
+
+    @classmethod
+    def from_json(cls, text: str) -> Release:
+        """Read a release of a statistic back; its intervals and tables are those of the first."""
+        facts = _facts(text)
+        kind = facts["question"].get("statistic")
+        if kind not in Drawer.kinds:
+            raise ParameterError(
+                "the JSON",
+                "hold the release of a statistic",
+                f"the kind {kind!r}",
+                "Only what sourdine's statistics released can be read back.",
+            )
+        mechanism = Drawer.kinds[kind].from_dict(facts["question"])
+        return cls(
+            value=mechanism.value(facts["drawn"]),
+            cost=Guarantee.from_dict(facts["cost"]),
+            mechanism=mechanism,
+            caveats=tuple(facts["caveats"]),
+            drawn=facts["drawn"],
+            grid=getattr(mechanism, "grid", None),
+        )
+
+    def __repr__(self) -> str:
+        return f"<Release: {self.mechanism}, {self.cost}>"
+
+
+def read_confidence(confidence: object) -> float:
+    """Return the probability with which an interval may miss the truth."""
+    value = rational(confidence, "confidence")
+    if not 0 < value <= 1 - rational(1e-12, "confidence"):
+        raise ParameterError(
+            "confidence",
+            "be above 0 and below 1",
+            str(confidence),
+            "Type a probability, such as {confidence}.",
+            confidence=0.95,
+        )
+    return float(1 - value)
+
+
+def flat(value: Any) -> list[Any]:  # noqa: ANN401
+    """Return all numbers of a value in their order."""
+    if isinstance(value, Mapping):
+        return [x for part in value.values() for x in flat(part)]
+    if isinstance(value, np.ndarray):
+        return list(value.ravel().tolist())
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _facts(text: str) -> dict[str, Any]:
+    """Return what the JSON of a release holds, or say that it is none."""
+    try:
+        facts = json.loads(text)
+        complete = {"value", "cost", "question", "drawn", "caveats"} <= facts.keys()
+    except (ValueError, TypeError, AttributeError):
+        complete = False
+    if not complete:
+        raise ParameterError(
+            "the JSON",
+            "be that of a release",
+            "something else",
+            "Pass what Release.to_json() wrote.",
+        )
+    return dict(facts)

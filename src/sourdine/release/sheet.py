@@ -1,0 +1,99 @@
+"""A table with notes below it: the one layout of everything that is printed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from html import escape
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Sheet", "Shown"]
+
+WIDTH = 88
+"""Notes are wrapped to this many letters, about what a terminal shows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """Heads, rows and notes, as texts.
+
+    Parameters
+    ----------
+    heads
+        The names of the columns.
+    rows
+        The cells of each line.
+    notes
+        What stands below: a word and a text each.
+    title
+        What stands above, if anything.
+
+    Examples
+    --------
+    >>> print(Sheet(heads=("key", "count"), rows=[("yes", "12"), ("no", "7")]).text())
+    key  count
+    yes     12
+    no       7
+    """
+
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[tuple[str, str]] = ()
+    title: str | None = None
+
+    def text(self) -> str:
+        """Return the table for a terminal: names to the left, numbers to the right."""
+        columns = [
+            _aligned(head, cells) for head, *cells in zip(self.heads, *self.rows, strict=True)
+        ]
+        lines = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
+        width = max((len(word) for word, _ in self.notes), default=0)
+        below = [_wrapped(f"{word:<{width}}  {text}", width + 2) for word, text in self.notes]
+        return "\n".join([*([self.title] if self.title else []), *lines, *below])
+
+    def html(self) -> str:
+        """Return the table as HTML that needs no style sheet."""
+        head = "".join(f"<th>{escape(text)}</th>" for text in self.heads)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>"
+            for row in self.rows
+        )
+        notes = "<br>".join(f"{escape(word)}: {escape(text)}" for word, text in self.notes)
+        caption = f"<caption style='caption-side:bottom;text-align:left'>{notes}</caption>"
+        title = f"<h4>{escape(self.title)}</h4>" if self.title else ""
+        return (
+            f"{title}<table>{caption if notes else ''}"
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        )
+
+
+class Shown(ABC):
+    """What prints as a sheet: a small table in a terminal, HTML in a notebook."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def sheet(self) -> Sheet:
+        """Return what is shown."""
+
+    def __str__(self) -> str:
+        return self.sheet().text()
+
+    def _repr_html_(self) -> str:
+        return self.sheet().html()
+
+
+def _aligned(head: str, texts: Sequence[str]) -> list[str]:
+    """Return a column of one width: names to the left, numbers to the right."""
+    width = max(map(len, (head, *texts)))
+    names = any(letter.isalpha() for text in texts for letter in text)
+    return [text.ljust(width) if names else text.rjust(width) for text in (head, *texts)]
+
+
+def _wrapped(text: str, indent: int) -> str:
+    """Return a note in lines of a terminal's width, indented below its word."""
+    return fill(text, WIDTH, subsequent_indent=" " * indent, break_long_words=False)
