@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sourdine.central.count import Count
 from sourdine.central.histogram import Histogram
 from sourdine.central.mean import Mean
 from sourdine.central.proportion import Proportion
 from sourdine.central.quantiles.statistic import Median, Quantile, Quantiles
-from sourdine.central.statistic import Statistic
 from sourdine.central.sum import Sum
 from sourdine.central.variance import Variance
 from sourdine.question import function, read
-from sourdine.release import Release
+
+if TYPE_CHECKING:
+    from sourdine.central.statistic import Statistic
+    from sourdine.release import Release
 
 __all__ = [
     "ask", "count", "histogram", "mean", "median", "proportion", "quantile", "quantiles", "sum",

@@ -21,7 +21,7 @@ ENDINGS = (".png", ".svg", ".html")
 class Drawn(Protocol):
     """What can be drawn: a release or a plan."""
 
-    def plot(self, **options: Any) -> Any:  # noqa: ANN401
+    def plot(self, *, path: str | None = None, title: str | None = None) -> Any:  # noqa: ANN401
         """Return a figure."""
 
     def _repr_html_(self) -> str: ...

@@ -46,7 +46,7 @@ class ShellWording(PythonWording):
         return f"{self._flag(name)} {self._words(name, value)}"
 
     def _flag(self, name: str) -> str:
-        return next(flag for flag in self._options[name].opts if flag.startswith("--"))
+        return str(next(flag for flag in self._options[name].opts if flag.startswith("--")))
 
     def _words(self, name: str, value: Any) -> str:  # noqa: ANN401
         if not isinstance(value, (list, tuple)):
