@@ -15,13 +15,11 @@ The rooms, ground floor first; each imports only those before it:
 ``tally``        any frame or file to exact counts over public cells
 ``mechanisms``   the primitives, each with four faces: release, law, guarantee, error
 ``audit``        claims checked by machine
-``bounds``       theorems on accuracy, as functions
 ``central``      means, histograms, quantiles: what a person publishes
 ``local``        answers randomised before they leave a person's hands: surveys, tables, densities
 ``adaptive``     answers that stay true when the next question depends on the last one
 ``plan``         what an answer will cost, before paying
 ``session``      one budget for many answers, with a ledger
-``lab``          every figure of the sources redrawn, every claim judged
 ===============  ==============================================================================
 """
 
@@ -43,11 +41,9 @@ if TYPE_CHECKING:
     from sourdine import (
         adaptive,
         audit,
-        bounds,
         central,
         data,
         exact,
-        lab,
         laws,
         local,
         mechanisms,
@@ -73,7 +69,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _ROOMS = (
-    "adaptive", "audit", "bounds", "central", "data", "exact", "lab", "laws", "local",
+    "adaptive", "audit", "central", "data", "exact", "laws", "local",
     "mechanisms", "noise", "plan", "privacy", "session", "tally",
 )  # fmt: skip
 _NAMES = {
@@ -101,13 +97,11 @@ __all__ = [
     "SourdineError",
     "adaptive",
     "audit",
-    "bounds",
     "central",
     "count",
     "data",
     "exact",
     "histogram",
-    "lab",
     "laws",
     "local",
     "mean",
