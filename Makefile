@@ -4,13 +4,21 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test lint format bench lab figures docs audit examples simulate clean
+.PHONY: demo test test-lab test-docs test-dist lint format bench lab figures docs dist audit examples simulate clean
 
 demo: $(VENV)/.ready ## the main job on real data: a picture and a table
 	$(BIN)/sourdine demo --out demo
 
-test: $(VENV)/.ready ## the whole test suite, doctests included
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS)
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q
+
+test: $(VENV)/.ready ## the library, doctests included
+	$(PYTEST) -n $(WORKERS) tests
+
+test-lab: $(VENV)/.ready ## the lab: every claim judged, every experiment run
+	$(PYTEST) -n $(WORKERS) lab/tests
+
+test-docs: $(VENV)/.ready ## the manual: built, its links followed, every block of README and docs run
+	$(PYTEST) -n $(WORKERS) docs/tests
 
 lint: $(VENV)/.ready ## style, types and the floors of the house
 	$(BIN)/ruff check .
@@ -36,14 +44,14 @@ bench: .venv-bench/.ready $(VENV)/.ready ## one table and one picture: Sourdine 
 	@for name in $(BENCHMARKS); do .venv-bench/bin/python benchmarks/$$name.py || echo "$$name: a promise was missed"; done
 	$(BIN)/python benchmarks/table.py
 
-lab: $(VENV)/.ready ## every figure of the sources redrawn, every claim judged: lab/lab.html
+lab: $(VENV)/.ready ## every figure of the sources redrawn, every claim judged: lab-report/lab.html
 	$(BIN)/sourdine lab all
 
 figures: lab ## the same, and its figures, numbers and verdicts into the manual
 	mkdir -p docs/lab/figures docs/lab/numbers
-	cp lab/figures/*.png docs/lab/figures
-	cp lab/numbers/*.csv docs/lab/numbers
-	cp lab/claims.json docs/lab
+	cp lab-report/figures/*.png docs/lab/figures
+	cp lab-report/numbers/*.csv docs/lab/numbers
+	cp lab-report/claims.json docs/lab
 
 docs: $(VENV)/.ready ## the manual, in docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
@@ -64,22 +72,22 @@ simulate: $(VENV)/.ready ## two hours: coverage of intervals, surveys, densities
 	$(BIN)/python benchmarks/mincut.py
 	SOURDINE_FUZZ=10020 $(BIN)/python -m pytest -q tests/central/test_fuzz.py
 
-$(VENV)/.ready: pyproject.toml constraints.txt
-	$(call make_venv,$(VENV),dev$(comma)plot$(comma)docs,constraints.txt)
+$(VENV)/.ready: pyproject.toml lab/pyproject.toml constraints.txt
+	$(call make_venv,$(VENV),-e '.[dev$(comma)plot$(comma)docs]' -e ./lab,constraints.txt)
 
 .venv-bench/.ready: pyproject.toml constraints-bench.txt
-	$(call make_venv,.venv-bench,bench,constraints-bench.txt)
+	$(call make_venv,.venv-bench,-e '.[bench]',constraints-bench.txt)
 
 comma := ,
-# $(1) folder, $(2) extras, $(3) constraints
+# $(1) folder, $(2) what to install, $(3) constraints
 define make_venv
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Sourdine needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@echo "Setting up $(1) (a minute, once)"
 	@$(PYTHON) -m venv $(1)
-	@$(1)/bin/python -m pip --disable-pip-version-check --quiet install -c $(3) -e '.[$(2)]'
+	@$(1)/bin/python -m pip --disable-pip-version-check --quiet install -c $(3) $(2)
 	@touch $(1)/.ready
 endef
 
 clean:
-	rm -rf .venv .venv-bench demo lab lab-quick docs/_build build dist
+	rm -rf .venv .venv-bench demo lab-report lab-report-quick docs/_build build dist

@@ -33,7 +33,6 @@ from rich.progress import Progress
 from rich.table import Table
 
 from sourdine.adaptive.ledger import Blocks, Dependence, Iid, Markov, TranscriptLedger
-from sourdine.adaptive.samples import blocks, iid, lazy_walk
 from sourdine.look import figures
 
 if TYPE_CHECKING:
@@ -71,10 +70,26 @@ class Rows:
     dependence: Dependence
 
 
+def independent(n: int, rng: Rng) -> NDArray[np.int64]:
+    """Return rows each of which is fresh."""
+    return rng.choice(UNIVERSE, size=n, p=LAW)
+
+
+def lazy_walk(n: int, rng: Rng) -> NDArray[np.int64]:
+    """Return rows that stay as the one before half of the time."""
+    fresh, stays = independent(n, rng), rng.random(n) < 0.5
+    return fresh[np.maximum.accumulate(np.where(stays, 0, np.arange(n)))]
+
+
+def tenfold(n: int, rng: Rng) -> NDArray[np.int64]:
+    """Return rows each of which is there ten times."""
+    return np.repeat(independent(-(-n // COPIES), rng), COPIES)[:n]
+
+
 ROWS = (
-    Rows("independent", lambda n, rng: iid(LAW, n, rng=rng), Iid()),
-    Rows("lazy walk", lambda n, rng: lazy_walk(LAW, n, rng=rng, stay=0.5), Markov(0.5)),
-    Rows("tenfold", lambda n, rng: blocks(LAW, n, size=COPIES, rng=rng), Blocks(COPIES)),
+    Rows("independent", independent, Iid()),
+    Rows("lazy walk", lazy_walk, Markov(0.5)),
+    Rows("tenfold", tenfold, Blocks(COPIES)),
 )
 
 

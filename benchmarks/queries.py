@@ -1,6 +1,6 @@
 """Ask query servers adaptively: what is certified, what is seen, how long an answer takes.
 
-* The overfitting attack of `sourdine.adaptive.game.Overfitting` on populations of Zipf's kind, for
+* The overfitting attack of `sourdine_lab.game.Overfitting` on populations of Zipf's kind, for
   several sizes and thresholds, and with short steps only, to see what long ones save.
 * An adversary that knows the sample and asks for gaps just beyond the threshold, against the bound
   on surprises.
@@ -23,14 +23,14 @@ from typing import Any
 import numpy as np
 from rich.progress import Progress
 
-from sourdine.adaptive.answering import widths
-from sourdine.adaptive.game import Exchange, Overfitting, Transcript
-from sourdine.adaptive.samples import iid
 from sourdine.adaptive.server import QueryServer
 from sourdine.adaptive.server.gaps import Cell
 from sourdine.adaptive.server.looks import PlainLook
 from sourdine.errors import BudgetExceededError
 from sourdine.privacy import Concentrated, Guarantee
+from sourdine_lab.answering import widths
+from sourdine_lab.game import Exchange, Overfitting, Transcript
+from sourdine_lab.samples import iid
 
 OUT = Path(__file__).parent / "out" / "queries.md"
 MOST, SLOWEST = 0.12, 0.5

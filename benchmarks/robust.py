@@ -34,8 +34,8 @@ from rich.table import Table
 from sourdine.adaptive.attacks.f2 import CLIMB, probe
 from sourdine.adaptive.robust import Robust, certified_steps
 from sourdine.adaptive.sketches.ams import AmsSketch
-from sourdine.lab.experiments.stemmer.copies import Bank
 from sourdine.noise import SeededSource
+from sourdine_lab.experiments.stemmer.copies import Bank
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 from record import OUT, Beside, read
-from sourdine.lab.look import colour
 from sourdine.look.figures import GREY, INK, RULE, canvas
+from sourdine_lab.look import colour
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

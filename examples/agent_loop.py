@@ -25,18 +25,18 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from sourdine.adaptive.attacks.holdouts import MIXED, NO_GAINS, agent_loop
-from sourdine.adaptive.game.judges import Guarded, Scored
 from sourdine.adaptive.holdout import GuardedHoldout
 from sourdine.look.figures import BLUE, GREY, INK, PALE, RED, canvas
 from sourdine.look.numbers import shown
+from sourdine_lab.attacks.holdouts import MIXED, NO_GAINS, agent_loop
+from sourdine_lab.game.judges import Guarded, Scored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
-    from sourdine.adaptive.attacks.holdouts import AgentRun
+    from sourdine_lab.attacks.holdouts import AgentRun
 
 PICTURE = Path(__file__).parent / "out" / "agent_loop.png"
 N, PROPOSALS, EVERY = 2000, 500, 25

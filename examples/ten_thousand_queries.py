@@ -17,12 +17,12 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from sourdine.adaptive.answering import widths
-from sourdine.adaptive.game import Exchange, Overfitting, Transcript
-from sourdine.adaptive.samples import iid
 from sourdine.adaptive.server import QueryServer, report
 from sourdine.look.figures import BLUE, GREY, INK, PALE, RED, RULE, canvas, gaps
 from sourdine.look.numbers import shown
+from sourdine_lab.answering import widths
+from sourdine_lab.game import Exchange, Overfitting, Transcript
+from sourdine_lab.samples import iid
 
 if TYPE_CHECKING:
     from sourdine.adaptive.answers import Answer

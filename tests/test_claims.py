@@ -7,17 +7,19 @@ from pathlib import Path
 
 from sourdine.mechanisms import registered
 
-TESTS = Path(__file__).parent
-SOURCE = TESTS.parent / "src" / "sourdine"
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "sourdine"
+LAB = ROOT / "lab" / "src" / "sourdine_lab"
 NAMED = re.compile(r"``(test_\w+)(?:\[([\w-]+)\])?``")
 
 
 def test_every_named_test_exists():
-    written = "\n".join(p.read_text() for p in TESTS.rglob("test_*.py"))
-    defined = set(re.findall(r"def (test_\w+)", written))
-    claims = {name for p in SOURCE.rglob("*.py") for name, _ in NAMED.findall(p.read_text())}
-    assert claims, "docstrings name tests"
-    assert claims <= defined, f"named but not there: {sorted(claims - defined)}"
+    for source, folders in ((SOURCE, ["tests"]), (LAB, ["tests", "lab/tests"])):
+        files = (p for folder in folders for p in (ROOT / folder).rglob("test_*.py"))
+        defined = {name for p in files for name in re.findall(r"def (test_\w+)", p.read_text())}
+        claims = {name for p in source.rglob("*.py") for name, _ in NAMED.findall(p.read_text())}
+        assert claims, "docstrings name tests"
+        assert claims <= defined, f"named but not there: {sorted(claims - defined)}"
 
 
 def test_every_named_specimen_is_registered():

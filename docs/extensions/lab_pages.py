@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from citations import CITATIONS
 from docutils import nodes
-from sources import code_page
+from sources import HOME, code_page, page_of
 from sphinx.util.docutils import SphinxDirective
 
-import sourdine
-from sourdine.lab.page import DOCUMENTS, document
-from sourdine.lab.registry import all_experiments
+import sourdine_lab
+from sourdine_lab.page import DOCUMENTS, document
+from sourdine_lab.registry import all_experiments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from citations import Citation
     from sphinx.application import Sphinx
 
-    from sourdine.lab.experiment import Experiment
+    from sourdine_lab.experiment import Experiment
 
-SOURCE = Path(sourdine.__file__).parent
+SOURCE = Path(sourdine_lab.__file__).parent
 
 
 class LabDirective(SphinxDirective):
@@ -167,7 +167,7 @@ def _counted(claims: list[dict[str, Any]]) -> str:
 
 def _claim(claim: dict[str, Any]) -> nodes.row:
     name, verdict = claim["id"], claim["verdict"]
-    path, _, line = claim["where"].removeprefix("src/sourdine/").partition(":")
+    path, _, line = claim["where"].removeprefix(HOME).partition(":")
     cells = (
         [nodes.paragraph("", "", nodes.inline("", name, ids=[_anchor(name)]))],
         [nodes.paragraph("", "", nodes.inline("", verdict, classes=[verdict]))],
@@ -226,10 +226,10 @@ def _module(experiment: Experiment) -> str:
 
 def _code_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Yield the source of every experiment and of every claim as a page."""
-    folders = (SOURCE / "lab" / "experiments", SOURCE / "lab" / "claims")
+    folders = (SOURCE / "experiments", SOURCE / "claims")
     for file in sorted(f for folder in folders for f in folder.rglob("*.py")):
         path = file.relative_to(SOURCE).as_posix()
-        yield code_page(app, file, f"lab/code/{path.removesuffix('.py')}", f"src/sourdine/{path}")
+        yield code_page(app, file, page_of(f"{HOME}{path}"), f"{HOME}{path}")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

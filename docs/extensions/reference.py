@@ -24,6 +24,7 @@ from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.docutils import SphinxDirective
 
 import sourdine
+import sourdine_lab
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
+PACKAGES = (sourdine, sourdine_lab)
 UNLINKED = ("Number",)
 """In an annotation the type of an exact parameter, not the column of a table."""
 
@@ -38,14 +40,14 @@ UNLINKED = ("Number",)
 def rooms() -> Iterator[str]:
     """Yield the modules that offer names: packages, what they list, and the lab's modules."""
     yield "sourdine"
-    for found in walk_packages(sourdine.__path__, "sourdine."):
-        module = import_module(found.name)
-        parent, _, last = found.name.rpartition(".")
+    for name in _modules():
+        module = import_module(name)
+        parent, _, last = name.rpartition(".")
         above = import_module(parent)
         listed = last in getattr(above, "__all__", ()) and getattr(above, last) is module
-        ground = parent in ("sourdine", "sourdine.lab", "sourdine.lab.claims")
-        if hasattr(module, "__all__") and (found.ispkg or listed or ground):
-            yield found.name
+        ground = parent in ("sourdine", "sourdine_lab", "sourdine_lab.claims")
+        if hasattr(module, "__all__") and (hasattr(module, "__path__") or listed or ground):
+            yield name
 
 
 @cache
@@ -101,7 +103,7 @@ def _members(kind: type) -> list[str]:
     """Return what a class and its bases in Sourdine offer and explain, in the order of writing."""
     found: dict[str, None] = {}
     for base in kind.__mro__:
-        if base.__module__.partition(".")[0] == "sourdine":
+        if base.__module__.partition(".")[0] in {package.__name__ for package in PACKAGES}:
             docs = ModuleAnalyzer.for_module(base.__module__).find_attr_docs()
             told = {name for owner, name in docs if owner == base.__qualname__}
             found |= {
@@ -128,7 +130,8 @@ def _told(path: str) -> list[str]:
 
 
 def _modules() -> Iterator[str]:
-    return (m.name for m in walk_packages(sourdine.__path__, "sourdine."))
+    for package in PACKAGES:
+        yield from (m.name for m in walk_packages(package.__path__, f"{package.__name__}."))
 
 
 def _plain_references(*told: Any) -> None:  # noqa: ANN401 - what autodoc tells, lines last

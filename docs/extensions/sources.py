@@ -34,8 +34,10 @@ SHOWN = {
     "": "text",
 }
 """Files that are shown, by their ending; others are downloads."""
-LAB = ("src/sourdine/lab/experiments/", "src/sourdine/lab/claims/")
+HOME = "lab/src/sourdine_lab/"
+LAB = (f"{HOME}experiments/", f"{HOME}claims/")
 """Code that has its pages beside the lab's."""
+SOURCES = ("src/", "lab/src/")
 LINKED = "files"
 """Where the environment keeps which files a page links to."""
 BACK = re.compile(r'(id="([^"]+)">\n)<a class="viewcode-back"[^>]*>([^<]*)</a>')
@@ -61,9 +63,11 @@ def page_of(path: str) -> str:
     'files/CONTRIBUTING.md'
     """
     if path.startswith(LAB):
-        return f"lab/code/{path.removeprefix('src/sourdine/').removesuffix('.py')}"
-    if path.startswith("src/") and path.endswith(".py"):
-        return f"_modules/{path.removeprefix('src/').removesuffix('.py').removesuffix('/__init__')}"
+        return f"lab/code/{path.removeprefix(HOME).removesuffix('.py')}"
+    for source in SOURCES:
+        if path.startswith(source) and path.endswith(".py"):
+            module = path.removeprefix(source).removesuffix(".py")
+            return f"_modules/{module.removesuffix('/__init__')}"
     return f"files/{path}"
 
 

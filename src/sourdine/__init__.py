@@ -16,14 +16,12 @@ The rooms, ground floor first; each imports only those before it:
 ``question``     parameters declared once, and read once in every face
 ``mechanisms``   the primitives, each with four faces: release, law, guarantee, error
 ``audit``        claims checked by machine
-``bounds``       theorems on accuracy, as functions
 ``central``      means, histograms, quantiles: what a person publishes
 ``local``        answers randomised before they leave a person's hands: surveys, tables, densities
 ``adaptive``     answers that stay true when the next question depends on the last one
 ``questions``    every question by name: schema, reader, faces
 ``plan``         what an answer will cost, before paying
 ``session``      one budget for many answers, with a ledger
-``lab``          every figure of the sources redrawn, every claim judged
 ===============  ==============================================================================
 """
 
@@ -45,11 +43,9 @@ if TYPE_CHECKING:
     from sourdine import (
         adaptive,
         audit,
-        bounds,
         central,
         data,
         exact,
-        lab,
         laws,
         local,
         mechanisms,
@@ -79,7 +75,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _ROOMS = (
-    "adaptive", "audit", "bounds", "central", "data", "exact", "lab", "laws", "local",
+    "adaptive", "audit", "central", "data", "exact", "laws", "local",
     "mechanisms", "noise", "plan", "privacy", "questions", "session", "tally",
 )  # fmt: skip
 _STATISTICS = (
@@ -111,13 +107,11 @@ __all__ = [
     "adaptive",
     "ask",
     "audit",
-    "bounds",
     "central",
     "count",
     "data",
     "exact",
     "histogram",
-    "lab",
     "laws",
     "local",
     "mean",

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from sourdine.adaptive.ledger import Blocks, Iid, Markov, TranscriptLedger
-from sourdine.adaptive.samples import blocks, iid
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "adversaries.py"
 RUNS = 24
@@ -97,7 +96,7 @@ def test_verdicts_can_be_bad(adversaries):
 def test_plays_are_what_they_say(adversaries):
     """Averages and truths are those of real queries over the rows and the law."""
     rng = np.random.default_rng(3)
-    rows = iid(adversaries.LAW, 3000, rng=rng)
+    rows = adversaries.independent(3000, rng)
     for name, attack in adversaries.ATTACKS.items():
         play = attack(rows, 50, np.random.default_rng(4))
         assert len(play.averages) == len(play.truths) == 51, name
@@ -112,7 +111,7 @@ def test_plays_are_what_they_say(adversaries):
 
 
 def test_hill_climbing_keeps_what_is_better(adversaries):
-    rows = iid(adversaries.LAW, 3000, rng=np.random.default_rng(5))
+    rows = adversaries.independent(3000, np.random.default_rng(5))
     play = adversaries.hill_climbing(rows, 80, np.random.default_rng(6))
     gaps, best = play.averages - play.truths, None
     for gap, kept in zip(gaps[:-1], play.answers, strict=True):
@@ -130,4 +129,4 @@ def test_rows_are_as_declared(adversaries):
         again = np.mean(rows[1:] == rows[:-1])
         expected = {"independent": 0, "lazy walk": 0.5, "tenfold": 0.9}[kind.name]
         assert again == pytest.approx(expected, abs=0.03)
-    assert len(blocks(adversaries.LAW, 100, size=10, rng=rng)) == 100
+    assert len(adversaries.tenfold(100, rng)) == 100

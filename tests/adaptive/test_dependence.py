@@ -10,10 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourdine.adaptive.ledger import Blocks, Custom, Iid, Markov, TranscriptLedger
+from sourdine.adaptive.ledger import (
+    Blocks,
+    Custom,
+    Iid,
+    Markov,
+    TranscriptLedger,
+    second_eigenvalue,
+    stationary,
+)
 from sourdine.adaptive.ledger.dependence import chernoff, dependence_of
 from sourdine.adaptive.queries import average, values_of, vector_of
-from sourdine.adaptive.samples import lazy_matrix, second_eigenvalue, stationary
 from sourdine.errors import ParameterError, ParameterTypeError
 
 NATS = (0.01, 0.3, 1.0, 2.0, 3.0, 6.0, 12.0)
@@ -80,6 +87,11 @@ def law_of_average(matrix, query, n):
         counts = moved * (1 - one)
         counts[1:] += (moved * one)[:-1]
     return counts.sum(axis=1), float((asked @ start).mean())
+
+
+def lazy_matrix(law, stay):
+    """Stay with that probability, else follow the law."""
+    return stay * np.eye(len(law)) + (1 - stay) * np.asarray(law)
 
 
 def random_chain(rng, states):

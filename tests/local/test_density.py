@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -262,3 +264,30 @@ def test_auto_chooses_by_public_numbers():
     assert best_protocol((0, 1), 9, 10**9).bins == (256, 64, 16)
     with pytest.raises(ParameterTypeError, match="n must be a whole number"):
         best_protocol((0, 1), 1, 1.5)
+
+
+WITHOUT_PYWAVELETS = """
+import sys
+sys.modules["pywt"] = None
+import sourdine as sd
+from sourdine.look.figures import MissingExtraError
+for method in ("histogram", "square-wave"):
+    assert sd.local.density([0.2, 0.4], (0, 1), 1, method=method).integral(0, 1) > 0.99
+assert sd.local.density([0.2, 0.4], (0, 1), 1, loss="w1").integral(0, 1) > 0.99
+for method in ("auto", "shrinkage", "one-bit", "dubois"):
+    try:
+        sd.local.density(iter(()), (0, 1), 1, method=method)
+    except MissingExtraError as error:
+        print(error)
+"""
+
+
+def test_without_pywavelets_the_error_says_what_to_install():
+    """Before any data is read; methods without wavelets do without it."""
+    command = [sys.executable, "-c", WITHOUT_PYWAVELETS]
+    told = subprocess.check_output(command, text=True).splitlines()  # noqa: S603
+    assert len(told) == 4
+    assert set(told) == {
+        "PyWavelets must be installed for densities by wavelets, got none. "
+        "Type pip install 'sourdine[density]', or method='square-wave'."
+    }

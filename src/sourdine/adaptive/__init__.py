@@ -10,19 +10,12 @@ questions to one sample, `advise` for sketches and counters that outsiders can s
 ``robust``          many copies, a private median, switching, laziness: algorithms made robust
 ``sketches``        second moments and distinct counts that outsiders cannot steer
 ``graphs``          the min-cut of a changing graph
-``one_from_many``   why naming an element needs memory for all of them
-``game``            the game of adaptive questions, analysts who play it
-``samples``         samples with and without dependence, and those that no answer suits
-``answering``       other ways to answer, to compare with, and what is proved of each
-``amplification``   what sampling does to a promise: as printed, and as it is
 ``attacks``         what breaks the plain versions of all these
 ==================  ===============================================================================
 """
 
-from sourdine.adaptive import amplification, attacks, one_from_many, samples
-from sourdine.adaptive.answering import MedianMechanism, Thresholdout
+from sourdine.adaptive import attacks
 from sourdine.adaptive.answers import Answer, Certificate
-from sourdine.adaptive.game import AdaptiveGame, Transcript
 from sourdine.adaptive.graphs import ExactMinCut, RobustMinCut, SkeletonMinCut, lazy_mincut
 from sourdine.adaptive.holdout import (
     GuardCallback,
@@ -31,13 +24,13 @@ from sourdine.adaptive.holdout import (
     Verdict,
     guarded_scorer,
 )
+from sourdine.adaptive.information import privacy_to_validity
 from sourdine.adaptive.ledger import Blocks, Custom, Iid, Markov, TranscriptLedger
 from sourdine.adaptive.robust import Lazy, Robust, advise
 from sourdine.adaptive.server import QueryServer
 from sourdine.adaptive.sketches import AmsSketch, Keyed, RobustF2
 
 __all__ = [
-    "AdaptiveGame",
     "AmsSketch",
     "Answer",
     "Blocks",
@@ -51,21 +44,16 @@ __all__ = [
     "Lazy",
     "Leaderboard",
     "Markov",
-    "MedianMechanism",
     "QueryServer",
     "Robust",
     "RobustF2",
     "RobustMinCut",
     "SkeletonMinCut",
-    "Thresholdout",
-    "Transcript",
     "TranscriptLedger",
     "Verdict",
     "advise",
-    "amplification",
     "attacks",
     "guarded_scorer",
     "lazy_mincut",
-    "one_from_many",
-    "samples",
+    "privacy_to_validity",
 ]

@@ -42,11 +42,9 @@ from sourdine.exact import at_least, integer, number
 from sourdine.privacy import SUBSTITUTE, Concentrated, Guarantee
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sourdine.exact.parameters import Number
 
-__all__ = ["informed_width", "least", "likely_loss", "noise_tail", "privacy_to_validity"]
+__all__ = ["informed_width", "likely_loss", "privacy_to_validity"]
 
 STEPS = 60
 
@@ -77,13 +75,6 @@ def informed_width(nats: float, n: int, beta: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if told(middle) < goal else (low, middle)
     return sqrt((high + log(2)) / (2 * n))
-
-
-def noise_tail(sigma: float, k: int, beta: float) -> float:
-    """Return what none of k Gaussian draws passes, either way, but for a chance of beta."""
-    from scipy.special import ndtri  # noqa: PLC0415 - costs time to import, needed here only
-
-    return -sigma * float(ndtri(beta / (2 * k)))
 
 
 def privacy_to_validity(
@@ -157,28 +148,3 @@ def _wrong_relation(name: str) -> ParameterError:
     return ParameterError(
         f"told must be for one record replaced, got {name}. Type told.under('substitute')."
     )
-
-
-def least(function: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
-    """Return where a function that falls and then rises is least, on a log scale, and its value.
-
-    Examples
-    --------
-    >>> at, value = least(lambda x: x + 1 / x, 1e-3, 1e3)
-    >>> round(at, 6), round(value, 6)
-    (1.0, 2.0)
-    """
-    ratio = (sqrt(5) - 1) / 2
-    a, b = log(low), log(high)
-    left, right = b - ratio * (b - a), a + ratio * (b - a)
-    at_left, at_right = function(exp(left)), function(exp(right))
-    for _ in range(STEPS):
-        if at_left <= at_right:
-            b, right, at_right = right, left, at_left
-            left = b - ratio * (b - a)
-            at_left = function(exp(left))
-        else:
-            a, left, at_left = left, right, at_right
-            right = a + ratio * (b - a)
-            at_right = function(exp(right))
-    return (exp(left), at_left) if at_left <= at_right else (exp(right), at_right)

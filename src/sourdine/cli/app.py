@@ -11,7 +11,7 @@ import typer
 from sourdine import __version__
 from sourdine.cli.commands import add_local, add_plans, add_statistics
 from sourdine.cli.guard import guard
-from sourdine.cli.lab import lab
+from sourdine.cli.plugins import add_plugins
 from sourdine.cli.streams import complain, give_up
 from sourdine.cli.wording import speaks_shell
 from sourdine.errors import BudgetExceededError, SourdineError
@@ -39,7 +39,6 @@ add_local(app)
 add_plans(plan)
 app.add_typer(plan, name="plan")
 app.add_typer(guard, name="guard")
-app.add_typer(lab, name="lab")
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback
@@ -95,6 +94,7 @@ def demo(
     run(out)
 
 
+add_plugins(app)
 speaks_shell(app)
 
 

@@ -3,6 +3,6 @@
 An attack that fails proves nothing. What is proved is what a ``certificate()`` says.
 """
 
-from sourdine.adaptive.attacks import distinct, f2, graphs, holdouts, samplers
+from sourdine.adaptive.attacks import distinct, f2, graphs
 
-__all__ = ["distinct", "f2", "graphs", "holdouts", "samplers"]
+__all__ = ["distinct", "f2", "graphs"]

@@ -1,5 +1,6 @@
 """Every answer about a sample costs bits, and bits cost width."""
 
+from sourdine.adaptive.ledger.chains import second_eigenvalue, stationary
 from sourdine.adaptive.ledger.codes import Spent, kt_bits
 from sourdine.adaptive.ledger.dependence import Blocks, Custom, Dependence, Iid, Markov
 from sourdine.adaptive.ledger.ledger import LEDGER_TABLES, Remaining, TranscriptLedger
@@ -18,4 +19,6 @@ __all__ = [
     "TranscriptLedger",
     "Turn",
     "kt_bits",
+    "second_eigenvalue",
+    "stationary",
 ]

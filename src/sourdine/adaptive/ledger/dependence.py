@@ -107,7 +107,7 @@ class Markov(Dependence):
     .. math:: w = \sqrt{\frac{1 + \lambda}{1 - \lambda}\cdot\frac{t + \ln 2}{2n}}
 
     for :math:`\lambda` the norm of the chain's operator on functions of mean zero, one minus its
-    absolute spectral gap [2]_; `sourdine.adaptive.samples.second_eigenvalue` computes it. For
+    absolute spectral gap [2]_; `second_eigenvalue` computes it from the chain's matrix. For
     reversible chains it is the largest absolute value of the other eigenvalues. Where one and the
     same question is asked of every row their largest value, or 0, would do [1]_; predictions differ
     from row to row, and undo an alternation that helps (``test_alternation_can_be_undone``). The
@@ -138,7 +138,7 @@ class Markov(Dependence):
         if not 0 <= value < 1:
             raise ParameterError(
                 f"eigenvalue must be 0 or more and below 1, got {self.eigenvalue}. Type one minus "
-                "the absolute spectral gap, as Markov(0.5); samples.second_eigenvalue(matrix)."
+                "the absolute spectral gap, as Markov(0.5), or Markov(second_eigenvalue(matrix))."
             )
         object.__setattr__(self, "eigenvalue", value)
         object.__setattr__(self, "inflation", float((1 + value) / (1 - value)))

@@ -110,7 +110,8 @@ class Bins(DensityProtocol):
                 f"Type reading='mixture'."
             )
         settle(self, bins=bins, weights=weights)
-        _ = Shrunk(self.wavelet, 1.0)(np.full((1, 4), 0.25), np.eye(4))  # refuses early
+        if self.reading != "histogram":
+            _ = Shrunk(self.wavelet, 1.0)(np.full((1, 4), 0.25), np.eye(4))  # refuses early
 
     @cached_property
     def oracles(self) -> tuple[UnaryEncoding, ...]:

@@ -18,8 +18,11 @@ import numpy as np
 
 from sourdine.errors import ParameterError
 from sourdine.exact import integer
+from sourdine.look.figures import MissingExtraError
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from numpy.typing import NDArray
 
 __all__ = ["UNIT", "Basis", "Level", "Wavelet"]
@@ -78,8 +81,7 @@ class Wavelet:
     name: str
 
     def __post_init__(self) -> None:
-        import pywt  # noqa: PLC0415 - loaded late
-
+        pywt = _pywt()
         known = isinstance(self.name, str) and self.name in pywt.wavelist(kind="discrete")
         fits = known and self.name != "dmey" and pywt.Wavelet(self.name).orthogonal
         if not fits or pywt.Wavelet(self.name).rec_len > LONGEST:
@@ -91,9 +93,7 @@ class Wavelet:
     @cached_property
     def filters(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The filters h and g."""
-        import pywt  # noqa: PLC0415 - loaded late
-
-        wavelet = pywt.Wavelet(self.name)
+        wavelet = _pywt().Wavelet(self.name)
         return np.array(wavelet.rec_lo), np.array(wavelet.rec_hi)
 
     @property
@@ -104,9 +104,7 @@ class Wavelet:
     @property
     def moments(self) -> int:
         """The number of vanishing moments, the paper's N."""
-        import pywt  # noqa: PLC0415 - loaded late
-
-        return int(pywt.Wavelet(self.name).vanishing_moments_psi)
+        return int(_pywt().Wavelet(self.name).vanishing_moments_psi)
 
     @property
     def touching(self) -> int:
@@ -124,6 +122,18 @@ class Wavelet:
     def peak(self, kind: str) -> float:
         """Return the largest absolute value on a grid of 2**-12, the paper's sup norm."""
         return float(np.abs(self.values(kind, 12)).max())
+
+
+def _pywt() -> ModuleType:
+    """Return PyWavelets, an extra."""
+    try:
+        import pywt  # noqa: PLC0415 - loaded late
+    except ImportError as error:
+        raise MissingExtraError(
+            "PyWavelets must be installed for densities by wavelets, got none. "
+            "Type pip install 'sourdine[density]', or method='square-wave'."
+        ) from error
+    return pywt  # type: ignore[no-any-return]
 
 
 @lru_cache(32)

@@ -1,0 +1,22 @@
+"""The lab: every figure of the documents redrawn, every claim judged by what is computed.
+
+It stands beside the library and knows it from outside. What the documents print, what is only
+compared with, and the games that show why, live here:
+
+=================  ================================================================================
+``experiments``    one module a figure: question, parameters, computation, picture
+``claims``         one row a claim: what is printed and what stands instead, run by one check
+``experiment``     what an experiment is; its parts, each with chance of its own
+``registry``       finds the experiments; ``runner`` computes them on all cores, resumably
+``look``           one palette, one colour a method, lines named at their ends
+``page``           one page with every figure and every claim, that needs no network
+``command``        ``sourdine lab``
+``bounds``         the documents' theorems on accuracy, as printed and as they hold
+``amplification``  what sampling does to a promise: as printed, and as it is
+``game``           the game of adaptive questions, analysts who play it
+``samples``        samples with and without dependence, and those that no answer suits
+``answering``      other ways to answer, to compare with, and what is proved of each
+``one_from_many``  why naming an element needs memory for all of them
+``attacks``        what breaks plain answers and plain samplers
+=================  ================================================================================
+"""

@@ -1,0 +1,249 @@
+"""``sourdine lab``: figures of the documents redrawn, claims judged."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sourdine.cli.streams import complain
+from sourdine.errors import ParameterError, SourdineError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from sourdine_lab.claims.claim import Claim, Judged
+    from sourdine_lab.experiment import Experiment
+    from sourdine_lab.page import Shown
+    from sourdine_lab.runner import Runner
+
+__all__ = ["lab"]
+
+lab = typer.Typer(
+    no_args_is_help=True,
+    help="Every figure of the documents behind Sourdine, redrawn; every claim, judged.\n\n"
+    "Rows are named by a letter and a number: C Canesse 2022, A Audibert 2024, L Couchot 2023, "
+    "W Dubois, Butucea, Kroll and Saumard 2019, S Stemmer's lecture 9.",
+    epilog="Begin here:\n\n$ sourdine lab list\n\n$ sourdine lab run canesse-4 --quick\n\n"
+    "$ sourdine lab claims",
+)
+
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FOLDER",
+        help="Where results go: lab-report, or lab-report-quick, if left out.",
+    ),
+]
+Quick = Annotated[bool, typer.Option("--quick", help="Settings that take seconds.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="NUMBER", help="The seed of all chance.")]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", metavar="NUMBER", min=1, help="Processes; one a core if left out."),
+]
+
+
+@lab.command(name="list")
+def list_all() -> None:
+    """Show all experiments."""
+    from rich.console import Console  # noqa: PLC0415 - commands load what they need
+
+    from sourdine.cli.output import print_words  # noqa: PLC0415
+    from sourdine_lab.registry import all_experiments  # noqa: PLC0415
+
+    rows = [(e.name, " ".join(e.ids), e.title) for e in all_experiments().values()]
+    print_words(Console(), ("experiment", "rows", "what it shows"), rows)
+
+
+@lab.command()
+def run(
+    names: Annotated[list[str], typer.Argument(metavar="NAMES", help="Experiments, or rows.")],
+    *,
+    quick: Quick = False,
+    out: Out = None,
+    seed: Seed = 1,
+    workers: Workers = None,
+) -> None:
+    """Run some experiments, by name or by row (C11, A9), and draw their figures: run.html.
+
+    Of a row the claims are judged too. What was computed before is not computed again.
+    """
+    from sourdine_lab.claims import verdicts  # noqa: PLC0415 - commands load what they need
+    from sourdine_lab.registry import chosen  # noqa: PLC0415
+
+    experiments = chosen(names, rows=verdicts.ROWS)
+    rows = {name.upper() for name in names} & set(verdicts.ROWS)
+    claims = verdicts.chosen(rows) if rows else []
+    folder = _written(experiments, claims, "run", out, quick=quick, seed=seed, workers=workers)
+    for row in sorted(rows - {row for e in experiments for row in e.ids}):
+        typer.echo(f"No figure shows {row}; its claims are in {folder / 'run.html'}.")
+
+
+@lab.command(name="all")
+def run_all(
+    *, quick: Quick = False, out: Out = None, seed: Seed = 1, workers: Workers = None
+) -> None:
+    """Run all experiments, judge all claims, and write one page: lab.html.
+
+    Stopped, it goes on where it was: figures in parts, claims from the first.
+    """
+    from sourdine_lab.claims import verdicts  # noqa: PLC0415 - commands load what they need
+    from sourdine_lab.registry import all_experiments  # noqa: PLC0415
+
+    experiments, claims = list(all_experiments().values()), verdicts.chosen([])
+    _written(experiments, claims, "lab", out, quick=quick, seed=seed, workers=workers)
+
+
+@lab.command()
+def claims(
+    rows: Annotated[
+        list[str] | None, typer.Argument(metavar="ROWS", help="As C5; all if left out.")
+    ] = None,
+    *,
+    record: Annotated[
+        bool, typer.Option("--record", help="Record the verdicts, for later runs to compare with.")
+    ] = False,
+    workers: Workers = None,
+) -> None:
+    """Judge the claims of the documents by what is computed.
+
+    Exits with status 1 if a verdict is not the recorded one, or if it does not change when the
+    printed and the other form of the claim are exchanged.
+    """
+    from rich.console import Console  # noqa: PLC0415 - commands load what they need
+
+    from sourdine.cli.output import print_words  # noqa: PLC0415
+    from sourdine_lab.claims import verdicts  # noqa: PLC0415
+
+    with _bar() as bar:
+        judged = _judged(verdicts.chosen(rows or []), bar, workers)
+    if record:
+        verdicts.record(judged)
+    table = [
+        (j.claim.id, j.verdict.value, j.claim.statement, f"{j.words}\n{_short(j.where)}")
+        for j in judged
+    ]
+    heads = ("row", "verdict", "the document", "what decides, and where")
+    print_words(Console(), heads, table)
+    troubles = verdicts.troubles(judged)
+    for trouble in troubles:
+        typer.echo(trouble, err=True)
+    if troubles:
+        raise typer.Exit(1)
+
+
+def _short(where: str) -> str:
+    return where.removeprefix("lab/src/sourdine_lab/")
+
+
+def _written(  # noqa: PLR0913 - what, where and how
+    experiments: list[Experiment],
+    claims: list[Claim[Any]],
+    name: str,
+    out: Path | None,
+    *,
+    quick: bool,
+    seed: int,
+    workers: int | None,
+) -> Path:
+    """Run, judge and write a page of that name; return the folder."""
+    from json import dumps  # noqa: PLC0415 - commands load what they need
+
+    from sourdine_lab.page import page  # noqa: PLC0415
+    from sourdine_lab.runner import Runner  # noqa: PLC0415
+
+    folder = _folder(out or Path("lab-report-quick" if quick else "lab-report"))
+    runner = Runner(folder / "parts", quick=quick, seed=seed, workers=workers)
+    try:
+        with _bar() as bar:
+            shown = _drawn(experiments, runner, folder, bar) if experiments else []
+            judged = _judged(claims, bar, workers) if claims else []
+    except KeyboardInterrupt:
+        complain("stopped. The same command goes on with what is missing.")
+        raise typer.Exit(130) from None
+    if name == "lab":
+        facts = [one.facts for one in judged]
+        text = dumps(facts, indent=1, ensure_ascii=False, allow_nan=False)
+        (folder / "claims.json").write_text(f"{text}\n", "utf-8")
+    path = folder / f"{name}.html"
+    path.write_text(page(shown, judged, quick=quick, seed=seed), "utf-8")
+    typer.echo(f"{_count(len(shown), 'figure')}, {_count(len(judged), 'claim')}: open {path}")
+    return folder
+
+
+def _folder(out: Path) -> Path:
+    """Return the folder, made and ready; refuse before anything is computed."""
+    needed = {"matplotlib": "matplotlib", "igraph": "igraph", "sklearn": "scikit-learn"}
+    missing = [name for module, name in needed.items() if find_spec(module) is None]
+    if missing:
+        raise SourdineError(
+            f"the lab needs {' and '.join(missing)}, which must be installed. "
+            "Type pip install sourdine-lab."
+        )
+    try:
+        for name in ("figures", "numbers"):
+            (out / name).mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=out):
+            return out
+    except OSError as error:
+        raise ParameterError(
+            f"--out must be a folder that can be written, got {str(out)!r}: {error.strerror}. "
+            "Type --out lab-report."
+        ) from None
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _drawn(
+    experiments: list[Experiment],
+    runner: Runner,
+    out: Path,
+    bar: Progress,
+) -> list[Shown]:
+    from sourdine_lab.page import Shown  # noqa: PLC0415 - commands load what they need
+
+    sizes = {e.name: len(e.split(quick=runner.quick, seed=runner.seed)) for e in experiments}
+    task = bar.add_task("figures", total=sum(sizes.values()))
+    there: dict[str, int] = {}
+
+    def done(experiment: Experiment, parts: int, _: int) -> None:
+        there[experiment.name] = parts
+        bar.update(task, description=experiment.name, completed=sum(there.values()))
+
+    shown = {}
+    for experiment, table in runner.run(experiments, done):
+        table.save(out / "numbers" / f"{experiment.name}.csv")
+        shown[experiment.name] = one = Shown(experiment, experiment.figure(table))
+        one.save(out / "figures")
+    bar.update(task, description="figures")
+    return [shown[e.name] for e in experiments]
+
+
+def _judged(claims: list[Claim[Any]], bar: Progress, workers: int | None) -> list[Judged]:
+    from sourdine_lab.claims import verdicts  # noqa: PLC0415 - commands load what they need
+
+    task = bar.add_task("claims", total=len(claims))
+    return verdicts.judge(claims, lambda _: bar.advance(task), workers=workers)
+
+
+def _bar() -> Progress:
+    from rich.console import Console  # noqa: PLC0415 - commands load what they need
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    words = TextColumn("{task.description:<24}")
+    return Progress(
+        words, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=Console(stderr=True)
+    )

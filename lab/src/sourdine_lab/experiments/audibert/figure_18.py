@@ -1,0 +1,82 @@
+"""Figures 18 to 20: the estimated mean against the number of possible answers."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine_lab import look
+from sourdine_lab.experiment import Experiment
+from sourdine_lab.experiments.audibert.grid_answers import (
+    FINE,
+    N_RECORDS,
+    answers,
+    chances,
+    records,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sourdine_lab.experiment import Part, Row, Settings
+    from sourdine_lab.table import Table
+
+
+def parts(settings: Settings) -> list[Settings]:
+    """One part: the same records for all three figures."""
+    return [settings]
+
+
+def compute(part: Part) -> Iterator[Row]:
+    """Yield one estimate for each number of answers, and the law's central 90 %."""
+    x, source = records(part.rng), part.source
+    centre = float(x.mean()) / FINE
+    sizes = np.unique(np.geomspace(10, part["largest"], part["sizes"]).astype(int)).tolist()
+    for epsilon, n in product((0.8, 3, 0.1), sizes):
+        below = np.cumsum(chances(centre, epsilon, n))
+        low, high = (int(below.searchsorted(p)) / n for p in (0.05, 0.95))
+        estimate = float(answers(x, epsilon, n, 1, source)[0])
+        yield {"epsilon": epsilon, "answers": n, "estimate": estimate, "low": low, "high": high,
+               "mean": centre}  # fmt: skip
+
+
+def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+    """Draw the estimates, a panel an epsilon."""
+    figure, axes = look.panels(3, width=11.0, height=3.8)
+    for number, one, (epsilon, rows) in zip((18, 19, 20), axes, table.by("epsilon"), strict=True):
+        n = rows["answers"]
+        look.stated(one, n, np.full(len(n), 0.5), "0.5")
+        pink = look.colour("exponential")
+        one.fill_between(n, rows["low"], rows["high"], color=pink, alpha=0.2, linewidth=0)
+        one.plot(n, rows["estimate"], ".", color=pink, markersize=3, label="_estimates")
+        look.band(one, n, rows["mean"], 0.0, method="truth", label="mean of X")
+        look.logarithmic(one, "x")
+        look.titled(
+            one, f"Figure {number}: ε = {epsilon:g}", x="possible answers N", y="estimated mean"
+        )
+    axes[0].set_ylim(0.44, 0.56)
+    for one in axes:
+        look.name_lines(one)
+    for one in axes[1:]:
+        one.set_ylabel("")
+    look.note(axes[0], "dots: one estimate each\nshade: 90 % of its law", 0.98)
+    return figure
+
+
+EXPERIMENT = Experiment(
+    name="audibert-18",
+    figures=("audibert-18", "audibert-19", "audibert-20"),
+    ids=("A12",),
+    title="A mean chosen among N answers, as N grows",
+    question="Where do the estimates go as the set of answers becomes finer?",
+    stated="'seems to converge quite quickly to 0.5', the quicker the larger epsilon. The law "
+    f"settles at a width of 2/(n epsilon) (n = {N_RECORDS}) around the mean of X, which the "
+    "report's utility does not look at; it does not shrink to a point",
+    parts=parts,
+    compute=compute,
+    draw=draw,
+    full={"largest": 20_000, "sizes": 260},
+    quick={"largest": 5_000, "sizes": 80},
+)

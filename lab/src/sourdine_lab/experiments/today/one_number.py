@@ -1,0 +1,150 @@
+"""A survey of one number: the error of the people's mean against epsilon, exactly."""
+
+from __future__ import annotations
+
+from math import exp, log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine_lab import look
+from sourdine_lab.experiment import Experiment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from sourdine_lab.experiment import Part, Row, Settings
+    from sourdine_lab.table import Table
+
+    Floats = NDArray[np.float64]
+
+PEOPLE, LAST = 10_000, 100
+LAPLACE, REDRAWN = "bounded Laplace, averaged", "staircase redrawn, averaged"
+COLOURS = {
+    LAPLACE: ("bounded laplace", False),
+    "bounded Laplace, corrected": ("bounded laplace", True),
+    REDRAWN: ("staircase", False),
+    "Duchi": ("duchi", False),
+    "piecewise": ("piecewise", False),
+    "hybrid": ("hybrid", False),
+    "square wave (Sourdine)": ("today", False),
+}
+"""The colour of each method, and whether its line is dashed."""
+
+
+def ages() -> Floats:
+    """Return the shares of the ages 0 to 100 among the people: a hump to the left."""
+    weights = np.exp(-(((np.arange(LAST + 1) - 35) / 22) ** 2))
+    return np.asarray(weights / weights.sum())
+
+
+def parts(settings: Settings) -> list[Settings]:
+    """One part for some neighbouring values of epsilon."""
+    epsilons = [round(float(e), 4) for e in np.geomspace(0.1, 10, settings["points"])]
+    return [{"epsilons": epsilons[i : i + 4]} for i in range(0, len(epsilons), 4)]
+
+
+def compute(part: Part) -> Iterator[Row]:
+    """Yield bias and standard deviation of each method's mean, from the laws of its reports.
+
+    The slides' staircase, redrawn until it falls inside, spends eps + ln(2 - e^(-eps/2)): its
+    level is chosen so that this is the epsilon of the others.
+    """
+    for epsilon in part["epsilons"]:
+        for method, make in _made(epsilon).items():
+            report, averaged = make()
+            bias, deviation = errors_of_mean(report, averaged=averaged)
+            yield {"epsilon": epsilon, "method": method, "people": PEOPLE, "bias": bias,
+                   "deviation": deviation, "error": float(np.hypot(bias, deviation))}  # fmt: skip
+
+
+def _made(epsilon: float) -> dict[str, Callable[[], tuple[Any, bool]]]:
+    """Return the randomiser of each method, and whether its reports are simply averaged."""
+    from sourdine.local.numeric import Duchi, Hybrid, piecewise, square_wave  # noqa: PLC0415
+    from sourdine.mechanisms import BoundedLaplace, BoundedStaircase  # noqa: PLC0415
+    from sourdine.mechanisms.mechanism import settle  # noqa: PLC0415
+
+    def redrawn() -> tuple[Any, bool]:
+        report = BoundedStaircase(epsilon=nominal(epsilon), last=LAST)
+        settle(report, form="truncated")
+        return report, True
+
+    laplace = BoundedLaplace(epsilon=epsilon, last=LAST)
+    return {
+        LAPLACE: lambda: (laplace, True),
+        "bounded Laplace, corrected": lambda: (laplace, False),
+        REDRAWN: redrawn,
+        "Duchi": lambda: (Duchi(epsilon=epsilon, last=LAST), False),
+        "piecewise": lambda: (piecewise(epsilon, LAST), False),
+        "hybrid": lambda: (Hybrid(epsilon=epsilon, last=LAST), False),
+        "square wave (Sourdine)": lambda: (square_wave(epsilon, LAST), False),
+    }
+
+
+def nominal(epsilon: float) -> float:
+    """Return the nominal level at which redrawing a staircase spends epsilon.
+
+    Examples
+    --------
+    >>> round(nominal(1.3318), 4)
+    1.0
+    """
+    low, high = 0.0, epsilon
+    for _ in range(60):
+        middle = (low + high) / 2
+        spent = middle + log(2 - exp(-middle / 2))
+        low, high = (middle, high) if spent < epsilon else (low, middle)
+    return low
+
+
+def errors_of_mean(report: Any, *, averaged: bool) -> tuple[float, float]:  # noqa: ANN401
+    """Return bias and standard deviation of the mean of the people's ages.
+
+    Between the channel's nodes the law of a report is a mixture of theirs, so moments are linear.
+    """
+    from sourdine.local.estimators.channel import channel  # noqa: PLC0415
+    from sourdine.local.estimators.means import scores_of_share  # noqa: PLC0415
+
+    way, share = channel(report), ages()
+    score = (
+        way.first.astype(float)
+        if averaged
+        else LAST * np.asarray(scores_of_share(report, PEOPLE)[0].g)
+    )
+    ticks = np.arange(LAST + 1)
+    mean, square = (np.interp(ticks, way.nodes, way.rows @ s) for s in (score, score**2))
+    variance = float(share @ (square - mean**2))
+    return float(share @ (mean - ticks)), (variance / PEOPLE) ** 0.5
+
+
+def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+    """Draw the error against epsilon."""
+    figure, (axes,) = look.panels(1, width=8.5, height=5.0)
+    for method, rows in table.by("method"):
+        colour, dashed = COLOURS[method]
+        look.band(axes, rows["epsilon"], rows["error"], method=colour, label=method, dashed=dashed)
+    look.logarithmic(axes)
+    look.titled(
+        axes, "Mean age of 10 000 people, each report ε-locally private",
+        x="ε", y="root mean square error, years",
+    )  # fmt: skip
+    look.name_lines(axes)
+    return figure
+
+
+EXPERIMENT = Experiment(
+    name="today-numbers",
+    ids=("L4", "L5", "L6"),
+    title="The mean of a number that everybody randomised",
+    question="What is lost by averaging noise that was redrawn until it fell inside the bounds?",
+    stated="bounded Laplace and the staircase are redrawn until they fall inside; no errors of "
+    "means are given",
+    parts=parts,
+    compute=compute,
+    draw=draw,
+    full={"points": 24},
+    quick={"points": 8},
+    figures=(),
+)

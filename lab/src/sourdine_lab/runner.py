@@ -1,0 +1,155 @@
+"""Runs experiments on all cores; parts that were computed before are not computed again."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sourdine import __version__
+from sourdine_lab.registry import all_experiments
+from sourdine_lab.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sourdine_lab.experiment import Experiment, Part, Row
+
+__all__ = ["Runner", "pool"]
+
+HERE = Path(__file__).parent / "experiments"
+USED = re.compile(r"sourdine_lab\.experiments\.(\w+)")
+
+
+@contextmanager
+def pool(workers: int | None = None) -> Iterator[ProcessPoolExecutor]:
+    """Yield processes for all cores; what still waits is dropped when something raises."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    processes = ProcessPoolExecutor(workers or os.cpu_count(), mp_context=get_context("spawn"))
+    try:
+        yield processes
+    finally:
+        processes.shutdown(cancel_futures=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Where results go, how thorough they are, and the seed of all chance.
+
+    Parameters
+    ----------
+    folder
+        Where the parts are kept. A part is computed again when its settings, the seed, the code of
+        its document's experiments or the version of the library is another.
+    quick
+        Settings that take seconds in place of the full ones.
+    seed
+        Recorded with every part.
+    workers
+        How many processes; as many as there are cores if left out.
+    """
+
+    folder: Path
+    quick: bool = False
+    seed: int = 1
+    workers: int | None = None
+
+    def run(
+        self, experiments: list[Experiment], done: Callable[[Experiment, int, int], None]
+    ) -> Iterator[tuple[Experiment, Table]]:
+        """Yield each experiment with its table as it is finished.
+
+        ``done`` is told, after each part, how many of how many are there.
+        """
+        for workers, group in (
+            (self.workers, [e for e in experiments if not e.alone]),
+            (1, [e for e in experiments if e.alone]),
+        ):
+            if group:
+                yield from self._run(group, done, workers)
+
+    def _run(
+        self,
+        experiments: list[Experiment],
+        done: Callable[[Experiment, int, int], None],
+        workers: int | None,
+    ) -> Iterator[tuple[Experiment, Table]]:
+        parts = {e.name: e.split(quick=self.quick, seed=self.seed) for e in experiments}
+        rows = {e.name: self._found(e, parts[e.name]) for e in experiments}
+        for experiment in experiments:
+            done(experiment, len(rows[experiment.name]), len(parts[experiment.name]))
+            if len(rows[experiment.name]) == len(parts[experiment.name]):
+                yield experiment, _together(rows[experiment.name])
+        waiting: dict[Future[list[Row]], tuple[Experiment, int]] = {}
+        with pool(workers) as processes:
+            for experiment in experiments:
+                for i, part in enumerate(parts[experiment.name]):
+                    if i not in rows[experiment.name]:
+                        future = processes.submit(_compute, experiment.name, part)
+                        waiting[future] = (experiment, i)
+            while waiting:
+                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                    experiment, i = waiting.pop(future)
+                    name, total = experiment.name, len(parts[experiment.name])
+                    rows[name][i] = future.result()
+                    self._keep(experiment, parts[name][i], rows[name][i])
+                    done(experiment, len(rows[name]), total)
+                    if len(rows[name]) == total:
+                        yield experiment, _together(rows[name])
+
+    def _found(self, experiment: Experiment, parts: list[Part]) -> dict[int, list[Row]]:
+        paths = ((i, self._kept(experiment, part)) for i, part in enumerate(parts))
+        return {i: json.loads(p.read_text("utf-8"))["rows"] for i, p in paths if p.exists()}
+
+    def _kept(self, experiment: Experiment, part: Part) -> Path:
+        """Return where the rows of a part are, under a name that changes with its code."""
+        code = _code(Path(inspect.getfile(experiment.compute)).parent)
+        name = blake2b(f"{__version__}{code}{part.key}".encode(), digest_size=12).hexdigest()
+        return self.folder / experiment.name / f"{name}.json"
+
+    def _keep(self, experiment: Experiment, part: Part, rows: list[Row]) -> None:
+        path = self._kept(experiment, part)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        facts = {"settings": dict(part.settings), "seed": part.seed, "key": part.key, "rows": rows}
+        fresh = path.with_suffix(".new")
+        fresh.write_text(json.dumps(facts), "utf-8")
+        fresh.replace(path)
+
+
+@cache
+def _code(folder: Path) -> str:
+    """Return all that is written beside an experiment, and beside those it takes something from."""
+    texts: dict[Path, str] = {}
+    waiting = {folder}
+    while waiting:
+        place = waiting.pop()
+        texts[place] = "".join(path.read_text("utf-8") for path in sorted(place.glob("*.py")))
+        used = {HERE / name for name in USED.findall(texts[place])}
+        waiting |= used - set(texts)
+    return "".join(texts[place] for place in sorted(texts))
+
+
+def _compute(name: str, part: Part) -> list[Row]:
+    return [
+        {column: _plain(value) for column, value in row.items()}
+        for row in all_experiments()[name].compute(part)
+    ]
+
+
+def _plain(value: float | str) -> float | int | str:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _together(rows: dict[int, list[Row]]) -> Table:
+    return Table([row for i in sorted(rows) for row in rows[i]])

@@ -1,0 +1,252 @@
+"""Audibert 2024, figures 11 to 24 and rows A8 to A17."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import exp, log2, sinh
+
+import numpy as np
+import pytest
+
+from sourdine.audit import worst_case
+from sourdine.central.bernoulli import BernoulliMean
+from sourdine.noise import SeededSource
+from sourdine_lab.claims.audibert import bernoulli, grid_mean, lower_bound, many_risks, recursive
+from sourdine_lab.claims.audibert import proportion_laws as laws
+from sourdine_lab.claims.audibert.joint_passes import all_tuples, passes
+from sourdine_lab.claims.audibert.recursive_density import _log_density, quartiles_loss
+from sourdine_lab.claims.verdicts import all_claims
+from sourdine_lab.experiment import Part
+from sourdine_lab.experiments.audibert import (
+    figure_11,
+    figure_12,
+    figure_13,
+    figure_14,
+    figure_18,
+    figure_21,
+    figure_22,
+    figure_24,
+)
+from sourdine_lab.experiments.audibert.grid_answers import FINE, answers, chances
+from sourdine_lab.experiments.audibert.many_quantiles import AS_DRAWN
+from sourdine_lab.experiments.audibert.recexp_unscaled import RecExpUnscaled
+from sourdine_lab.table import Table
+
+EXPECTED = {
+    "A8": "confirmed", "A8b": "confirmed", "A8c": "refuted", "A9": "confirmed", "A9b": "confirmed",
+    "A10": "corrected", "A10b": "corrected", "A10c": "confirmed", "A10d": "corrected",
+    "A10e": "corrected", "A11": "confirmed", "A11g": "refuted", "A11b": "confirmed",
+    "A11c": "confirmed", "A11d": "confirmed", "A11e": "confirmed", "A11f": "confirmed",
+    "A12": "confirmed", "A12b": "corrected",
+    "A12c": "corrected", "A12d": "confirmed", "A12e": "corrected", "A12f": "corrected",
+    "A12g": "confirmed", "A12h": "confirmed", "A12i": "confirmed", "A12j": "corrected",
+    "A12k": "confirmed", "A12l": "confirmed", "A12m": "corrected",
+    "A12n": "confirmed", "A12o": "confirmed",
+    "A13": "confirmed", "A13b": "confirmed", "A14": "corrected", "A14b": "corrected",
+    "A14c": "corrected", "A14d": "corrected", "A15": "confirmed", "A15b": "confirmed",
+    "A16": "corrected", "A16b": "refuted", "A16c": "corrected", "A16d": "corrected",
+    "A16e": "confirmed", "A16f": "confirmed", "A17": "confirmed", "A17b": "confirmed",
+    "A17c": "corrected", "A17d": "corrected",
+}  # fmt: skip
+ROWS = [f"A{k}" for k in range(8, 18)]
+WITNESSES = {
+    "A10": ["0.125, 0.500, 0.875", "0.250, 0.500, 0.750"],
+    "A10b": ["said 6.0 calls for 63 quantiles, counted 63"],
+    "A10c": ["0.774 is spent on 3"],
+    "A10d": ["loss 1.547, and 1.32 on a grid", "claimed 1"],
+    "A10e": ["[24, 50, 75]"],
+    "A12c": ["0.12508, exactly 0.00084"],
+    "A12f": ["found 0.200; at most 0.50"],
+    "A12n": ["0.0200 at ε = 0.1, 0.0025 at ε = 0.8, 0.0006 at ε = 3", "8 of 8"],
+    "A13b": ["1.038 times epsilon"],
+    "A15": ["bound: 2.01 (one record"],
+    "A14": ["n E|M - f| = 1.541, n E|M - 1/n| = 1.328"],
+    "A14b": ["found 1.3863"],
+    "A14c": ["fails up to 59"],
+    "A16": ["3.164, exactly 1.919"],
+    "A16b": ["32.2 at n = 100"],
+}
+
+
+def run(module, **settings):
+    """Return the numbers of a tiny run."""
+    experiment = module.EXPERIMENT
+    asked = {**experiment.quick, **settings}
+    parts = [Part(experiment.name, part, 1) for part in experiment.parts(asked)]
+    return Table([row for part in parts for row in experiment.compute(part)])
+
+
+@pytest.mark.parametrize("row", EXPECTED)
+def test_verdicts(row):
+    judged = all_claims()[row].judge()
+    assert judged.verdict.value == EXPECTED[row], judged.words
+    assert judged.minds_swapping
+    for words in WITNESSES.get(row, []):
+        assert words in judged.words
+
+
+@pytest.mark.parametrize(
+    ("check", "form"),
+    [
+        (bernoulli.private, lambda epsilon: 1.06 * epsilon / 2),
+        (recursive.levels, lambda m: log2(m) + 0.99),
+        (grid_mean.quicker, (0.8, 0.1, 3.0)),
+        (grid_mean.limit_quicker, (0.8, 3.0, 0.1)),
+        (lower_bound.over_bound, lambda _: 32.0),
+        (many_risks.above_indexp, ((20, 10), (50, 10))),
+        (many_risks.above_indexp, ((10, 10), (10, 1))),
+    ],
+)
+def test_a_form_slightly_wrong_is_found_out(check, form):
+    assert not check(form).holds
+
+
+@pytest.mark.parametrize("row", ["A8b", "A8c", "A11", "A11b", "A11c", "A11d", "A11e", "A11f"])
+def test_simulated_leads_have_their_errors(row):
+    claim = all_claims()[row]
+    found, swapped = claim.find(), replace(claim, printed=claim.instead, instead=claim.printed)
+    assert swapped.find() == found[::-1]
+    for one in found:
+        assert one.uncertainty > 0
+        assert f"{one.number:.3f} ± {one.uncertainty:.3f}" in one.words
+
+
+def test_a_lead_is_of_the_better():
+    lead = many_risks.lead(np.array([1.0, 2.0, 3.0]), np.array([3.0, 3.0, 4.0]))
+    assert lead == (pytest.approx(4 / 3), pytest.approx(1 / 3))
+    assert lead.margin == pytest.approx(4)
+
+
+def test_one_record_errs_least_at_half_of_its_odds():
+    """Of all unbiased pairs on the grid, none errs less than e^-epsilon/2."""
+    for epsilon in (0.1, 1.0):
+        errs = [
+            laws.losses(one).min()
+            for one in laws.one_record(epsilon)
+            if laws.is_unbiased(one) and laws.privacy(one) <= epsilon + 1e-9
+        ]
+        assert min(errs) == pytest.approx(exp(-epsilon) / 2)
+
+
+def test_every_row_has_its_claims():
+    rows = {row for row, claim in all_claims().items() if claim.row in ROWS}
+    assert rows == set(EXPECTED)
+    assert set(ROWS) <= rows
+
+
+def test_risks_against_epsilon():
+    """Orders that are not rescaled are biased by 1/8 twice; the others come to the sample's."""
+    table = run(figure_11, epsilons=2, runs=60)
+    far, near = (dict(zip(t["method"], t["risk"], strict=True)) for _, t in table.by("epsilon"))
+    assert near["recexp unscaled"] == pytest.approx(2 / 64, rel=0.3)
+    assert near["recexp"] < 0.4 * near["recexp unscaled"]
+    for method in ("jointexp", "recexp", "today"):
+        assert near[method] == pytest.approx(near["no privacy"], rel=0.2)
+        assert far[method] > 5 * near[method]
+
+
+@pytest.mark.parametrize("module", [figure_12, figure_13])
+def test_risks_against_m(module):
+    table = run(module, largest=30, step=20, runs=15)
+    assert sorted(set(table["m"])) == [10, 30]
+    many = table.where(m=30, epsilon=1)
+    risk = dict(zip(many["method"], many["risk"], strict=True))
+    assert risk["recexp"] < 0.6 * risk[AS_DRAWN]
+    assert risk["no privacy"] < risk["indexp"] < risk[AS_DRAWN]
+
+
+def test_run_times():
+    table = run(figure_14, runs=3)
+    assert [len(rows) for _, rows in table.by("method")] == [3] * 4
+    assert (table["milliseconds"] > 0).all()
+
+
+def test_estimates_settle_at_a_width():
+    """90 % of the law is ln(10) scales to each side, at every epsilon."""
+    table = run(figure_18, largest=20_000, sizes=8)
+    for epsilon, rows in table.by("epsilon"):
+        wide = rows["high"][-1] - rows["low"][-1]
+        assert wide == pytest.approx(2 * np.log(10) * 2 / (1000 * epsilon), rel=0.1)
+        assert abs(rows["mean"][0] - 0.5) > 1e-4
+
+
+def test_distance_ends_at_the_limit():
+    table = run(figure_21, sets=4, sizes=3, largest=20_000)
+    for epsilon, rows in table.by("epsilon"):
+        assert rows["distance"][-1] == pytest.approx(2 / (1000 * epsilon), rel=0.02)
+        assert rows["distance"][0] > 0.005
+
+
+def test_densities_near_the_limit():
+    table = run(figure_22, draws=100_000)
+    peak = {n: rows["density"].max() for n, rows in table.by("answers")}
+    assert peak[100] < peak[200] < peak[1000] < 200
+    assert peak[1000] == pytest.approx(1000 * (1 - exp(-0.4)) / (1 + exp(-0.4)))
+    assert 170 < peak[0] < 195
+
+
+def test_loss_of_a_proportion():
+    table = run(figure_24, largest=600, sizes=6, runs=300)
+    n, last = table["n"], table.rows[-1]
+    assert (n % 2 == 0).all()
+    assert len(set(n)) == len(n)
+    assert last["n"] * last["exact"] == pytest.approx(1 / sinh(0.5))
+    assert abs(last["simulated"] - last["exact"]) < 5 * last["deviation"]
+    assert (table["bound"] < table["geometric"]).all()
+    assert (table["geometric"] < table["laplace"]).all()
+    assert (table["corrected"] < table["printed"]).all()
+
+
+@pytest.mark.parametrize("relation", ["substitute", "add_remove"])
+def test_unscaled_recexp_is_private(relation):
+    made = RecExpUnscaled(epsilon=1, q=[0.25, 0.5, 0.75], cells=4, relation=relation, dither=1)
+    worst = worst_case(made, [[], [0, 3], [1, 1, 3], [0, 0, 3, 3]])
+    assert worst.within(made.guarantee)
+    assert worst.epsilon > 0.25
+
+
+def test_passes_sum_all_tuples():
+    rng = np.random.default_rng(1)
+    for m in (1, 2, 4):
+        widths = np.diff(np.sort(rng.random(6)), prepend=0.0, append=1.0)
+        t = rng.random(m + 1) * 4
+        assert passes(widths, t, 0.7)[0] == pytest.approx(all_tuples(widths, t, 0.7)[0], rel=1e-12)
+
+
+def test_recursive_density_is_one():
+    x = np.array([0.2, 0.5, 0.55, 0.9])
+    v = (np.arange(10_000) + 0.5) / 10_000
+    assert np.exp(_log_density(x, (0.0, 1.0), 0.3, v)).mean() == pytest.approx(1, abs=1e-9)
+
+
+def test_three_quartiles_lose_four_decays_at_most():
+    rng = np.random.default_rng(2)
+    c = 1 / (log2(3) + 1)
+    for _ in range(10):
+        x = np.sort(rng.random(5))
+        y = np.sort(np.append(np.delete(x, rng.integers(5)), rng.random()))
+        loss, back = (quartiles_loss(*pair, lambda _: c) for pair in ((x, y), (y, x)))
+        assert 0 < loss <= 4 * c
+        assert loss == pytest.approx(back)
+
+
+def test_answers_follow_their_chances():
+    x = np.full(1000, FINE // 3)
+    p = chances(FINE // 3 / FINE, 0.1, 50)
+    drawn = answers(x, 0.1, 50, 20_000, SeededSource(1))
+    found = np.bincount(np.rint(drawn * 50).astype(int), minlength=50) / 20_000
+    assert np.abs(found - p).max() < 6 * (0.25 / 20_000) ** 0.5
+    assert p.argmax() == 17
+
+
+def test_laws_of_a_proportion():
+    n = 12
+    printed = BernoulliMean(epsilon=1, n=n, calibration="printed")
+    assert laws.weighed(n, 0.5)[3] == pytest.approx(printed.law(3).pmf(range(n + 1)))
+    noise = laws.clamped_geometric(n, 1.0)
+    assert noise.sum(axis=1) == pytest.approx(np.ones(n + 1))
+    assert laws.privacy(noise) == pytest.approx(1)
+    assert laws.is_unbiased(noise)
+    assert laws.is_unbiased(laws.two_ends(n, 1.0))
+    assert not laws.is_unbiased(laws.weighed(n, 0.5))
+    assert laws.losses(noise)[6] == pytest.approx(1 / sinh(1), rel=0.01)

@@ -1,0 +1,182 @@
+"""The command, driven as a person would, in this process or in one of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from subprocess import CompletedProcess
+
+import pytest
+
+from sourdine.cli import main
+from sourdine_lab.claims import verdicts
+from sourdine_lab.claims.claim import Claim, Finding, Instead
+from sourdine_lab.registry import all_experiments
+from sourdine_lab.table import Table
+
+
+def sourdine(*words, cwd):
+    """Run in a process of its own."""
+    command = [sys.executable, "-c", "from sourdine.cli import main; main()", *words]
+    wide = {**os.environ, "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
+    return subprocess.run(  # noqa: S603
+        command, capture_output=True, text=True, check=False, env=wide, cwd=cwd
+    )
+
+
+@pytest.fixture
+def lab(monkeypatch, capsys):
+    """Run ``sourdine lab`` in this process."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["sourdine", "lab", *words])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        told = capsys.readouterr()
+        return CompletedProcess(words, caught.value.code or 0, told.out, told.err)
+
+    return run
+
+
+def check(form):
+    """Whether a bound of ``form`` holds for the number 10."""
+    return Finding(form >= 10, form, 0.5, f"{form} against 10")
+
+
+def made(row, printed, instead):
+    return Claim(
+        id=row, statement=f"a bound of {printed}", printed=printed, instead=instead,
+        other=Instead.CORRECTION, check=check,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def room(tmp_path, monkeypatch):
+    """Claims of our own, judged in this process, and a record of our own."""
+    known = {"C5": made("C5", 8, 12), "A3": made("A3", 9, 11)}
+    path = tmp_path / "recorded.json"
+    path.write_text("{}\n")
+    monkeypatch.setattr(verdicts, "RECORDED", path)
+    monkeypatch.setattr(verdicts, "all_claims", lambda: known)
+
+    def judge(these, done=lambda _: None, *, workers=None):
+        del workers
+        found = []
+        for claim in these:
+            found.append(claim.judge())
+            done(claim)
+        return found
+
+    monkeypatch.setattr(verdicts, "judge", judge)
+    return known
+
+
+def test_list_shows_every_experiment_with_its_rows(lab):
+    told = lab("list")
+    assert told.returncode == 0
+    for experiment in all_experiments().values():
+        assert experiment.name in told.stdout
+    assert "C6" in told.stdout
+
+
+def test_claims_exit_with_1_until_they_are_recorded(lab, room):
+    told = lab("claims")
+    assert told.returncode == 1
+    assert "C5: corrected now, recorded as nothing" in told.stderr
+    assert "8 against 10; correction: 12 against 10" in told.stdout
+    assert lab("claims", "--record").returncode == 0
+    assert verdicts.recorded() == {"C5": "corrected", "A3": "corrected"}
+    assert lab("claims").returncode == 0
+    room["C5"] = made("C5", 12, 8)
+    told = lab("claims")
+    assert told.returncode == 1
+    assert "C5: undecided now, recorded as corrected" in told.stderr
+    assert "A3" not in told.stderr
+
+
+def test_claims_exit_with_1_where_swapping_changes_nothing(lab, room):
+    room["C5"] = made("C5", 12, 12)
+    told = lab("claims", "C5", "--record")
+    assert told.returncode == 1
+    assert "C5: the verdict stays when the two forms are swapped" in told.stderr
+
+
+def test_claims_of_some_rows(lab, room):
+    assert room
+    told = lab("claims", "a3", "--record")
+    assert told.returncode == 0
+    assert "9 against 10" in told.stdout
+    assert "8 against 10" not in told.stdout
+
+
+@pytest.mark.parametrize(
+    "words", [("claims", "Z9"), ("run", "no-such"), ("run",), ("claims", "C99")]
+)
+def test_what_is_not_there_is_refused(lab, words):
+    told = lab(*words)
+    assert told.returncode == 2
+    assert told.stderr.strip()
+    assert "Traceback" not in told.stderr
+
+
+def test_a_run_writes_page_figures_numbers_and_seed(lab, room, tmp_path):
+    told = lab("run", "today-mean", "--quick", "--workers", "1", "--seed", "3", "-o", str(tmp_path))
+    assert told.returncode == 0, told.stderr
+    assert room
+    assert "1 figure, 0 claims: open" in told.stdout
+    assert (tmp_path / "figures" / "today-mean.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (tmp_path / "figures" / "today-mean.svg").read_text()
+    table = Table.read(tmp_path / "numbers" / "today-mean.csv")
+    assert set(table["method"]) == {"Laplace", "staircase", "Gaussian, classic", "Gaussian, tight"}
+    page = (tmp_path / "run.html").read_text()
+    assert "quick run, seed 3" in page
+    seeds = {json.loads(p.read_text())["seed"] for p in tmp_path.glob("parts/*/*.json")}
+    assert seeds == {3}
+    assert not (tmp_path / "claims.json").exists(), "that is for a run of everything"
+
+
+def test_the_real_command_lists_and_refuses(tmp_path):
+    listed = sourdine("lab", "list", cwd=tmp_path)
+    assert listed.returncode == 0
+    assert "canesse-2" in listed.stdout
+    refused = sourdine("lab", "run", "canese-2", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "Type sourdine lab run canesse-2." in refused.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_row_without_a_figure_has_its_claims(lab, tmp_path):
+    said = lab("run", "C1", "--out", str(tmp_path), "--workers", "1")
+    assert said.returncode == 0
+    assert "0 figures" in said.stdout
+    assert 'id="claim-C1"' in (tmp_path / "run.html").read_text()
+    assert "No figure shows C1" in said.stdout
+
+
+@pytest.mark.parametrize("out", ["file", "file/below"])
+def test_a_folder_that_cannot_be_is_refused_before_anything_is_computed(lab, tmp_path, out):
+    (tmp_path / "file").write_text("")
+    said = lab("run", "today-mean", "--quick", "--out", str(tmp_path / out))
+    assert said.returncode == 2
+    assert "--out must be a folder that can be written" in said.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_the_lab_needs_is_asked_for_before_anything_is_computed(lab, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "sourdine_lab.command.find_spec", lambda name: None if name == "igraph" else 1
+    )
+    said = lab("run", "today-mean", "--quick", "--out", str(tmp_path / "lab"))
+    assert said.returncode == 2
+    assert "the lab needs igraph" in said.stderr
+    assert "pip install sourdine-lab" in said.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_quick_run_does_not_overwrite_a_full_one(lab, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert lab("run", "today-mean", "--quick", "--workers", "1").returncode == 0
+    assert [p.name for p in tmp_path.iterdir()] == ["lab-report-quick"]

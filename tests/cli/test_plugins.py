@@ -1,0 +1,93 @@
+"""Commands that other distributions add, and what is said where one is not installed."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from sourdine.cli import plugins
+from sourdine.errors import SourdineError
+
+GREETING = """
+import typer
+
+app = typer.Typer(no_args_is_help=True, help="Greetings.")
+
+
+@app.callback()
+def root() -> None: ...
+
+
+@app.command()
+def say(name: str) -> None:
+    typer.echo(f"good day, {name}")
+"""
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Install a distribution with these entry points, for processes of their own."""
+
+    def run(**commands):
+        (tmp_path / "greeting.py").write_text(GREETING)
+        facts = tmp_path / "greeting-1.0.dist-info"
+        facts.mkdir()
+        (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: greeting\nVersion: 1.0\n")
+        lines = [f"{name} = {value}" for name, value in commands.items()]
+        (facts / "entry_points.txt").write_text("\n".join(["[sourdine.commands]", *lines]) + "\n")
+        path = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join(path))
+
+    return run
+
+
+def test_a_distribution_adds_a_command(install, sourdine):
+    assert sourdine("greet", "say", "Ada").returncode == 2
+    install(greet="greeting:app")
+    said = sourdine("greet", "say", "Ada")
+    assert (said.returncode, said.stdout) == (0, "good day, Ada\n")
+    assert "Greetings." in sourdine("--help").stdout
+
+
+def test_the_librarys_commands_keep_their_names(install, sourdine):
+    install(mean="greeting:app", plan="greeting:app")
+    for words in (("mean",), ("plan",), ("plan", "mean")):
+        assert "Greetings." not in sourdine(*words, "--help").stdout
+    assert "--bounds" in sourdine("mean", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("nowhere:app", "ModuleNotFoundError: No module named 'nowhere'."),
+        ("greeting:nothing", "AttributeError"),
+        ("greeting:say", "TypeError: it must be a typer.Typer, got function."),
+    ],
+)
+def test_a_broken_command_says_so_and_stops_no_other(install, sourdine, value, why):
+    install(greet=value)
+    said = sourdine("greet", "say", "Ada", "--loud")
+    assert said.returncode == 2
+    assert said.stderr.startswith(f"sourdine: sourdine greet cannot be loaded from {value}: ")
+    assert why in said.stderr
+    assert "Traceback" not in said.stderr
+    assert sourdine("--version").returncode == 0
+    assert "greet" not in sourdine("--help").stdout
+
+
+@pytest.mark.parametrize("words", [[], ["list"], ["run", "canesse-4", "--quick"], ["--help"]])
+def test_the_lab_says_what_to_install(monkeypatch, words):
+    monkeypatch.setattr(plugins, "entry_points", lambda **_: ())
+    app = typer.Typer()
+    app.command("other")(lambda: None)
+    plugins.add_plugins(app)
+    told = CliRunner().invoke(app, ["lab", *words])
+    assert isinstance(told.exception, SourdineError)
+    assert (
+        str(told.exception)
+        == "sourdine lab comes with sourdine-lab: type pip install sourdine-lab."
+    )
+    assert "lab" not in CliRunner().invoke(app, ["--help"]).output
