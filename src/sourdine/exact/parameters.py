@@ -90,19 +90,19 @@ def positive(x: object, name: str) -> Fraction:
 
 def at_least(x: object, name: str, least: Fraction | int) -> Fraction:
     """Return ``x`` as a rational that is ``least`` or more."""
-    value = rational(x, name, example=least)
+    value = rational(x, name, example=max(least, 1))
     if value < least:
         hint = f"Type {{{name}}} or more."
         raise ParameterError(name, f"be at least {least}", given(x), hint, **{name: least})
     return value
 
 
-def probability(x: object, name: str) -> Fraction:
+def probability(x: object, name: str, *, example: Number = 0.5) -> Fraction:
     """Return ``x`` as a rational in [0, 1]."""
-    value = rational(x, name, example=0.5)
+    value = rational(x, name, example=example)
     if not 0 <= value <= 1:
         hint = f"Type a probability, such as {{{name}}}."
-        raise ParameterError(name, "be from 0 to 1", given(x), hint, **{name: 0.5})
+        raise ParameterError(name, "be from 0 to 1", given(x), hint, **{name: example})
     return value
 
 
