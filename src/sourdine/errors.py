@@ -151,9 +151,10 @@ def _literal(value: object) -> str:
     ('(0.25, 1e-6)', '120')
     """
     if isinstance(value, Fraction):
+        if value.denominator == 1:
+            return repr(value.numerator)
         decimal = _literal(float(value))
-        exact = Fraction(decimal) == value
-        return decimal.removesuffix(".0") if exact else repr(str(value))
+        return decimal if Fraction(decimal) == value else repr(str(value))
     if isinstance(value, float):
         return repr(value).replace("e-0", "e-")
     if type(value) is list:

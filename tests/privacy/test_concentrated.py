@@ -179,7 +179,7 @@ def test_extremes(rho):
         (
             lambda: Concentrated(1) + Guarantee(1),
             ParameterTypeError,
-            f"other must be a Concentrated, got a value of type Guarantee. "
+            "other must be a Concentrated, got a value of type Guarantee. "
             "Type Concentrated.from_pure(guarantee) for a pure promise.",
         ),
         (

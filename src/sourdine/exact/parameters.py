@@ -47,13 +47,14 @@ def rational(x: object, name: str, *, example: Number = 1) -> Fraction:
     Traceback (most recent call last):
     sourdine.errors.ParameterError: epsilon must be finite, got nan. Type a number, such as epsilon=1.
     """  # noqa: E501
-    hint = f"Type a number, such as {{{name}}}."
+    what, tries = _typed(name, example)
+    hint = f"Type a number, such as {what}."
     if isinstance(x, (float, np.floating, Decimal)):
         if not (x.is_finite() if isinstance(x, Decimal) else math.isfinite(x)):
-            raise ParameterError(name, "be finite", given(x), hint, **{name: example})
+            raise ParameterError(name, "be finite", given(x), hint, **tries)
         return Fraction(x) if isinstance(x, Decimal) else Fraction(str(x))
     if isinstance(x, (bool, np.bool_)) or not isinstance(x, numbers.Rational):
-        raise ParameterTypeError(name, "be a number", given(x), hint, **{name: example})
+        raise ParameterTypeError(name, "be a number", given(x), hint, **tries)
     return Fraction(int(x.numerator), int(x.denominator))
 
 
@@ -62,13 +63,12 @@ def number(x: object, name: str, *, above: Fraction | int, most: Fraction | int)
     middle = Fraction(above + most) / 2
     value = rational(x, name, example=middle)
     if not above < value <= most:
-        raise ParameterError(
-            name,
+        what, tries = _typed(name, middle)
+        must, hint = (
             f"be above {above} and at most {most}",
-            given(x),
-            f"Type a number in between, such as {{{name}}}.",
-            **{name: middle},
+            f"Type a number in between, such as {what}.",
         )
+        raise ParameterError(name, must, given(x), hint, **tries)
     return value
 
 
@@ -83,8 +83,9 @@ def positive(x: object, name: str) -> Fraction:
     """  # noqa: E501
     value = rational(x, name)
     if value <= 0:
-        hint = f"Type a positive number, such as {{{name}}}."
-        raise ParameterError(name, "be above 0", given(x), hint, **{name: 1})
+        what, tries = _typed(name, 1)
+        hint = f"Type a positive number, such as {what}."
+        raise ParameterError(name, "be above 0", given(x), hint, **tries)
     return value
 
 
@@ -92,8 +93,10 @@ def at_least(x: object, name: str, least: Fraction | int) -> Fraction:
     """Return ``x`` as a rational that is ``least`` or more."""
     value = rational(x, name, example=max(least, 1))
     if value < least:
-        hint = f"Type {{{name}}} or more."
-        raise ParameterError(name, f"be at least {least}", given(x), hint, **{name: least})
+        what, tries = _typed(name, least)
+        raise ParameterError(
+            name, f"be at least {least}", given(x), f"Type {what} or more.", **tries
+        )
     return value
 
 
@@ -101,38 +104,39 @@ def probability(x: object, name: str, *, example: Number = 0.5) -> Fraction:
     """Return ``x`` as a rational in [0, 1]."""
     value = rational(x, name, example=example)
     if not 0 <= value <= 1:
-        hint = f"Type a probability, such as {{{name}}}."
-        raise ParameterError(name, "be from 0 to 1", given(x), hint, **{name: example})
+        what, tries = _typed(name, example)
+        hint = f"Type a probability, such as {what}."
+        raise ParameterError(name, "be from 0 to 1", given(x), hint, **tries)
     return value
 
 
 def integer(x: object, name: str, *, least: int | None = None) -> int:
     """Return ``x`` as an int, ``least`` or more; ``3.0`` is refused, ``numpy.int64(3)`` is not."""
-    if type(x) is int:
-        value = x
-    elif isinstance(x, (bool, np.bool_)) or not isinstance(x, SupportsIndex):
-        hint, example = _whole(name, least)
+    if type(x) is int and (least is None or x >= least):
+        return x
+    what, tries = _typed(name, 1 if least is None else max(least, 1))
+    hint = f"Type a whole number, such as {what}."
+    if isinstance(x, (bool, np.bool_)) or not isinstance(x, SupportsIndex):
         got = repr(x) if isinstance(x, numbers.Number) else given(x)
-        raise ParameterTypeError(name, "be a whole number", got, hint, **example)
-    else:
-        value = x.__index__()
+        raise ParameterTypeError(name, "be a whole number", got, hint, **tries)
+    value = x.__index__()
     if least is not None and value < least:
-        hint, example = _whole(name, least)
-        raise ParameterError(name, f"be at least {least}", given(x), hint, **example)
+        raise ParameterError(name, f"be at least {least}", given(x), hint, **tries)
     return value
-
-
-def _whole(name: str, least: int | None) -> tuple[str, dict[str, int]]:
-    example = 1 if least is None else max(least, 1)
-    return f"Type a whole number, such as {{{name}}}.", {name: example}
 
 
 def flag(x: object, name: str) -> bool:
     """Return ``x`` if it is True or False; ``"no"`` is refused, for it would count as true."""
     if isinstance(x, (bool, np.bool_)):
         return bool(x)
-    hint = f"Type {{{name}}}, or leave it out."
-    raise ParameterTypeError(name, "be True or False", given(x), hint, **{name: True})
+    what, tries = _typed(name, True)  # noqa: FBT003 - the value to type
+    hint = f"Type {what}, or leave it out."
+    raise ParameterTypeError(name, "be True or False", given(x), hint, **tries)
+
+
+def _typed(name: str, value: Number) -> tuple[str, dict[str, Number]]:
+    """Return what a hint says to type; of something without a name of its own, the value alone."""
+    return (f"{{{name}}}", {name: value}) if name.isidentifier() else (f"{value}", {})
 
 
 def given(x: object) -> str:

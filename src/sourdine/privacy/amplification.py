@@ -136,7 +136,7 @@ def _share(sample: object, population: object) -> Fraction:
     if m > n:
         raise ParameterError(
             "sample",
-            f"be at most the population, {n}",
+            f"be at most the population ({n})",
             given(m),
             "Type {sample} or less.",
             sample=n,
