@@ -21,7 +21,9 @@ __all__ = [
     "flag",
     "given",
     "integer",
+    "kind",
     "number",
+    "one_of",
     "positive",
     "probability",
     "rational",
@@ -72,7 +74,7 @@ def number(x: object, name: str, *, above: Fraction | int, most: Fraction | int)
     return value
 
 
-def positive(x: object, name: str) -> Fraction:
+def positive(x: object, name: str, *, example: Number = 1) -> Fraction:
     """Return ``x`` as a rational above zero.
 
     Examples
@@ -81,9 +83,9 @@ def positive(x: object, name: str) -> Fraction:
     Traceback (most recent call last):
     sourdine.errors.ParameterError: epsilon must be above 0, got 0. Type a positive number, such as epsilon=1.
     """  # noqa: E501
-    value = rational(x, name)
+    value = rational(x, name, example=example)
     if value <= 0:
-        what, tries = _typed(name, 1)
+        what, tries = _typed(name, example)
         hint = f"Type a positive number, such as {what}."
         raise ParameterError(name, "be above 0", given(x), hint, **tries)
     return value
@@ -134,6 +136,22 @@ def flag(x: object, name: str) -> bool:
     raise ParameterTypeError(name, "be True or False", given(x), hint, **tries)
 
 
+def one_of(x: object, name: str, *allowed: str) -> str:
+    """Return ``x`` if it is one of the words allowed; the first is what the hint says to type.
+
+    Examples
+    --------
+    >>> one_of("l3", "loss", "l1", "l2")
+    Traceback (most recent call last):
+    sourdine.errors.ParameterError: loss must be 'l1' or 'l2', got 'l3'. Type loss='l1'.
+    """
+    if isinstance(x, str) and x in allowed:
+        return x
+    *most, last = map(repr, allowed)
+    must = f"be {', '.join(most)} or {last}"
+    raise ParameterError(name, must, given(x), f"Type {{{name}}}.", **{name: allowed[0]})
+
+
 def _typed(name: str, value: Number) -> tuple[str, dict[str, Number]]:
     """Return what a hint says to type; of something without a name of its own, the value alone."""
     return (f"{{{name}}}", {name: value}) if name.isidentifier() else (f"{value}", {})
@@ -155,6 +173,17 @@ def given(x: object) -> str:
         return f"a number of more than {DIGITS} digits"
     if x is None or isinstance(x, (np.bool_, numbers.Number)):
         return str(x)
-    if isinstance(x, type):
-        return f"the class {x.__name__}"
-    return f"a value of type {type(x).__name__}"
+    return kind(x)
+
+
+def kind(x: object) -> str:
+    """Return of what kind something is, and nothing of its value, which may be private.
+
+    Examples
+    --------
+    >>> kind(17), kind(Fraction)
+    ('a value of type int', 'the class Fraction')
+    """
+    return (
+        f"the class {x.__name__}" if isinstance(x, type) else f"a value of type {type(x).__name__}"
+    )

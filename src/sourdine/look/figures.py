@@ -111,7 +111,10 @@ def dots(
     """
     if any(np.ndim(v) for v in values.values()):
         raise ParameterTypeError(
-            "a picture must be of one number for each group, got several. Plot a group on its own."
+            "a picture",
+            "be of one number for each group",
+            "several numbers",
+            "Plot a group on its own.",
         )
     given = release.interval()
     ends = list(given.values()) if isinstance(given, dict) else [given]
