@@ -209,8 +209,10 @@ class Book:
                 connection.execute("BEGIN IMMEDIATE")
                 if hasattr(self, "_identity") and _identity(connection) != self._identity:
                     raise ParameterError(
-                        f"the {self.kind.noun} must stay the file that was opened, got another "
-                        f"one at {self.path}. Put the first one back, or open it anew."
+                        f"the {self.kind.noun}",
+                        "stay the file that was opened",
+                        f"another one at {self.path}",
+                        "Put the first one back, or open it anew.",
                     )
                 yield connection
                 connection.execute("COMMIT")
@@ -219,8 +221,10 @@ class Book:
         """Return the error for a file that cannot be what it should be."""
         noun = self.kind.noun
         return ParameterError(
-            f"{noun} must be a file that Sourdine wrote, got {self.path} ({reason}). "
-            f"Type the path of a new file, or restore the {noun} from a copy."
+            noun,
+            "be a file that Sourdine wrote",
+            f"{self.path} ({reason})",
+            f"Type the path of a new file, or restore the {noun} from a copy.",
         )
 
     @contextmanager

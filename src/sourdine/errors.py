@@ -95,7 +95,7 @@ class SourdineError(Exception):
     """
 
     def __init__(
-        self, name: str, must: str = "", got: str = "", hint: str = "", **tries: object
+        self, name: str, must: str = "", got: str = "", hint: str = "", /, **tries: object
     ) -> None:
         super().__init__(name, must, got, hint)
         self.name, self.must, self.got, self.hint = name, must, got, hint
@@ -145,9 +145,22 @@ class BudgetExceededError(SourdineError):
 
 
 def _literal(value: object) -> str:
-    """Return what to type for a value: a fraction as its decimal, where it has one."""
+    """Return what to type for a value: a fraction as its decimal, where it has one.
+
+    Examples
+    --------
+    >>> _literal((Fraction(1, 4), 1e-6)), _literal(Fraction(120))
+    ('(0.25, 1e-6)', '120')
+    """
     if isinstance(value, Fraction):
-        decimal = repr(float(value))
-        exact = Fraction(decimal) == value
-        return decimal.removesuffix(".0") if exact else repr(str(value))
+        if value.denominator == 1:
+            return repr(value.numerator)
+        decimal = _literal(float(value))
+        return decimal if Fraction(decimal) == value else repr(str(value))
+    if isinstance(value, float):
+        return repr(value).replace("e-0", "e-")
+    if type(value) is list:
+        return f"[{', '.join(map(_literal, value))}]"
+    if type(value) is tuple:
+        return f"({', '.join(map(_literal, value))}{',' if len(value) == 1 else ''})"
     return repr(value)

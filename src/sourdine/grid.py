@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.errors import ParameterError
-from sourdine.exact import positive, rational
+from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.exact import given, positive, rational
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -33,6 +33,9 @@ FINEST = 1 << 20
 
 
 WIDEST = 10**300
+
+SEARCHED = 1 << 12
+"""So many numbers of cells are tried to find a step that fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,25 +76,46 @@ class Grid:
         lower, upper = rational(self.lower, "lower"), rational(self.upper, "upper")
         if lower >= upper:
             raise ParameterError(
-                f"lower must be below upper, got lower={self.lower} and upper={self.upper}. "
-                f"Type the public bounds in order, as Grid(0, 100)."
+                "lower",
+                "be below upper",
+                f"{given(self.lower)} and {given(self.upper)}",
+                "Type the public bounds in order, such as {lower} and {upper}.",
+                lower=0,
+                upper=100,
             )
-        for bound, name in ((lower, "lower"), (upper, "upper")):
+        for bound, typed, name in ((lower, self.lower, "lower"), (upper, self.upper, "upper")):
             if abs(bound) > WIDEST:
                 raise ParameterError(
-                    f"{name} must be within 1e300 of 0, got {float(bound):g}. Type real bounds."
+                    name,
+                    "be within 1e300 of 0",
+                    given(typed),
+                    f"Type what is public, such as {{{name}}}.",
+                    **{name: -100 if bound < 0 else 100},
                 )
         step = _default_step(upper - lower) if self.step is None else positive(self.step, "step")
         if self.step is not None and (upper - lower) % step:
             raise ParameterError(
-                f"step must divide upper - lower, got step={self.step} for the range "
-                f"{self.lower} to {self.upper}. "
-                f"Type a step that fits, as step={_fitting(upper, lower, step)}, or move a bound."
+                "step",
+                "divide upper - lower",
+                f"{given(self.step)} for {given(self.lower)} to {given(self.upper)}",
+                "Type a step that fits, such as {step}, or move a bound.",
+                step=_fitting(upper - lower, step),
+            )
+        if self.step is None and step * WIDEST < 1:
+            raise ParameterError(
+                "upper",
+                "be further above lower",
+                given(self.upper),
+                "Type what is public, such as {upper}.",
+                upper=lower + 1,
             )
         if (upper - lower) / step >= 1 << 62 or step * WIDEST < 1:
             raise ParameterError(
-                f"step must leave fewer than 2**62 points, got step={self.step}. "
-                f"Type a larger step, or none for about a million points."
+                "step",
+                "leave fewer than 2**62 points",
+                given(self.step),
+                "Type a larger step, or leave {step} out for about a million points.",
+                step=LEFT_OUT,
             )
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
@@ -196,9 +220,15 @@ def _default_step(width: Fraction) -> Fraction:
     return step if step <= cells else step / 2
 
 
-def _fitting(upper: Fraction, lower: Fraction, step: Fraction) -> Fraction:
-    """Return the step nearest to what was asked that divides the range."""
-    return (upper - lower) / max(1, round((upper - lower) / step))
+def _fitting(width: Fraction, step: Fraction) -> Fraction:
+    """Return a step near to what was asked that divides the range, whole if both are."""
+    asked = max(1, round(width / step))
+    whole = width.denominator == step.denominator == 1
+    for cells in range(asked, max(0, asked - SEARCHED), -1):
+        fits = width / cells
+        if fits.denominator == 1 or (not whole and rational(float(fits), "step") == fits):
+            return fits
+    return width
 
 
 def _is_whole(v: object) -> bool:

@@ -59,9 +59,9 @@ def test_three_however_typed(x):
         (Decimal("-Infinity"), "-Infinity"),
     ],
 )
-@pytest.mark.parametrize("read", [rational, positive, probability])
-def test_not_finite(read, x, got):
-    text = f"epsilon must be finite, got {got}. Type a number, as epsilon=1."
+@pytest.mark.parametrize(("read", "example"), [(rational, 1), (positive, 1), (probability, 0.5)])
+def test_not_finite(read, example, x, got):
+    text = f"epsilon must be finite, got {got}. Type a number, such as epsilon={example}."
     with pytest.raises(ParameterError, match=f"^{re.escape(text)}$"):
         read(x, "epsilon")
 
@@ -72,16 +72,16 @@ def test_not_finite(read, x, got):
         ("1", "'1'"),
         (None, "None"),
         (True, "True"),
-        (np.bool_(0), "np.False_"),
+        (np.bool_(0), "False"),
         (1j, "1j"),
-        ([1], "something of type list"),
-        (np.arange(3), "something of type ndarray"),
-        ("a long answer that may be somebody's", "something of type str"),
+        ([1], "a value of type list"),
+        (np.arange(3), "a value of type ndarray"),
+        ("a long answer that may be somebody's", "a text of 36 characters"),
     ],
 )
-@pytest.mark.parametrize("read", [rational, positive, probability])
-def test_not_a_number(read, x, got):
-    text = f"epsilon must be a number, got {got}. Type a number, as epsilon=1."
+@pytest.mark.parametrize(("read", "example"), [(rational, 1), (positive, 1), (probability, 0.5)])
+def test_not_a_number(read, example, x, got):
+    text = f"epsilon must be a number, got {got}. Type a number, such as epsilon={example}."
     with pytest.raises(ParameterTypeError, match=f"^{re.escape(text)}$"):
         read(x, "epsilon")
 
@@ -91,36 +91,37 @@ def test_not_a_number(read, x, got):
     [
         (
             lambda: positive(0, "epsilon"),
-            "epsilon must be above 0, got 0. Type a positive number, as epsilon=1.",
+            "epsilon must be above 0, got 0. Type a positive number, such as epsilon=1.",
         ),
         (
             lambda: positive(-0.0, "epsilon"),
-            "epsilon must be above 0, got -0.0. Type a positive number, as epsilon=1.",
+            "epsilon must be above 0, got -0.0. Type a positive number, such as epsilon=1.",
         ),
         (
             lambda: positive(Fraction(-1, 3), "epsilon"),
-            "epsilon must be above 0, got -1/3. Type a positive number, as epsilon=1.",
+            "epsilon must be above 0, got -1/3. Type a positive number, such as epsilon=1.",
         ),
         (lambda: at_least(1.5, "k", 2), "k must be at least 2, got 1.5. Type k=2 or more."),
         (
             lambda: probability(1.5, "delta"),
-            "delta must be from 0 to 1, got 1.5. Type a probability, as delta=0.5.",
+            "delta must be from 0 to 1, got 1.5. Type a probability, such as delta=0.5.",
         ),
         (
             lambda: probability(-1e-9, "delta"),
-            "delta must be from 0 to 1, got -1e-09. Type a probability, as delta=0.5.",
+            "delta must be from 0 to 1, got -1e-09. Type a probability, such as delta=0.5.",
         ),
         (
             lambda: number(0, "rate", above=0, most=1),
-            "rate must be above 0 and at most 1, got 0. Type a number in between, as rate=0.5.",
+            "rate must be above 0 and at most 1, got 0. "
+            "Type a number in between, such as rate=0.5.",
         ),
         (
             lambda: integer(0, "size", least=1),
-            "size must be at least 1, got 0. Type a whole number, as size=1.",
+            "size must be at least 1, got 0. Type a whole number, such as size=1.",
         ),
         (
             lambda: integer(-3, "size", least=0),
-            "size must be at least 0, got -3. Type a whole number, as size=1.",
+            "size must be at least 0, got -3. Type a whole number, such as size=1.",
         ),
     ],
 )
@@ -131,7 +132,8 @@ def test_values_refused(call, text):
 
 @pytest.mark.parametrize("x", [3.0, "3", None, True, np.bool_(1), Fraction(3), Decimal(3)])
 def test_not_a_whole_number(x):
-    text = f"size must be a whole number, got {x!r}. Type a whole number, as size=2."
+    got = str(x) if isinstance(x, np.bool_) else repr(x)
+    text = f"size must be a whole number, got {got}. Type a whole number, such as size=2."
     with pytest.raises(ParameterTypeError, match=f"^{re.escape(text)}$"):
         integer(x, "size", least=2)
 
@@ -141,6 +143,21 @@ def test_only_true_and_false_are_flags(x):
     with pytest.raises(ParameterTypeError, match="monotone must be True or False, got "):
         flag(x, "monotone")
     assert flag(np.bool_(1), "monotone") is True
+
+
+@pytest.mark.parametrize("digits", [39, 41, 5000])
+def test_numbers_too_long_to_print_are_told_by_their_kind(digits):
+    with pytest.raises(ParameterError) as refused:
+        number(-(10**digits), "rate", above=0, most=1)
+    assert len(refused.value.got) < 50
+    with pytest.raises(ParameterError):
+        positive(-Fraction(1, 10**digits), "epsilon")
+
+
+def test_an_example_lies_in_the_range():
+    with pytest.raises(ParameterTypeError) as refused:
+        number("x", "rate", above=0, most=Fraction(1, 2))
+    assert str(refused.value).endswith("Type a number, such as rate=0.25.")
 
 
 def test_ends_of_the_ranges_are_read():

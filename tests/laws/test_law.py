@@ -222,7 +222,7 @@ def test_undescribed_mass_of_p_makes_every_divergence_infinite():
             "pieces must have length 1 or more",
         ),
         (lambda: Law.of([0], [0], [0.0], [0.0]), "pieces must have length 1"),
-        (lambda: Law.finite([0.0, float("nan")]), "log weights must be numbers, got NaN"),
+        (lambda: Law.finite([0.0, float("nan")]), "log_weights must be numbers, got NaN"),
         (lambda: Law.mixture([], []), "weights must be one number, 0 or more, for each of the 0"),
         (lambda: Law.mixture([0.5, -0.2], [laplace(0, 1)] * 2), "weights must be one number"),
     ],
@@ -245,7 +245,7 @@ def test_mixture():
     by_cells = 0.25 * parts[0].pmf(CELLS) + 0.75 * parts[1].pmf(CELLS)
     assert mixed.pmf(CELLS) == pytest.approx(by_cells, rel=1e-12)
     assert mixed.divergence(parts[0]).value == pytest.approx(log(0.25 + 0.75 * exp(3.5)), rel=1e-12)
-    with pytest.raises(ParameterError, match="tails in a mixture must be geometric with one decay"):
+    with pytest.raises(ParameterError, match="laws must have geometric tails of one decay"):
         Law.mixture([0.5, 0.5], [laplace(0, 2), laplace(0, 3)])
 
 

@@ -142,7 +142,9 @@ def test_hockey_stick_of_a_shift_rises_with_the_shift():
 
 def test_classic_gaussian_is_refused_where_it_fails():
     Gaussian(epsilon=Fraction(9, 10), delta=1e-5, calibration="classic")
-    with pytest.raises(ParameterError, match=r"got 'classic' at epsilon=10, delta=1e-05") as caught:
+    with pytest.raises(
+        ParameterError, match=r"got 'classic' at epsilon 10 and delta 1e-05"
+    ) as caught:
         Gaussian(epsilon=10, delta=1e-5, calibration="classic")
     assert "Type calibration='tight'" in str(caught.value)
 
@@ -208,7 +210,7 @@ def test_zcdp_vector_keeps_its_promise_on_every_integer_shift():
         (
             lambda: Staircase(epsilon=1, sensitivity=4, width=5),
             ParameterError,
-            "width must be at most the sensitivity 4, got 5. Leave it out",
+            "width must be at most the sensitivity (4), got 5. Leave width out",
         ),
         (
             lambda: Staircase(epsilon=1, minimise="l3"),

@@ -112,7 +112,7 @@ def test_above_threshold_finds_what_is_far_above():
         (
             lambda: Exponential(epsilon=1, candidates=3).release([1, 2]),
             ParameterTypeError,
-            "scores must be a vector of 3 whole numbers, got shape (2,). Its length is public",
+            "scores must be a vector of 3 whole numbers, got the shape (2,). Its length is public",
         ),
         (
             lambda: AboveThreshold(epsilon=1, queries=0),

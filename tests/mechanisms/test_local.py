@@ -187,7 +187,7 @@ COUNT = Laplace(epsilon=1, relation=ADD_REMOVE)
         (
             lambda: RandomizedResponse(epsilon=1, categories=3).release([1, 2]),
             ParameterTypeError,
-            "the input must be one code from 0 to 2, got list. Code the answers",
+            "the input must be one code from 0 to 2, got a value of type list. Code the answers",
         ),
         (
             lambda: BoundedLaplace(epsilon=1, last=0),
@@ -202,12 +202,12 @@ COUNT = Laplace(epsilon=1, relation=ADD_REMOVE)
         (
             lambda: Subsample(mechanism=COUNT, values=(), rate=0.5),
             ParameterError,
-            "values must be a list of at least one whole number, got an empty one. Type",
+            "values must be a list of at least one whole number, got none. Type",
         ),
         (
             lambda: Subsample(mechanism=COUNT, values=(0, 1)),
             ParameterTypeError,
-            "the sample must be given by rate alone or by sample and population, got rate=None",
+            "rate must be given alone, or else sample and population, got rate=None",
         ),
         (
             lambda: Subsample(mechanism=COUNT, values=(0, 1), rate=0),

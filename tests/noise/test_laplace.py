@@ -233,7 +233,11 @@ def test_sizes():
 @pytest.mark.parametrize(
     ("value", "error", "text"),
     [
-        (0, ParameterError, "scale must be above 0, got 0. Type a positive number, as scale=1."),
+        (
+            0,
+            ParameterError,
+            "scale must be above 0, got 0. Type a positive number, such as scale=1.",
+        ),
         (-2, ParameterError, "scale must be above 0, got -2"),
         (float("nan"), ParameterError, "scale must be finite, got nan"),
         (float("inf"), ParameterError, "scale must be finite, got inf"),

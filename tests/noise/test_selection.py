@@ -197,7 +197,11 @@ def test_sizes():
     [
         (lambda: choose_run([0, 0], [1, 2], 1), ParameterError, "cells must hold at least one"),
         (lambda: choose_run([], [], 1), ParameterError, "cells must hold at least one"),
-        (lambda: choose_run([1], [1, 2], 1), ParameterError, "lists of one length, got shapes"),
+        (
+            lambda: choose_run([1], [1, 2], 1),
+            ParameterError,
+            "a list as long as distances, got the shapes",
+        ),
         (lambda: choose_run([-1], [1], 1), ParameterError, "cells must be at least 0"),
         (lambda: choose_run([1], [1], -1), ParameterError, "decay must be at least 0, got -1"),
         (lambda: choose_run([1], [0.5], 1), ParameterTypeError, "distances must be whole numbers"),

@@ -45,7 +45,9 @@ def test_errors():
         staircase(0, 1, 1)
     with pytest.raises(ParameterError, match="sensitivity must be at least 1, got 0"):
         staircase(1, 0, 1)
-    with pytest.raises(ParameterError, match="width must be from 1 to sensitivity=3, got 4"):
+    with pytest.raises(
+        ParameterError, match=r"width must be from 1 to the sensitivity \(3\), got 4"
+    ):
         staircase(1, 3, 4)
     with pytest.raises(ParameterError, match=r"sensitivity must be at most 2\*\*62"):
         staircase(1, 2**63, 4)

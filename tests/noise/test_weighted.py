@@ -61,12 +61,12 @@ def test_sizes():
 @pytest.mark.parametrize(
     ("weights", "error", "text"),
     [
-        ([], ParameterError, "weights must be at least one, got none"),
-        ([0, 0], ParameterError, "weights must not all be 0"),
-        ([Real.of(0), 0], ParameterError, "weights must not all be 0"),
-        ([-1, 2], ParameterError, "weights must be at least 0, got -1"),
-        (["a"], ParameterTypeError, "weights must be a number, got 'a'"),
-        ([float("nan")], ParameterError, "weights must be finite, got nan"),
+        ([], ParameterError, "weights must hold at least one number, got none"),
+        ([0, 0], ParameterError, "weights must hold one above 0"),
+        ([Real.of(0), 0], ParameterError, "weights must hold one that can be told from 0"),
+        ([-1, 2], ParameterError, r"weights\[0\] must be at least 0, got -1"),
+        (["a"], ParameterTypeError, r"weights\[0\] must be a number, got 'a'"),
+        ([float("nan")], ParameterError, r"weights\[0\] must be finite, got nan"),
     ],
 )
 def test_errors(weights, error, text):

@@ -136,15 +136,16 @@ def test_infinite_stays_infinite():
         ),
         (
             lambda: poisson(Guarantee(1, 0, ADD_REMOVE), 0),
-            "rate must be above 0 and at most 1, got 0. Type a number in between, as rate=0.5.",
+            "rate must be above 0 and at most 1, got 0. "
+            "Type a number in between, such as rate=0.5.",
         ),
         (
             lambda: without_replacement(Guarantee(1), 3, 2),
-            "sample must be at most population=2, got 3. Type sample=2 or less.",
+            "sample must be at most the population (2), got 3. Type sample=2 or less.",
         ),
         (
             lambda: without_replacement(Guarantee(1), 0, 2),
-            "sample must be at least 1, got 0. Type a whole number, as sample=1.",
+            "sample must be at least 1, got 0. Type a whole number, such as sample=1.",
         ),
     ],
 )

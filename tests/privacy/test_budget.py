@@ -182,7 +182,7 @@ THIRD = Guarantee(Fraction(1, 3))
             "",
             BudgetExceededError,
             "guarantee must be at most what is left (epsilon 1, delta 1e-06), got epsilon 2, "
-            "delta 1e-05, one record replaced. Type epsilon=1 and delta=1e-06 or less.",
+            "delta 1e-05, one record replaced. Type epsilon=1 and delta=1e-6 or less.",
         ),
         (
             Budget(4, 1e-6),
@@ -191,7 +191,7 @@ THIRD = Guarantee(Fraction(1, 3))
             BudgetExceededError,
             "guarantee must be at most what is left (epsilon 4, delta 1e-06), got epsilon 1, "
             "delta 1e-06, one record added or removed (epsilon 2, delta 3.71829e-06, "
-            "one record replaced). Type delta=2.68941e-07 or less.",
+            "one record replaced). Type delta=2.68941e-7 or less.",
         ),
         (
             spent(Budget(1), Guarantee(1)),
@@ -199,8 +199,8 @@ THIRD = Guarantee(Fraction(1, 3))
             "",
             BudgetExceededError,
             "guarantee must be at most what is left (epsilon 0, delta 0), got epsilon 1, one "
-            "record replaced. Nothing is left: open another budget, at the cost of its total on "
-            "top of this one.",
+            "record replaced. Nothing is left: open another budget, whose total comes on top "
+            "of this one's.",
         ),
         (
             Budget(1),
@@ -215,7 +215,7 @@ THIRD = Guarantee(Fraction(1, 3))
             0.5,
             "",
             ParameterTypeError,
-            "guarantee must be a Guarantee, got 0.5. Type guarantee=Guarantee(epsilon).",
+            "guarantee must be a Guarantee, got 0.5. Type guarantee=Guarantee(1).",
         ),
     ],
 )
@@ -240,7 +240,7 @@ def test_what_the_refusal_says_to_type_is_accepted():
     [
         (
             lambda: Budget(0),
-            "epsilon must be above 0, got 0. Type a positive number, as epsilon=1.",
+            "epsilon must be above 0, got 0. Type a positive number, such as epsilon=1.",
         ),
         (
             lambda: Budget(1, 1),

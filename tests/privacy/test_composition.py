@@ -127,7 +127,7 @@ def test_advanced_beats_basic_for_many():
     [
         (
             compose,
-            "compose must be given at least one guarantee, got none. Type compose(Guarantee(1)).",
+            "guarantees must include at least one, got none. Type compose(Guarantee(1)).",
         ),
         (
             lambda: compose(Guarantee(1), Guarantee(1, 0, ADD_REMOVE)),
@@ -143,7 +143,8 @@ def test_advanced_beats_basic_for_many():
             lambda: parallel(Guarantee(1), Guarantee(1)),
             "guarantees must be for one record added or removed, got SUBSTITUTE. "
             "A replaced record may change group, and so the size of two groups. "
-            "Type relation=ADD_REMOVE for each group, then parallel(..., relation=SUBSTITUTE).",
+            "Type Guarantee(1, relation=ADD_REMOVE) for each group, then parallel(..., "
+            "relation=SUBSTITUTE).",
         ),
         (
             lambda: parallel(Guarantee(1, 0, LOCAL), relation=SUBSTITUTE),
@@ -154,7 +155,7 @@ def test_advanced_beats_basic_for_many():
         (
             lambda: compose_advanced(Guarantee(1), 10_001, 0),
             "times must be at most 10000, got 10001. "
-            "Type Concentrated.from_pure(guarantee).times(k).at(delta) for more.",
+            "Type times=10000, or Concentrated.from_pure(guarantee).times(k).at(delta) for more.",
         ),
     ],
 )

@@ -168,7 +168,7 @@ def test_extremes(rho):
         (
             lambda: Concentrated.gaussian(0, 1),
             ParameterError,
-            "sensitivity must be above 0, got 0. Type a positive number, as sensitivity=1.",
+            "sensitivity must be above 0, got 0. Type a positive number, such as sensitivity=1.",
         ),
         (
             lambda: Concentrated(1).at(0),
@@ -179,7 +179,7 @@ def test_extremes(rho):
         (
             lambda: Concentrated(1) + Guarantee(1),
             ParameterTypeError,
-            f"other must be a Concentrated, got {Guarantee(1)!r}. "
+            "other must be a Concentrated, got a value of type Guarantee. "
             "Type Concentrated.from_pure(guarantee) for a pure promise.",
         ),
         (

@@ -140,12 +140,12 @@ def test_under_is_tight():
         (
             lambda: Guarantee(math.inf),
             ParameterError,
-            "epsilon must be finite, got inf. Type a number, as epsilon=1.",
+            "epsilon must be finite, got inf. Type a number, such as epsilon=1.",
         ),
         (
             lambda: Guarantee(1, 2),
             ParameterError,
-            "delta must be from 0 to 1, got 2. Type a probability, as delta=0.5.",
+            "delta must be from 0 to 1, got 2. Type a probability, such as delta=1e-6.",
         ),
         (
             lambda: Guarantee(1, 0, "removed"),
@@ -161,12 +161,12 @@ def test_under_is_tight():
         (
             lambda: Guarantee.read(1.0),
             ParameterTypeError,
-            "guarantee must be a Guarantee, got 1.0. Type guarantee=Guarantee(epsilon).",
+            "guarantee must be a Guarantee, got 1.0. Type guarantee=Guarantee(1).",
         ),
         (
             lambda: Guarantee(1).group(0),
             ParameterError,
-            "size must be at least 1, got 0. Type a whole number, as size=1.",
+            "size must be at least 1, got 0. Type a whole number, such as size=1.",
         ),
         (
             lambda: Guarantee(1).under(ADD_REMOVE),

@@ -82,7 +82,7 @@ def worst_case(
                     found, worst = (apart.upper, apart.value), (p, q, apart)
     if worst is None:
         raise ParameterError(
-            "inputs must have neighbours to compare, got none. Type inputs as [0, 1]."
+            "inputs", "have neighbours to compare", "none", "Type {inputs}.", inputs=[0, 1]
         )
     x, y, apart = worst
     if pure:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterTypeError
+from sourdine.exact import kind
 from sourdine.mechanisms import recording
 from sourdine.privacy import compose
 from sourdine.release import Release
@@ -61,8 +62,7 @@ def replay(call: Callable[[Any], Release], data: object, neighbour: object) -> R
         return Replay(pairs, tuple(_raised(one, two)))
     if not isinstance(one, Release) or not isinstance(two, Release):
         raise ParameterTypeError(
-            f"the call must return a Release, got {type(one).__name__}. "
-            f"Return what mechanism.release(...) gives."
+            "the call", "return a Release", kind(one), "Return what mechanism.release(...) gives."
         )
     faults = [*_steps(first.steps, second.steps), *_public(one, two), *_spent(pairs, one.cost)]
     return Replay(pairs, tuple(faults))

@@ -39,7 +39,7 @@ def p_value(draws: ArrayLike, law: Law) -> float:
 
     x = np.asarray(draws, np.int64)
     if not len(x):
-        raise ParameterError("draws must hold at least one, got none. Draw some first.")
+        raise ParameterError("draws", "hold at least one", "none", "Draw some first.")
     if not law.beyond and np.isneginf(law.log_pmf(x)).any():
         return 0.0
     tails = 0.5 ** np.arange(8, 24)

@@ -15,7 +15,7 @@ from sourdine.central.groups import each
 from sourdine.central.keys import NamedCounts
 from sourdine.central.statistic import Statistic
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
-from sourdine.exact import given, integer, rational
+from sourdine.exact import given, integer, one_of, rational
 from sourdine.look.numbers import shown
 from sourdine.mechanisms import Laplace
 from sourdine.mechanisms.laplace import laplace_error
@@ -73,7 +73,7 @@ def read_bounds(x: Sequence[Number] | None) -> Bounds | None:
 
 def read_missing(x: str) -> str:
     """Return what is done with missing values."""
-    return read.chosen(x, "missing", POLICIES)
+    return one_of(x, "missing", *POLICIES)
 
 
 @frozen(kw_only=True, slots=False)

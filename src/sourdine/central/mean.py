@@ -14,6 +14,7 @@ from sourdine.central.intervals import sampled
 from sourdine.central.lattice import Numeric
 from sourdine.central.ratio import Ratio
 from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.exact import one_of
 from sourdine.mechanisms import Gaussian, Laplace
 from sourdine.question import PRIVACY, WHAT, kinds, says
 from sourdine.question import converters as read
@@ -36,12 +37,12 @@ COUNTING = Fraction(1, 8)
 
 def read_method(x: str) -> str:
     """Return the name of a mechanism."""
-    return read.chosen(x, "method", METHODS)
+    return one_of(x, "method", *METHODS)
 
 
 def read_missing(x: str) -> str:
     """Return what is done with missing values."""
-    return read.chosen(x, "missing", POLICIES)
+    return one_of(x, "missing", *POLICIES)
 
 
 @frozen(kw_only=True, slots=False)

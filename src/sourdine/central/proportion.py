@@ -12,9 +12,9 @@ from sourdine.central.bernoulli import BernoulliMean
 from sourdine.central.ratio import Ratio
 from sourdine.central.statistic import Statistic
 from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.exact import one_of
 from sourdine.grid import Grid
 from sourdine.question import WHAT, kinds, says
-from sourdine.question import converters as read
 from sourdine.tally import Codes, Ticks
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ POLICIES = ("auto", "exclude", "no")
 
 def read_missing(x: str) -> str:
     """Return what is done with missing values."""
-    return read.chosen(x, "missing", POLICIES)
+    return one_of(x, "missing", *POLICIES)
 
 
 @frozen(kw_only=True, slots=False)

@@ -15,14 +15,31 @@ import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
 
-__all__ = ["Number", "at_least", "flag", "given", "integer", "number", "positive", "probability", "rational"]
+__all__ = [
+    "Number",
+    "at_least",
+    "flag",
+    "given",
+    "integer",
+    "kind",
+    "number",
+    "one_of",
+    "positive",
+    "probability",
+    "rational",
+]
+
+WORD = 20
+"""Longer texts are not quoted: they may be somebody's answer."""
+DIGITS = 40
+"""Longer numbers are not quoted."""
 
 Number = Fraction | int | float | Decimal
 """What a person may type for a number."""
 
 
-def rational(x: object, name: str) -> Fraction:
-    """Return the number that ``x`` prints as, exactly.
+def rational(x: object, name: str, *, example: Number = 1) -> Fraction:
+    """Return the number that ``x`` prints as, exactly; ``example`` is what the hint says to type.
 
     Examples
     --------
@@ -30,108 +47,143 @@ def rational(x: object, name: str) -> Fraction:
     Fraction(1, 1)
     >>> rational(float("nan"), "epsilon")
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: epsilon must be finite, got nan. Type a number, as epsilon=1.
-    """
-    hint = f"Type a number, as {name}=1."
-    if isinstance(x, (bool, np.bool_)):
-        raise ParameterTypeError(f"{name} must be a number, got {given(x)}. {hint}")
-    if isinstance(x, (float, np.floating)):
-        if not math.isfinite(x):
-            raise ParameterError(f"{name} must be finite, got {x!s}. {hint}")
-        return Fraction(str(x))
-    if isinstance(x, Decimal):
-        if not x.is_finite():
-            raise ParameterError(f"{name} must be finite, got {x!s}. {hint}")
-        return Fraction(x)
-    if isinstance(x, numbers.Integral):
-        return Fraction(int(x))
-    if isinstance(x, numbers.Rational):
-        return Fraction(int(x.numerator), int(x.denominator))
-    raise ParameterTypeError(f"{name} must be a number, got {given(x)}. {hint}")
+    sourdine.errors.ParameterError: epsilon must be finite, got nan. Type a number, such as epsilon=1.
+    """  # noqa: E501
+    what, tries = _typed(name, example)
+    hint = f"Type a number, such as {what}."
+    if isinstance(x, (float, np.floating, Decimal)):
+        if not (x.is_finite() if isinstance(x, Decimal) else math.isfinite(x)):
+            raise ParameterError(name, "be finite", given(x), hint, **tries)
+        return Fraction(x) if isinstance(x, Decimal) else Fraction(str(x))
+    if isinstance(x, (bool, np.bool_)) or not isinstance(x, numbers.Rational):
+        raise ParameterTypeError(name, "be a number", given(x), hint, **tries)
+    return Fraction(int(x.numerator), int(x.denominator))
 
 
 def number(x: object, name: str, *, above: Fraction | int, most: Fraction | int) -> Fraction:
     """Return ``x`` as a rational with ``above < x <= most``."""
-    value = rational(x, name)
+    middle = Fraction(above + most) / 2
+    value = rational(x, name, example=middle)
     if not above < value <= most:
-        raise ParameterError(
-            f"{name} must be above {above} and at most {most}, got {x!s}. "
-            f"Type a number in between, as {name}={float(Fraction(above + most) / 2):g}."
+        what, tries = _typed(name, middle)
+        must, hint = (
+            f"be above {above} and at most {most}",
+            f"Type a number in between, such as {what}.",
         )
+        raise ParameterError(name, must, given(x), hint, **tries)
     return value
 
 
-def positive(x: object, name: str) -> Fraction:
+def positive(x: object, name: str, *, example: Number = 1) -> Fraction:
     """Return ``x`` as a rational above zero.
 
     Examples
     --------
     >>> positive(0, "epsilon")
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: epsilon must be above 0, got 0. Type a positive number, as epsilon=1.
+    sourdine.errors.ParameterError: epsilon must be above 0, got 0. Type a positive number, such as epsilon=1.
     """  # noqa: E501
-    value = rational(x, name)
+    value = rational(x, name, example=example)
     if value <= 0:
-        raise ParameterError(
-            f"{name} must be above 0, got {x!s}. Type a positive number, as {name}=1."
-        )
+        what, tries = _typed(name, example)
+        hint = f"Type a positive number, such as {what}."
+        raise ParameterError(name, "be above 0", given(x), hint, **tries)
     return value
 
 
 def at_least(x: object, name: str, least: Fraction | int) -> Fraction:
     """Return ``x`` as a rational that is ``least`` or more."""
-    value = rational(x, name)
+    value = rational(x, name, example=max(least, 1))
     if value < least:
+        what, tries = _typed(name, least)
         raise ParameterError(
-            f"{name} must be at least {least}, got {x!s}. Type {name}={least} or more."
+            name, f"be at least {least}", given(x), f"Type {what} or more.", **tries
         )
     return value
 
 
-def probability(x: object, name: str) -> Fraction:
+def probability(x: object, name: str, *, example: Number = 0.5) -> Fraction:
     """Return ``x`` as a rational in [0, 1]."""
-    value = rational(x, name)
+    value = rational(x, name, example=example)
     if not 0 <= value <= 1:
-        raise ParameterError(
-            f"{name} must be from 0 to 1, got {x!s}. Type a probability, as {name}=0.5."
-        )
+        what, tries = _typed(name, example)
+        hint = f"Type a probability, such as {what}."
+        raise ParameterError(name, "be from 0 to 1", given(x), hint, **tries)
     return value
 
 
 def integer(x: object, name: str, *, least: int | None = None) -> int:
     """Return ``x`` as an int, ``least`` or more; ``3.0`` is refused, ``numpy.int64(3)`` is not."""
-    if type(x) is int:
-        value = x
-    elif isinstance(x, (bool, np.bool_)) or not isinstance(x, SupportsIndex):
-        raise ParameterTypeError(
-            f"{name} must be a whole number, got {given(x)}. {_whole_hint(name, least)}"
-        )
-    else:
-        value = x.__index__()
+    if type(x) is int and (least is None or x >= least):
+        return x
+    what, tries = _typed(name, 1 if least is None else max(least, 1))
+    hint = f"Type a whole number, such as {what}."
+    if isinstance(x, (bool, np.bool_)) or not isinstance(x, SupportsIndex):
+        got = repr(x) if isinstance(x, numbers.Number) else given(x)
+        raise ParameterTypeError(name, "be a whole number", got, hint, **tries)
+    value = x.__index__()
     if least is not None and value < least:
-        raise ParameterError(
-            f"{name} must be at least {least}, got {value}. {_whole_hint(name, least)}"
-        )
+        raise ParameterError(name, f"be at least {least}", given(x), hint, **tries)
     return value
-
-
-def _whole_hint(name: str, least: int | None) -> str:
-    return f"Type a whole number, as {name}={1 if least is None else max(least, 1)}."
 
 
 def flag(x: object, name: str) -> bool:
     """Return ``x`` if it is True or False; ``"no"`` is refused, for it would count as true."""
     if isinstance(x, (bool, np.bool_)):
         return bool(x)
-    raise ParameterTypeError(
-        f"{name} must be True or False, got {given(x)}. Type {name}=True or leave it out."
-    )
+    what, tries = _typed(name, True)  # noqa: FBT003 - the value to type
+    hint = f"Type {what}, or leave it out."
+    raise ParameterTypeError(name, "be True or False", given(x), hint, **tries)
+
+
+def one_of(x: object, name: str, *allowed: str) -> str:
+    """Return ``x`` if it is one of the words allowed; the first is what the hint says to type.
+
+    Examples
+    --------
+    >>> one_of("l3", "loss", "l1", "l2")
+    Traceback (most recent call last):
+    sourdine.errors.ParameterError: loss must be 'l1' or 'l2', got 'l3'. Type loss='l1'.
+    """
+    if isinstance(x, str) and x in allowed:
+        return x
+    *most, last = map(repr, allowed)
+    must = f"be {', '.join(most)} or {last}"
+    raise ParameterError(name, must, given(x), f"Type {{{name}}}.", **{name: allowed[0]})
+
+
+def _typed(name: str, value: Number) -> tuple[str, dict[str, Number]]:
+    """Return what a hint says to type; of something without a name of its own, the value alone."""
+    return (f"{{{name}}}", {name: value}) if name.isidentifier() else (f"{value}", {})
 
 
 def given(x: object) -> str:
-    """Return what was typed; of anything larger than a word or a number, its kind alone."""
+    """Return what was typed; of anything larger than a word or a number, its kind alone.
+
+    Examples
+    --------
+    >>> given("yes"), given(0.5), given([17, 34]), given("an answer that may be somebody's")
+    ("'yes'", '0.5', 'a value of type list', 'a text of 32 characters')
+    >>> given(Fraction)
+    'the class Fraction'
+    """
+    if isinstance(x, str):
+        return repr(x) if len(x) <= WORD else f"a text of {len(x)} characters"
+    if isinstance(x, numbers.Rational) and max(abs(x.numerator), x.denominator) >= 10**DIGITS:
+        return f"a number of more than {DIGITS} digits"
     if x is None or isinstance(x, (np.bool_, numbers.Number)):
-        return repr(x)
-    if isinstance(x, str) and len(x) <= 20:
-        return repr(x)
-    return f"something of type {type(x).__name__}"
+        return str(x)
+    return kind(x)
+
+
+def kind(x: object) -> str:
+    """Return of what kind something is, and nothing of its value, which may be private.
+
+    Examples
+    --------
+    >>> kind(17), kind(Fraction)
+    ('a value of type int', 'the class Fraction')
+    """
+    return (
+        f"the class {x.__name__}" if isinstance(x, type) else f"a value of type {type(x).__name__}"
+    )

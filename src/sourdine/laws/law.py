@@ -114,7 +114,7 @@ class Law:
         """
         w = np.asarray(log_weights, np.float64)
         if np.isnan(w).any():
-            raise ParameterError("log weights must be numbers, got NaN. Type -inf for no weight.")
+            raise ParameterError("log_weights", "be numbers", "NaN", "Type -inf for no weight.")
         cells = start + np.flatnonzero(w > -np.inf)
         w = w[w > -np.inf]
         return Law.of(cells, np.ones_like(cells), w, np.zeros_like(w), error=error)
@@ -136,8 +136,11 @@ class Law:
         chances = np.asarray(weights, np.float64)
         if len(chances) != len(laws) or not len(laws) or not (chances >= 0).all():
             raise ParameterError(
-                f"weights must be one number, 0 or more, for each of the {len(laws)} laws, "
-                f"got {len(chances)} of which some may be negative. Type weights=[0.5, 0.5]."
+                "weights",
+                f"be one number, 0 or more, for each of the {len(laws)} laws",
+                f"{len(chances)}, of which some may be negative",
+                "Type {weights}." if laws else "Mix at least one law.",
+                **({"weights": [1 / len(laws)] * len(laws)} if laws else {}),
             )
         first = min(int(law.pieces.start[0]) for law in laws)
         end = max(int(law.pieces.start[-1] + law.pieces.length[-1]) for law in laws)
@@ -260,10 +263,10 @@ class Law:
 def _check(p: Pieces) -> None:
     """Refuse what is no list of pieces in order."""
     if not len(p.start):
-        raise ParameterError("a law must have at least one piece, got none. Give it a cell.")
+        raise ParameterError("a law", "have at least one piece", "none", "Give it a cell.")
     if (p.length < 1).any() or (p.start[1:] < p.start[:-1] + p.length[:-1]).any():
         raise ParameterError(
-            "pieces must have length 1 or more and follow one another, got others. Sort them."
+            "pieces", "have length 1 or more, in order", "other pieces", "Sort them."
         )
 
 
@@ -304,7 +307,6 @@ def _common_tail(tails: Sequence[Tail | None], log_weight: float) -> Tail | None
         return None
     if any(t.period != 1 or t.decay != present[0].decay for t in present):
         raise ParameterError(
-            "tails in a mixture must be geometric with one decay, got others. "
-            "Mix laws of one scale."
+            "laws", "have geometric tails of one decay", "other tails", "Mix laws of one scale."
         )
     return Tail.geometric(log_weight, present[0].decay)

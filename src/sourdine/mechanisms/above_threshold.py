@@ -10,7 +10,7 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.errors import ParameterError
-from sourdine.exact import flag, integer, positive
+from sourdine.exact import flag, given, integer, positive
 from sourdine.laws import Law
 from sourdine.mechanisms.inputs import add, read_vector
 from sourdine.mechanisms.laplace import laplace_error
@@ -166,7 +166,11 @@ def _read_threshold(threshold: object) -> int:
     value = integer(threshold, "threshold")
     if not -(1 << 61) < value < 1 << 61:
         raise ParameterError(
-            f"threshold must be within 2**61 of 0, got {value}. Type a coarser grid's ticks."
+            "threshold",
+            "be within 2**61 of 0",
+            given(value),
+            "Type a coarser grid's ticks, such as {threshold}.",
+            threshold=0,
         )
     return value
 
@@ -183,8 +187,10 @@ def first_above_law(
     reach = int(np.abs(height).max()) + ceil(FAR * max(threshold_scale, query_scale))
     if reach > MOST_CELLS:
         raise ParameterError(
-            "the law must be asked of answers within some millions of the threshold, got others. "
-            "It goes through all values of the threshold's noise: ask it of a small input."
+            "the law",
+            "be asked of answers within some millions of the threshold",
+            "answers further away",
+            "It goes through all values of the threshold's noise: ask it of a small input.",
         )
     rho = np.arange(-reach, reach + 1)
     log_rho = -np.abs(rho) * float(1 / threshold_scale)

@@ -9,7 +9,7 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.errors import ParameterError
-from sourdine.exact import integer, positive
+from sourdine.exact import given, integer, positive
 from sourdine.laws import Law
 from sourdine.mechanisms.laplace import laplace_error
 from sourdine.mechanisms.mechanism import Report, read_beta, settle
@@ -112,7 +112,11 @@ def read_last(last: object, least: int) -> int:
     value = integer(last, "last", least=least)
     if value > MOST:
         raise ParameterError(
-            f"last must be at most 2**40, got {value}. Type a coarser grid's highest tick."
+            "last",
+            "be at most 2**40",
+            given(value),
+            "Type a coarser grid's highest tick, such as {last}.",
+            last=1000,
         )
     return value
 

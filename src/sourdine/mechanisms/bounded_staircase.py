@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sourdine import noise
-from sourdine.errors import ParameterError
-from sourdine.exact import Real, exp_neg, positive
+from sourdine.exact import Real, exp_neg, one_of, positive
 from sourdine.laws import Law
 from sourdine.mechanisms.bounded_laplace import read_last
 from sourdine.mechanisms.mechanism import Report, read_beta, settle
@@ -92,10 +91,7 @@ class BoundedStaircase(Report):
     def __post_init__(self) -> None:
         epsilon = positive(self.epsilon, "epsilon")
         last = read_last(self.last, least=2)
-        if self.form not in ("window", "truncated"):
-            raise ParameterError(
-                f"form must be 'window' or 'truncated', got {self.form!r}. Type form='window'."
-            )
+        one_of(self.form, "form", "window", "truncated")
         gamma = gamma_l1 if read_minimise(self.minimise) == "l1" else gamma_l2
         truncated = self.form == "truncated"
         spent = _continuous_level(float(epsilon)) if truncated else float(epsilon)

@@ -12,7 +12,7 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import Real, integer, positive
+from sourdine.exact import Real, given, integer, one_of, positive
 from sourdine.laws import Law
 from sourdine.mechanisms.inputs import add, read_one, read_ticks
 from sourdine.mechanisms.mechanism import Additive, read_beta, read_scale, settle
@@ -115,8 +115,11 @@ class Gaussian(Additive["Value"]):
         ticks = read_ticks(x)
         if not isinstance(ticks, int) and self.calibration != "zcdp":
             raise ParameterTypeError(
-                f"the input must be one number under calibration {self.calibration!r}, "
-                f"got an array. Type calibration='zcdp', with the L2 sensitivity."
+                "the input",
+                f"be one number under calibration {self.calibration!r}",
+                "an array",
+                "Type {calibration}, with the L2 sensitivity.",
+                calibration="zcdp",
             )
         return ticks
 
@@ -229,8 +232,11 @@ def _bracket(guess: Fraction, certified: Callable[[Fraction], bool]) -> tuple[Fr
         inner, step = outer, 4 * step
         if step > FURTHEST:
             raise ParameterError(
-                "delta must be large enough for floats to tell the tight noise, got one too small "
-                "for so small an epsilon. Type calibration='zcdp'."
+                "delta",
+                "be large enough for floats to measure the tight noise",
+                "one too small for this epsilon",
+                "Type {calibration}.",
+                calibration="zcdp",
             )
 
 
@@ -246,30 +252,27 @@ def _calibrated(how: Calibration, epsilon: Fraction, delta: Fraction, span: int)
         return tight_variance(epsilon, delta, span)
     if how == "zcdp":
         return Fraction(span * span) / (2 * Concentrated.rho_for(epsilon, delta))
-    if how != "classic":
-        raise ParameterError(
-            f"calibration must be 'tight', 'classic' or 'zcdp', got {how!r}. "
-            f"Type calibration='tight'."
-        )
+    one_of(how, "calibration", "tight", "classic", "zcdp")
     variance = classic_variance(epsilon, delta, span)
     if _hockey_stick(variance, epsilon, delta, span) > delta:
         raise ParameterError(
-            f"calibration must hold on the grid, got 'classic' at epsilon={float(epsilon):g}, "
-            f"delta={float(delta):g}, where its delta is exceeded. Type calibration='tight'."
+            "calibration",
+            "hold on the grid",
+            f"'classic' at epsilon {float(epsilon):g} and delta {float(delta):g}",
+            "Its delta is exceeded there. Type {calibration}.",
+            calibration="tight",
         )
     return variance
 
 
 def _read_delta(delta: object) -> Fraction:
-    value = positive(delta, "delta")
+    value = positive(delta, "delta", example=1e-6)
     if value >= 1:
-        raise ParameterError(
-            f"delta must be below 1, got {delta!s}. Type a small number, as delta=1e-6."
-        )
+        hint = "Type a small number, such as {delta}."
+        raise ParameterError("delta", "be below 1", given(delta), hint, delta=1e-6)
     if value < LEAST:
-        raise ParameterError(
-            f"delta must be at least 1e-100, got {delta!s}. Use Laplace for no delta at all."
-        )
+        hint = "Type {delta}, or use Laplace, which needs no delta."
+        raise ParameterError("delta", "be at least 1e-100", given(delta), hint, delta=1e-6)
     return value
 
 

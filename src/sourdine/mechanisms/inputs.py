@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine.errors import ParameterTypeError
+from sourdine.exact import kind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,8 +37,10 @@ def read_ticks(x: object) -> Value:
         return np.array(clipped, np.int64).reshape(ticks.shape)
     if ticks.dtype.kind not in "iu":
         raise ParameterTypeError(
-            f"the input must be whole numbers (ticks of a grid), got {_kind(x)}. "
-            f"Snap values first, as Grid(0, 100, step=1).ticks(values)."
+            "the input",
+            "be whole numbers (ticks of a grid)",
+            _kind(x),
+            "Snap values first: type Grid(0, 100, step=1).ticks(values).",
         )
     return int(ticks) if ticks.ndim == 0 else np.minimum(ticks, ENDS.max).astype(np.int64)
 
@@ -47,8 +50,10 @@ def read_one(x: object) -> int:
     tick = read_ticks(x)
     if not isinstance(tick, int):
         raise ParameterTypeError(
-            "the input must be one number, got an array. "
-            "Release the numbers one by one, or use Laplace with the L1 sensitivity."
+            "the input",
+            "be one number",
+            "an array",
+            "Release the numbers one by one, or use Laplace with the L1 sensitivity.",
         )
     return tick
 
@@ -58,8 +63,10 @@ def read_code(x: object, last: int) -> int:
     scalar = np.ndim(x) == 0 if isinstance(x, np.ndarray) else not isinstance(x, (list, tuple))
     if not scalar or isinstance(x, str) or not (_whole(x) or isinstance(x, np.ndarray)):
         raise ParameterTypeError(
-            f"the input must be one code from 0 to {last}, got {_kind(x)}. "
-            f"Code the answers as 0, 1, 2, ... and release them one by one."
+            "the input",
+            f"be one code from 0 to {last}",
+            _kind(x),
+            "Code the answers as 0, 1, 2, ... and release them one by one.",
         )
     return min(max(int(read_ticks(x)), 0), last)
 
@@ -69,8 +76,10 @@ def read_vector(x: object, length: int, name: str) -> NDArray[np.int64]:
     vector = np.atleast_1d(np.asarray(read_ticks(x), object))
     if vector.shape != (length,):
         raise ParameterTypeError(
-            f"{name} must be a vector of {length} whole numbers, got shape {vector.shape}. "
-            f"Its length is public: construct the mechanism with it."
+            name,
+            f"be a vector of {length} whole numbers",
+            f"the shape {vector.shape}",
+            "Its length is public: construct the mechanism with it.",
         )
     return np.asarray(np.clip(vector, -REACH, REACH), np.int64)
 
@@ -93,4 +102,4 @@ def _whole(x: object) -> bool:
 
 
 def _kind(x: object) -> str:
-    return f"an array of {x.dtype}" if isinstance(x, np.ndarray) else type(x).__name__
+    return f"an array of {x.dtype}" if isinstance(x, np.ndarray) else kind(x)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import rational
+from sourdine.exact import given, rational
 from sourdine.mechanisms.inputs import add, read_code, read_ticks
 from sourdine.mechanisms.transcript import CURRENT
 from sourdine.noise import SYSTEM
@@ -106,8 +106,10 @@ class Mechanism(Drawer, Generic[X]):
     def interval(self, value: Value, level: Number) -> tuple[Value, Value]:  # noqa: ARG002
         """Return the ends between which the truth lies with probability ``level``."""
         raise ParameterTypeError(
-            f"an interval must be of a number, got the choice of {type(self).__name__}. "
-            f"Look at its error(beta) instead."
+            "an interval",
+            "be of a number",
+            f"the choice of {type(self).__name__}",
+            "Look at its error(beta) instead.",
         )
 
     populations: ClassVar[bool] = False
@@ -256,20 +258,28 @@ def settle(mechanism: object, **values: object) -> None:
 
 def read_beta(beta: object) -> float:
     """Return the probability with which an error bound may be passed."""
-    chance = rational(beta, "beta")
+    chance = rational(beta, "beta", example=0.05)
     if not RAREST <= chance <= 1:
         raise ParameterError(
-            f"beta must be from 1e-15 to 1, got {beta!s}. Type a probability, as beta=0.05."
+            "beta",
+            "be from 1e-15 to 1",
+            given(beta),
+            "Type a probability, such as {beta}.",
+            beta=0.05,
         )
     return float(chance)
 
 
 def read_level(level: object) -> Fraction:
     """Return the probability with which an interval holds the truth."""
-    chance = rational(level, "level")
+    chance = rational(level, "level", example=0.95)
     if not 0 < chance <= 1 - RAREST:
         raise ParameterError(
-            f"level must be above 0 and below 1, got {level!s}. Type a probability, as level=0.95."
+            "level",
+            "be above 0 and below 1",
+            given(level),
+            "Type a probability, such as {level}.",
+            level=0.95,
         )
     return chance
 
@@ -282,8 +292,10 @@ def read_scale(scale: Fraction) -> Fraction:
     """
     if scale >= WIDEST:
         raise ParameterError(
-            f"the noise's scale must be below 2**55 ticks, got {float(scale):g}. "
-            f"Type a coarser grid, or a larger epsilon."
+            "the noise's scale",
+            "be below 2**55 ticks",
+            f"{float(scale):g}",
+            "Type a coarser grid, or a larger epsilon.",
         )
     return scale
 

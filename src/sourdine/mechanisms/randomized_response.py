@@ -12,7 +12,7 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.errors import ParameterError
-from sourdine.exact import Real, exp_neg, integer, positive, probability
+from sourdine.exact import Real, exp_neg, given, integer, positive, probability
 from sourdine.laws import Law
 from sourdine.mechanisms.frequency_oracle import FrequencyOracle
 from sourdine.mechanisms.mechanism import read_beta, settle
@@ -77,7 +77,11 @@ class RandomizedResponse(FrequencyOracle):
         categories = integer(self.categories, "categories", least=2)
         if categories > MOST:
             raise ParameterError(
-                f"categories must be at most 2**62, got {categories}. Hash the answers first."
+                "categories",
+                "be at most 2**62",
+                given(categories),
+                "Hash the answers first, to {categories} or so.",
+                categories=1024,
             )
         guarantee = Guarantee(epsilon, 0, LOCAL)
         settle(self, epsilon=epsilon, categories=categories, guarantee=guarantee)
@@ -141,8 +145,10 @@ class RandomizedResponse(FrequencyOracle):
         c = np.asarray(counts, np.float64)
         if c.shape != (self.categories,) or not c.sum() > 0:
             raise ParameterError(
-                f"counts must be {self.categories} numbers of reports, not all 0, "
-                f"got shape {c.shape}. Count the reports of every category."
+                "counts",
+                f"be {self.categories} numbers of reports, not all 0",
+                f"the shape {c.shape}",
+                "Count the reports of every category.",
             )
         return np.asarray((c / c.sum() - q) / (p - q))
 

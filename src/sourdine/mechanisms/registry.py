@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
+from sourdine.exact import given
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,7 +50,7 @@ def register(specimen: Specimen) -> None:
     """Enter a mechanism; from then on it is audited with the rest."""
     if specimen.name in _SPECIMENS:
         raise ParameterError(
-            f"name must be new, got {specimen.name!r}. Choose another name for the specimen."
+            "name", "be new", given(specimen.name), "Choose another name for the specimen."
         )
     _SPECIMENS[specimen.name] = specimen
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sourdine import noise
-from sourdine.errors import ParameterError
-from sourdine.exact import integer, positive
+from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.exact import given, integer, positive
 from sourdine.laws import Law, Pieces, Tail
 from sourdine.mechanisms.inputs import add, read_one
 from sourdine.mechanisms.mechanism import Additive, read_beta, read_scale, settle
@@ -241,14 +241,20 @@ def read_minimise(kind: object) -> Literal["l1", "l2"]:
         return "l1"
     if kind == "l2":
         return "l2"
-    raise ParameterError(f"minimise must be 'l1' or 'l2', got {kind!r}. Type minimise='l1'.")
+    raise ParameterError(
+        "minimise", "be 'l1' or 'l2'", given(kind), "Type {minimise}.", minimise="l1"
+    )
 
 
 def _read_width(width: object, span: int) -> int:
     w = integer(width, "width", least=1)
     if w > span:
         raise ParameterError(
-            f"width must be at most the sensitivity {span}, got {w}. Leave it out for the best one."
+            "width",
+            f"be at most the sensitivity ({span})",
+            given(w),
+            "Leave {width} out for the best one.",
+            width=LEFT_OUT,
         )
     return w
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine import noise
-from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import integer, number
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.exact import given, integer, number
 from sourdine.laws import Law
 from sourdine.mechanisms.inputs import REACH, read_ticks
 from sourdine.mechanisms.laplace import Laplace
@@ -95,11 +95,20 @@ class Subsample(Mechanism["Records"]):
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.mechanism, Mechanism) or not callable(self.statistic):
+        if not isinstance(self.mechanism, Mechanism):
             raise ParameterTypeError(
-                "mechanism must be a Mechanism and statistic a function, got "
-                f"{type(self.mechanism).__name__} and {type(self.statistic).__name__}. "
-                "Type mechanism=Laplace(epsilon=1, relation=ADD_REMOVE)."
+                "mechanism",
+                "be a Mechanism",
+                given(self.mechanism),
+                "Type Laplace(epsilon=1, relation=ADD_REMOVE).",
+            )
+        if not callable(self.statistic):
+            raise ParameterTypeError(
+                "statistic",
+                "be a function",
+                given(self.statistic),
+                "Leave {statistic} out for the sum.",
+                statistic=LEFT_OUT,
             )
         settle(self, values=_read_values(self.values), guarantee=self._amplified())
 
@@ -111,9 +120,13 @@ class Subsample(Mechanism["Records"]):
         if self.rate is None and self.sample is not None and self.population is not None:
             return amplification.without_replacement(inner, self.sample, self.population)
         raise ParameterTypeError(
-            "the sample must be given by rate alone or by sample and population, got "
-            f"rate={self.rate}, sample={self.sample}, population={self.population}. "
-            "Type rate=0.1, or sample=10, population=100."
+            "rate",
+            "be given alone, or else sample and population",
+            f"rate={self.rate}, sample={self.sample} and population={self.population}",
+            "Type {rate}, and leave {sample} and {population} out.",
+            rate=0.1,
+            sample=LEFT_OUT,
+            population=LEFT_OUT,
         )
 
     def read(self, x: object) -> Records:
@@ -121,13 +134,18 @@ class Subsample(Mechanism["Records"]):
         records = np.atleast_1d(np.asarray(read_ticks(x), np.int64))
         if records.ndim != 1:
             raise ParameterTypeError(
-                f"the input must be a list of records, got {records.ndim} dimensions. "
-                f"Give one whole number a record."
+                "the input",
+                "be a list of records",
+                f"{records.ndim} dimensions",
+                "Give one whole number for each record.",
             )
         if self.population is not None and len(records) != self.population:
             raise ParameterTypeError(
-                f"the input must have the public number of {self.population} records, "
-                f"got {len(records)}. Construct the mechanism with population={len(records)}."
+                "the input",
+                f"have the public number of {self.population} records",
+                str(len(records)),
+                "Construct the mechanism with {population}.",
+                population=len(records),
             )
         values = np.array(self.values)
         records = np.clip(records, values[0], values[-1])
@@ -166,8 +184,10 @@ class Subsample(Mechanism["Records"]):
         """Return the mixture over all samples."""
         if len(x) > MOST_RECORDS:
             raise ParameterError(
-                f"the law must be asked of at most {MOST_RECORDS} records, got more. "
-                f"It goes through all samples: ask it of a small input."
+                "the law",
+                f"be asked of at most {MOST_RECORDS} records",
+                "more",
+                "It goes through all samples: ask it of a small input.",
             )
         chances: dict[Any, float] = defaultdict(float)
         inputs: dict[Any, Any] = {}
@@ -226,13 +246,16 @@ def _read_values(values: object) -> tuple[int, ...]:
     """Return the public values in order, near enough to 0 that differences fit 64 bits."""
     if not isinstance(values, (tuple, list, range)) or not values:
         raise ParameterError(
-            "values must be a list of at least one whole number, got "
-            f"{'an empty one' if isinstance(values, (tuple, list, range)) else 'something else'}. "
-            "Type values=(0, 1)."
+            "values",
+            "be a list of at least one whole number",
+            "none" if isinstance(values, (tuple, list, range)) else given(values),
+            "Type {values}.",
+            values=(0, 1),
         )
-    whole = sorted({integer(v, "values") for v in values})
+    whole = sorted({integer(v, f"values[{i}]") for i, v in enumerate(values)})
     if whole[0] < -REACH or whole[-1] > REACH:
-        raise ParameterError("values must be within 2**61 of 0, got others. Type a coarser grid's.")
+        hint = "Type ticks of a coarser grid, such as {values}."
+        raise ParameterError("values", "be within 2**61 of 0", "others", hint, values=(0, 1))
     return tuple(whole)
 
 

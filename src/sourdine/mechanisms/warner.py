@@ -10,7 +10,7 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.errors import ParameterError
-from sourdine.exact import Real, exp_neg, integer, positive, probability
+from sourdine.exact import Real, exp_neg, given, integer, one_of, positive, probability
 from sourdine.laws import Law
 from sourdine.mechanisms.frequency_oracle import FrequencyOracle
 from sourdine.mechanisms.mechanism import Report, read_beta, settle
@@ -135,7 +135,11 @@ class Warner(FrequencyOracle):
         count = integer(yes, "yes", least=0)
         if count > n:
             raise ParameterError(
-                f"yes must be at most the number of reports {n}, got {count}. Count again."
+                "yes",
+                f"be at most the number of reports ({n})",
+                given(count),
+                "Type {yes} or less.",
+                yes=n,
             )
         return (Fraction(count, n) - b) / (a - b)
 
@@ -156,11 +160,7 @@ class Warner(FrequencyOracle):
 
         the first for the people who answered, the second if they were drawn at random.
         """
-        if population not in ("fixed", "sampled"):
-            raise ParameterError(
-                f"population must be 'fixed' or 'sampled', got {population!r}. "
-                f"Type population='sampled' if the people are a random sample."
-            )
+        one_of(population, "population", "fixed", "sampled")
         a, b = self.channel
         f = probability(frequency, "frequency")
         r = f * a + (1 - f) * b
@@ -172,8 +172,11 @@ def _coin(p: object, name: str) -> Fraction:
     value = probability(p, name)
     if value in (0, 1):
         raise ParameterError(
-            f"{name} must be above 0 and below 1, got {p!s}. "
-            f"A sure coin leaves no doubt: type {name}=0.5."
+            name,
+            "be above 0 and below 1",
+            given(p),
+            f"A sure coin leaves no doubt: type {{{name}}}.",
+            **{name: 0.5},
         )
     return value
 

@@ -28,15 +28,17 @@ def int64_array(
         return array.astype(np.int64)
     if array.dtype.kind not in "iu":
         raise ParameterTypeError(
-            f"{name} must be whole numbers of at most 64 bits, got {array.dtype}. "
-            f"Round them first, as {name}.astype(int)."
+            name,
+            "be whole numbers of at most 64 bits",
+            str(array.dtype),
+            f"Round them first, such as {name}.astype(int).",
         )
     if (least is not None and array.min() < least) or (most is not None and array.max() > most):
         raise ParameterError(
-            f"{name} must be {_range(least, most)}, got a value outside. Clip {name} first."
+            name, f"be {_range(least, most)}", "a value outside", f"Clip {name} first."
         )
     if array.dtype.kind == "u" and array.max() > HIGHEST:
-        raise ParameterError(f"{name} must be below 2**63, got a value above. Clip {name} first.")
+        raise ParameterError(name, "be below 2**63", "a value above", f"Clip {name} first.")
     return array.astype(np.int64, copy=False)
 
 

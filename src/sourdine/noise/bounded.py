@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from sourdine.errors import ParameterError
-from sourdine.exact import Real, exp_neg, integer, positive
+from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.exact import Real, exp_neg, given, integer, positive
 from sourdine.noise.arrays import int64_array
 from sourdine.noise.filters import float_rate, unit_floats
 from sourdine.noise.lazy import LazyUniform
@@ -98,7 +98,8 @@ def bounded_laplace(
     """
     most = integer(top, "top", least=0)
     if most > _HIGHEST_TOP:
-        raise ParameterError(f"top must be at most 2**52, got {most}. Coarsen the grid.")
+        hint = "Coarsen the grid, or type {top} or less."
+        raise ParameterError("top", "be at most 2**52", given(most), hint, top=_HIGHEST_TOP)
     centres = int64_array(x, "x", least=0, most=most)
     law = _BoundedLaw(most, positive(decay, "decay"))
     if centres.ndim == 0:
@@ -107,7 +108,9 @@ def bounded_laplace(
     elif size is None or lanes(size)[1] == centres.shape:
         flat, shape = centres.ravel(), centres.shape
     else:
-        raise ParameterError(f"size must be the shape of x, got {size}. Leave size out.")
+        raise ParameterError(
+            "size", "be the shape of x", str(size), "Leave {size} out.", size=LEFT_OUT
+        )
     out = np.empty(flat.size, np.int64)
     for start in range(0, flat.size, _LANES):
         out[start : start + _LANES] = law.draw(flat[start : start + _LANES], source)

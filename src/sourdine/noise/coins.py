@@ -63,7 +63,7 @@ class _Coin:
         chance = p if isinstance(p, Real) else Real.of(probability(p, "p"))
         low, high = chance.bounds(64)
         if low > 1 << 64:
-            raise ParameterError("p must be from 0 to 1, got a real above 1. Divide by its total.")
+            raise ParameterError("p", "be from 0 to 1", "a real above 1", "Divide by its total.")
         return _Coin(chance, low >> 56, -(-high >> 56), low, high)
 
     def decide(self, word: int, source: Source) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from sourdine.errors import ParameterError
-from sourdine.exact import exp_neg, positive
+from sourdine.exact import exp_neg, given, positive
 from sourdine.noise.arrays import saturated, saturated_array
 from sourdine.noise.bits import LaplaceBits
 from sourdine.noise.blocks import LARGEST, Blocks, block_shift
@@ -162,7 +162,11 @@ def _checked(variance: Number) -> Fraction:
     exact = positive(variance, "variance")
     if exact > _WIDEST:
         raise ParameterError(
-            f"variance must be at most 1e300, got {variance}. Type a smaller one, as variance=1."
+            "variance",
+            "be at most 1e300",
+            given(variance),
+            "Type a smaller one, such as {variance}.",
+            variance=1,
         )
     return exact
 

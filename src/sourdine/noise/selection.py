@@ -104,12 +104,14 @@ def choose_run(
     whole = int64_array(distances, "distances")
     if counts.shape != whole.shape or counts.ndim != 1:
         raise ParameterError(
-            f"cells and distances must be lists of one length, got shapes {counts.shape} and "
-            f"{whole.shape}. Give each run its number of cells and its distance."
+            "cells",
+            "be a list as long as distances",
+            f"the shapes {counts.shape} and {whole.shape}",
+            "Give each run its number of cells and its distance.",
         )
     filled = counts > 0
     if not filled.any():
-        raise ParameterError("cells must hold at least one above 0, got none. Add a candidate.")
+        raise ParameterError("cells", "hold at least one above 0", "none", "Add a candidate.")
     least = whole[filled].min()
     offsets = np.where(filled, whole.view(np.uint64) - least.view(np.uint64), np.uint64(0))
     return _Runs(counts, offsets, at_least(decay, "decay", 0)).choose(size, source)
@@ -207,7 +209,11 @@ def _below_best(scores: object) -> Offsets:
     whole = int64_array(scores, "scores")
     if whole.ndim != 1 or whole.size == 0:
         raise ParameterError(
-            f"scores must be a list of at least one, got shape {whole.shape}. Type scores=[0, 1]."
+            "scores",
+            "be a list of at least one",
+            f"the shape {whole.shape}",
+            "Type {scores}.",
+            scores=[0, 1],
         )
     best: Offsets = whole.max().view(np.uint64) - np.ascontiguousarray(whole).view(np.uint64)
     return best

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from sourdine.errors import ParameterError
-from sourdine.exact import exp_neg, integer, positive
+from sourdine.exact import exp_neg, given, integer, positive
 from sourdine.noise.arrays import HIGHEST
 from sourdine.noise.coins import bernoulli
 from sourdine.noise.folded import geometric
@@ -75,10 +75,18 @@ def staircase(
     stair = integer(sensitivity, "sensitivity", least=1)
     upper = integer(width, "width", least=1)
     if stair > _LARGEST_SENSITIVITY:
-        raise ParameterError(f"sensitivity must be at most 2**62, got {stair}. Coarsen the grid.")
+        hint = "Coarsen the grid, or type {sensitivity} or less."
+        most = _LARGEST_SENSITIVITY
+        raise ParameterError(
+            "sensitivity", "be at most 2**62", given(stair), hint, sensitivity=most
+        )
     if upper > stair:
         raise ParameterError(
-            f"width must be from 1 to sensitivity={stair}, got {upper}. Type width={stair} or less."
+            "width",
+            f"be from 1 to the sensitivity ({stair})",
+            given(upper),
+            "Type {width} or less.",
+            width=stair,
         )
     count, shape = lanes(1 if size is None else size)
     chance = upper / (upper + (stair - upper) * exp_neg(exact))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from sourdine.errors import ParameterError
-from sourdine.exact import integer
+from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.exact import given, integer
 from sourdine.noise.arrays import int64_array
 from sourdine.noise.sizes import Shape, Size, lanes
 from sourdine.noise.source import SYSTEM, Source, draw, draw_words
@@ -62,7 +62,11 @@ def uniform_below(
         return _below_one(most, source)
     if most > 1 << 63:
         raise ParameterError(
-            f"k must be at most 2**63 for an array of draws, got {most}. Draw one by one."
+            "k",
+            "be at most 2**63 for an array of draws",
+            given(most),
+            "Leave {size} out, and draw one by one.",
+            size=LEFT_OUT,
         )
     count, shape = lanes(size)
     drawn = uniform_codes(most, count, source)
@@ -116,7 +120,9 @@ def _multiplied(
 
 def _below_each(k: NDArray[np.int64], size: Size, source: Source) -> NDArray[np.int64]:
     if size is not None and lanes(size)[1] != k.shape:
-        raise ParameterError(f"size must be the shape of k, got {size}. Leave size out.")
+        raise ParameterError(
+            "size", "be the shape of k", str(size), "Leave {size} out.", size=LEFT_OUT
+        )
     bound = k.ravel().astype(np.uint64)
     refused_below = (np.uint64(0) - bound) % bound
     out = np.empty(bound.size, np.int64)

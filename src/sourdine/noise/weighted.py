@@ -58,9 +58,13 @@ def categorical(
     [1, 1, 1]
     """
     if len(weights) == 0:
-        raise ParameterError("weights must be at least one, got none. Type weights=[1, 1].")
+        raise ParameterError(
+            "weights", "hold at least one number", "none", "Type {weights}.", weights=[1, 1]
+        )
     count, shape = lanes(1 if size is None else size)
-    rationals = [w if isinstance(w, Real) else at_least(w, "weights", 0) for w in weights]
+    rationals = [
+        w if isinstance(w, Real) else at_least(w, f"weights[{i}]", 0) for i, w in enumerate(weights)
+    ]
     exact = [w for w in rationals if isinstance(w, Fraction)]
     if len(exact) == len(rationals):
         out = _from_integers(exact, count, source)
@@ -75,7 +79,9 @@ def _from_integers(weights: list[Fraction], count: int, source: Source) -> NDArr
     denominator = lcm(*(w.denominator for w in weights))
     sums = list(accumulate(w.numerator * (denominator // w.denominator) for w in weights))
     if sums[-1] == 0:
-        raise ParameterError("weights must not all be 0, got only zeros. Type weights=[1, 1].")
+        raise ParameterError(
+            "weights", "hold one above 0", "only zeros", "Type {weights}.", weights=[1, 1]
+        )
     if sums[-1] <= 1 << 63:
         steps = np.array(sums, np.uint64)
         drawn = uniform_below(sums[-1], count, source=source).astype(np.uint64)
@@ -103,8 +109,11 @@ class _RealLadder:
                 break
             if precision > _FINEST + bits:
                 raise ParameterError(
-                    "weights must not all be 0 or too small to be told from it, got none. "
-                    "Type weights=[1, 1]."
+                    "weights",
+                    "hold one that can be told from 0",
+                    "none",
+                    "Type {weights}.",
+                    weights=[1, 1],
                 )
             precision *= 2
         low = [(partial << bits) // most for partial in low_sums]

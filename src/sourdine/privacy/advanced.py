@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from sourdine.errors import ParameterError
-from sourdine.exact import Real, exp_neg, integer, probability
+from sourdine.exact import Real, exp_neg, given, integer, probability
 from sourdine.privacy.guarantee import Guarantee
 
 if TYPE_CHECKING:
@@ -61,8 +61,11 @@ def compose_advanced(guarantee: Guarantee, times: int, slack: Number) -> Guarant
     k, s = integer(times, "times", least=1), probability(slack, "slack")
     if k > _MOST:
         raise ParameterError(
-            f"times must be at most {_MOST}, got {k}. "
-            "Type Concentrated.from_pure(guarantee).times(k).at(delta) for more."
+            "times",
+            f"be at most {_MOST}",
+            given(k),
+            "Type {times}, or Concentrated.from_pure(guarantee).times(k).at(delta) for more.",
+            times=_MOST,
         )
     if not Guarantee.read(guarantee).is_finite:
         return guarantee

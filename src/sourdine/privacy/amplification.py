@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from sourdine.errors import ParameterError
-from sourdine.exact import Real, exp_neg, integer, number
+from sourdine.exact import Real, exp_neg, given, integer, number
 from sourdine.privacy.guarantee import Guarantee
 from sourdine.privacy.relation import ADD_REMOVE, SUBSTITUTE, Relation
 
@@ -135,18 +135,24 @@ def _share(sample: object, population: object) -> Fraction:
     m = integer(sample, "sample", least=1)
     if m > n:
         raise ParameterError(
-            f"sample must be at most population={n}, got {m}. Type sample={n} or less."
+            "sample",
+            f"be at most the population ({n})",
+            given(m),
+            "Type {sample} or less.",
+            sample=n,
         )
     return Fraction(m, n)
 
 
 def _require(guarantee: Guarantee, relation: Relation, name: str, reason: str) -> None:
-    if Guarantee.read(guarantee).relation is not relation:
+    if Guarantee.read(guarantee, relation=relation).relation is not relation:
         other = "without_replacement" if relation is ADD_REMOVE else "poisson"
         fits = guarantee.relation in {ADD_REMOVE, SUBSTITUTE}
         other += "_allowance" if name.endswith("allowance") else ""
         raise ParameterError(
-            f"guarantee must be for {relation.description}, got {guarantee.relation.name}. "
+            "guarantee",
+            f"be for {relation.description}",
+            guarantee.relation.name,
             f"{reason}, so {name} speaks of {relation.name} alone. "
-            + (f"Type {other}(...)." if fits else "A local promise needs no curator's sample.")
+            + (f"Type {other}(...)." if fits else "A local promise needs no curator's sample."),
         )

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, NoReturn
 
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
-from sourdine.exact import exp_neg, positive
+from sourdine.exact import exp_neg, given, positive
 from sourdine.privacy.guarantee import Guarantee
 from sourdine.privacy.printing import shown
 from sourdine.privacy.relation import SUBSTITUTE, Relation
@@ -69,8 +69,11 @@ class Budget:
         self._total = Guarantee(positive(epsilon, "epsilon"), delta, relation)
         if not self._total.is_private:
             raise ParameterError(
-                f"delta must be below 1, got {delta!s}. Type delta=0, or less than one over the "
-                "number of records."
+                "delta",
+                "be below 1",
+                given(delta),
+                "Type {delta}, or less than one over the number of records.",
+                delta=0,
             )
         self._epsilon = self._delta = Fraction(0)
         self._lock = Lock()
@@ -142,31 +145,39 @@ class Budget:
                 self._delta = min(_on_grid(delta), most_delta)
                 return cost
             left = Guarantee(most - self._epsilon, most_delta - self._delta, cost.relation)
-        named = f" of {label!r}" if label else ""
-        asked = f"{guarantee}" if cost is guarantee else f"{guarantee} ({cost})"
+        hint, tries = _what_to_type(guarantee, cost, left)
         raise BudgetExceededError(
-            f"guarantee{named} must be at most what is left (epsilon "
-            f"{shown(left.exact_epsilon(), up=False)}, delta {shown(left.delta, up=False)}), "
-            f"got {asked}. {_what_to_type(guarantee, cost, left)}"
+            f"guarantee of {label!r}" if label else "guarantee",
+            f"be at most what is left (epsilon {shown(left.exact_epsilon(), up=False)}, delta "
+            f"{shown(left.delta, up=False)})",
+            str(guarantee) if cost is guarantee else f"{guarantee} ({cost})",
+            hint,
+            **tries,
         )
 
     def _cost(self, guarantee: Guarantee) -> Guarantee:
         if os.getpid() != self._process:
             raise BudgetExceededError(
-                "a budget must be spent in the process that made it, got a forked one. "
-                "Spend before the fork, or give each process a budget of its own."
+                "a budget",
+                "be spent in the process that made it",
+                "a forked one",
+                "Spend before the fork, or give each process a budget of its own.",
             )
         if not Guarantee.read(guarantee).is_finite:
             raise BudgetExceededError(
-                f"guarantee must be finite, got {guarantee}. "
-                "Draw from the system's source, not from a seeded one."
+                "guarantee",
+                "be finite",
+                str(guarantee),
+                "Draw from the system's source, not from a seeded one.",
             )
         return guarantee.under(self._total.relation)
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise ParameterTypeError(
-            "a budget must be one object, got a request to copy it. "
-            "Pass the budget itself, for a copy could be spent again."
+            "a budget",
+            "be one object",
+            "a request to copy it",
+            "Pass the budget itself, for a copy could be spent again.",
         )
 
     def __repr__(self) -> str:
@@ -178,17 +189,19 @@ def _on_grid(x: Fraction) -> Fraction:
     return x if x.denominator <= grid else Fraction(math.ceil(x * grid), grid)
 
 
-def _what_to_type(asked: Guarantee, cost: Guarantee, left: Guarantee) -> str:
-    """Name an epsilon and a delta that fit, in the relation that was asked."""
+def _what_to_type(
+    asked: Guarantee, cost: Guarantee, left: Guarantee
+) -> tuple[str, dict[str, Fraction]]:
+    """Return a hint that names an epsilon and a delta that fit, in the relation that was asked."""
     epsilon, delta = left.exact_epsilon(), left.delta
     if epsilon == 0:
-        return "Nothing is left: open another budget, at the cost of its total on top of this one."
+        return "Nothing is left: open another budget, whose total comes on top of this one's.", {}
     if asked.relation is not cost.relation:
         falls = exp_neg(asked.exact_epsilon())
         epsilon, delta = epsilon / 2, (delta * falls / (1 + falls)).below() if delta else delta
-    typed = []
+    tries = {}
     if cost.epsilon > left.epsilon:
-        typed.append(f"epsilon={shown(epsilon, up=False)}")
+        tries["epsilon"] = Fraction(shown(epsilon, up=False))
     if cost.delta > left.delta:
-        typed.append(f"delta={shown(delta, up=False)}")
-    return f"Type {' and '.join(typed)} or less."
+        tries["delta"] = Fraction(shown(delta, up=False))
+    return f"Type {' and '.join(f'{{{name}}}' for name in tries)} or less.", tries

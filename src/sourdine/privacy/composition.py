@@ -78,9 +78,12 @@ def parallel(*guarantees: Guarantee, relation: Relation | None = None) -> Guaran
     given = _one_relation(guarantees, "parallel")
     if given is SUBSTITUTE:
         raise ParameterError(
-            "guarantees must be for one record added or removed, got SUBSTITUTE. "
-            "A replaced record may change group, and so the size of two groups. "
-            "Type relation=ADD_REMOVE for each group, then parallel(..., relation=SUBSTITUTE)."
+            "guarantees",
+            "be for one record added or removed",
+            "SUBSTITUTE",
+            "A replaced record may change group, and so the size of two groups. Type "
+            "Guarantee(1, relation=ADD_REMOVE) for each group, then parallel(..., "
+            "relation=SUBSTITUTE).",
         )
     moved = [g.under(given if relation is None else relation) for g in guarantees]
     if not all(g.is_finite for g in moved):
@@ -104,7 +107,7 @@ def group(guarantee: Guarantee, size: int) -> Guarantee:
 def _one_relation(guarantees: tuple[Guarantee, ...], name: str) -> Relation:
     if not guarantees:
         raise ParameterError(
-            f"{name} must be given at least one guarantee, got none. Type {name}(Guarantee(1))."
+            "guarantees", "include at least one", "none", f"Type {name}(Guarantee(1))."
         )
     relations = {Guarantee.read(g).relation for g in guarantees}
     if len(relations) > 1:
@@ -114,5 +117,5 @@ def _one_relation(guarantees: tuple[Guarantee, ...], name: str) -> Relation:
             if relations == {ADD_REMOVE, SUBSTITUTE}
             else "Account for local and central promises apart."
         )
-        raise ParameterError(f"guarantees must share one relation, got {names}. {hint}")
+        raise ParameterError("guarantees", "share one relation", names, hint)
     return relations.pop()

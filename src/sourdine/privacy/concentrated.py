@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import at_least, integer, positive, probability
+from sourdine.exact import at_least, given, integer, positive, probability
 from sourdine.privacy.guarantee import Guarantee
 from sourdine.privacy.printing import shown
 from sourdine.privacy.relation import ADD_REMOVE, SUBSTITUTE, Relation
@@ -69,8 +69,10 @@ class Concentrated:
         epsilon = Guarantee.read(guarantee).exact_epsilon()
         if not guarantee.is_pure:
             raise ParameterError(
-                f"guarantee must have delta 0, got delta {shown(guarantee.delta)}. "
-                "Type compose_advanced(guarantee, times, slack) to compose such promises."
+                "guarantee",
+                "have delta 0",
+                f"delta {shown(guarantee.delta)}",
+                "Type compose_advanced(guarantee, times, slack) to compose such promises.",
             )
         return cls(epsilon**2 / 2, guarantee.relation)
 
@@ -118,13 +120,17 @@ class Concentrated:
     def __add__(self, other: Concentrated) -> Concentrated:
         if not isinstance(other, Concentrated):
             raise ParameterTypeError(
-                f"other must be a Concentrated, got {other!r}. "
-                "Type Concentrated.from_pure(guarantee) for a pure promise."
+                "other",
+                "be a Concentrated",
+                given(other),
+                "Type Concentrated.from_pure(guarantee) for a pure promise.",
             )
         if self.relation is not other.relation:
             raise ParameterError(
-                f"relation must be {self.relation.name}, got {other.relation.name}. "
-                "Type other.under(SUBSTITUTE) for a promise under ADD_REMOVE."
+                "relation",
+                f"be {self.relation.name}",
+                other.relation.name,
+                "Type other.under(SUBSTITUTE) for a promise under ADD_REMOVE.",
             )
         return Concentrated(self.rho + other.rho, self.relation)
 
@@ -151,10 +157,13 @@ class Concentrated:
 
 
 def _inner(delta: object) -> Fraction:
-    value = probability(delta, "delta")
+    value = probability(delta, "delta", example=1e-6)
     if not 0 < value < 1:
         raise ParameterError(
-            f"delta must be above 0 and below 1, got {delta!s}. Type delta=1e-6, or less than "
-            "one over the number of records."
+            "delta",
+            "be above 0 and below 1",
+            given(delta),
+            "Type {delta}, or less than one over the number of records.",
+            delta=1e-6,
         )
     return value

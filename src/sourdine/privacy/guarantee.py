@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import at_least, exp_neg, integer, probability
-from sourdine.privacy.printing import shown
+from sourdine.exact import at_least, exp_neg, given, integer, probability
+from sourdine.privacy.printing import shown, typed
 from sourdine.privacy.relation import ADD_REMOVE, SUBSTITUTE, Relation
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ class Guarantee:
     epsilon 1, delta 1e-06, one record replaced
     >>> Guarantee(0.1).epsilon
     Fraction(1, 10)
+    >>> Guarantee(0.1, relation="local")
+    Guarantee(0.1, relation='local')
     >>> print(Guarantee.none(SUBSTITUTE))
     NOT PRIVATE (epsilon infinite)
     """
@@ -63,7 +65,7 @@ class Guarantee:
         self, epsilon: Number, delta: Number = 0, relation: Relation | str = SUBSTITUTE
     ) -> None:
         object.__setattr__(self, "epsilon", at_least(epsilon, "epsilon", 0))
-        object.__setattr__(self, "delta", probability(delta, "delta"))
+        object.__setattr__(self, "delta", probability(delta, "delta", example=1e-6))
         object.__setattr__(self, "relation", Relation.read(relation))
 
     @classmethod
@@ -74,12 +76,14 @@ class Guarantee:
         return empty
 
     @staticmethod
-    def read(x: object, name: str = "guarantee") -> Guarantee:
-        """Return ``x`` if it is a guarantee."""
+    def read(
+        x: object, name: str = "guarantee", relation: Relation | str = SUBSTITUTE
+    ) -> Guarantee:
+        """Return ``x`` if it is a guarantee; the hint of a refusal is under ``relation``."""
         if not isinstance(x, Guarantee):
-            raise ParameterTypeError(
-                f"{name} must be a Guarantee, got {x!r}. Type {name}=Guarantee(epsilon)."
-            )
+            example = Guarantee(1, relation=relation)
+            hint = f"Type {{{name}}}."
+            raise ParameterTypeError(name, "be a Guarantee", given(x), hint, **{name: example})
         return x
 
     @property
@@ -109,8 +113,10 @@ class Guarantee:
         if isinstance(self.epsilon, Fraction):
             return self.epsilon
         raise ParameterError(
-            f"epsilon must be finite, got {self}. "
-            "Draw from the system's source, not from a seeded one."
+            "epsilon",
+            "be finite",
+            str(self),
+            "Draw from the system's source, not from a seeded one.",
         )
 
     def covers(self, other: Guarantee) -> bool:
@@ -167,9 +173,11 @@ class Guarantee:
                 return Guarantee.none(wanted)
             return Guarantee(twice.epsilon, twice.delta, wanted)
         raise ParameterError(
-            f"relation must be {_reachable(self.relation)}, got {wanted.name}. "
-            f"A promise for {self.relation.description} says nothing of "
-            f"{wanted.description}. Ask the mechanism for its guarantee under {wanted.name}."
+            "relation",
+            f"be {_reachable(self.relation)}",
+            wanted.name,
+            f"A promise for {self.relation.description} says nothing of {wanted.description}. "
+            f"Ask the mechanism for its guarantee under {wanted.name}.",
         )
 
     def to_dict(self) -> dict[str, str]:
@@ -195,6 +203,17 @@ class Guarantee:
         if record["epsilon"] == "inf":
             return cls.none(relation)
         return cls(Fraction(record["epsilon"]), Fraction(record["delta"]), relation)
+
+    def __repr__(self) -> str:
+        relation = self.relation.value
+        if not isinstance(self.epsilon, Fraction):
+            return f"Guarantee.none({relation!r})"
+        parts = [typed(self.epsilon)]
+        if self.delta:
+            parts.append(typed(self.delta))
+        if self.relation is not SUBSTITUTE:
+            parts.append(f"relation={relation!r}")
+        return f"Guarantee({', '.join(parts)})"
 
     def __str__(self) -> str:
         if not isinstance(self.epsilon, Fraction):

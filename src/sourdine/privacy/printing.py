@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from typing import TYPE_CHECKING
+from fractions import Fraction
 
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-__all__ = ["shown"]
+__all__ = ["shown", "typed"]
 
 
 def shown(x: Fraction, *, up: bool = True) -> str:
@@ -16,7 +13,6 @@ def shown(x: Fraction, *, up: bool = True) -> str:
 
     Examples
     --------
-    >>> from fractions import Fraction
     >>> shown(Fraction(2, 3)), shown(Fraction(2, 3), up=False), shown(Fraction(1, 10**6))
     ('0.666667', '0.666666', '1e-06')
     """
@@ -24,3 +20,17 @@ def shown(x: Fraction, *, up: bool = True) -> str:
     digits = Context(prec=6, rounding=rounding).divide(Decimal(x.numerator), Decimal(x.denominator))
     within_floats = digits == 0 or -300 < digits.adjusted() < 300
     return f"{float(digits):g}" if within_floats else str(digits.normalize())
+
+
+def typed(x: Fraction) -> str:
+    """Return ``x`` as it is typed in Python: the decimal that means it, where there is one.
+
+    Examples
+    --------
+    >>> typed(Fraction(1, 10)), typed(Fraction(2)), typed(Fraction(1, 3))
+    ('0.1', '2', 'Fraction(1, 3)')
+    """
+    if x.denominator == 1:
+        return repr(x.numerator)
+    decimal = repr(x.numerator / x.denominator)
+    return decimal if Fraction(decimal) == x else repr(x)

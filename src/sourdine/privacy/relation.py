@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import given
 
 __all__ = ["ADD_REMOVE", "LOCAL", "SUBSTITUTE", "Relation"]
 
@@ -47,13 +48,13 @@ class Relation(Enum):
         """  # noqa: E501
         if isinstance(x, Relation):
             return x
-        hint = f"Type {name}='add_remove'."
+        hint = f"Type {{{name}}}."
         if not isinstance(x, str):
-            raise ParameterTypeError(f"{name} must be a Relation or its name, got {x!r}. {hint}")
+            must = "be a Relation or its name"
+            raise ParameterTypeError(name, must, given(x), hint, **{name: "add_remove"})
         if x not in _NAMES:
-            raise ParameterError(
-                f"{name} must be 'substitute', 'add_remove' or 'local', got {x!r}. {hint}"
-            )
+            must = "be 'substitute', 'add_remove' or 'local'"
+            raise ParameterError(name, must, given(x), hint, **{name: "add_remove"})
         return _NAMES[x]
 
 

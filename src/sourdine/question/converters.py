@@ -198,19 +198,6 @@ def binary(x: float) -> Fraction | None:
     return exact if exact.numerator.bit_length() <= 16 else None
 
 
-def chosen(x: str, parameter: str, options: Sequence[str]) -> str:
-    """Return a word out of a list."""
-    if x in options:
-        return x
-    raise ParameterError(
-        parameter,
-        f"be {', '.join(map(repr, options[:-1]))} or {options[-1]!r}",
-        given(x),
-        f"Type {{{parameter}}}.",
-        **{parameter: options[0]},
-    )
-
-
 def unused(x: object, parameter: str, why: str) -> None:
     """Refuse a parameter that would change nothing."""
     if x:

@@ -24,6 +24,7 @@ from sourdine.central.quantiles.methods import METHODS, chosen, made, needs_coun
 from sourdine.central.quantiles.reading import Reader
 from sourdine.central.quantiles.tree import Tree
 from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.exact import one_of
 from sourdine.mechanisms import Laplace
 from sourdine.question import PRIVACY, WHAT, kinds, says
 from sourdine.question import converters as read
@@ -58,7 +59,7 @@ def read_q(x: Number | Sequence[Number]) -> Fraction | tuple[Fraction, ...]:
 
 def read_method(x: str) -> str:
     """Return the name of an algorithm."""
-    return read.chosen(x, "method", METHODS)
+    return one_of(x, "method", *METHODS)
 
 
 def read_interval(x: Number | None) -> Fraction | None:
