@@ -9,6 +9,7 @@ from rich.console import Console
 
 from sourdine.cli.output import notes, print_table
 from sourdine.privacy import Guarantee
+from sourdine.privacy.budget import remaining
 from sourdine.privacy.printing import shown
 from sourdine.session import FileLedger
 
@@ -23,9 +24,7 @@ def run(path: Path, *, as_json: bool) -> None:
     ledger = FileLedger(path, None)
     history, total = ledger.history, ledger.terms.total
     spent = history[-1].spent if history else Guarantee(0, 0, total.relation)
-    left = Guarantee(
-        total.exact_epsilon() - spent.exact_epsilon(), total.delta - spent.delta, total.relation
-    )
+    left = remaining(total, spent)
     if as_json:
         print(json.dumps(_facts(ledger, left), ensure_ascii=False))  # noqa: T201 - the answer
         return

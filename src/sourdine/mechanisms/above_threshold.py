@@ -17,7 +17,7 @@ from sourdine.mechanisms.laplace import laplace_error
 from sourdine.mechanisms.mechanism import Mechanism, read_beta, read_scale, settle
 from sourdine.mechanisms.moves import may_move, moved
 from sourdine.mechanisms.registry import Specimen, register
-from sourdine.privacy import SUBSTITUTE, Guarantee, Relation
+from sourdine.privacy import ADD_REMOVE, Guarantee, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,7 +88,7 @@ class AboveThreshold(Mechanism["Answers"]):
     threshold: int = 0
     sensitivity: int = 1
     monotone: bool = False
-    relation: Relation | str = SUBSTITUTE
+    relation: Relation | str = ADD_REMOVE
     threshold_scale: Fraction = field(init=False, repr=False)
     query_scale: Fraction = field(init=False, repr=False)
     guarantee: Guarantee = field(init=False, repr=False, compare=False)

@@ -15,7 +15,7 @@ from sourdine.mechanisms.inputs import read_vector
 from sourdine.mechanisms.mechanism import Mechanism, read_beta, settle
 from sourdine.mechanisms.moves import may_move, moved
 from sourdine.mechanisms.registry import Specimen, register
-from sourdine.privacy import SUBSTITUTE, Guarantee, Relation
+from sourdine.privacy import ADD_REMOVE, Guarantee, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +55,7 @@ class Selection(Mechanism["Scores"]):
     candidates: int
     sensitivity: int = 1
     monotone: bool = False
-    relation: Relation | str = SUBSTITUTE
+    relation: Relation | str = ADD_REMOVE
     decay: Fraction = field(init=False, repr=False)
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 

@@ -17,7 +17,7 @@ from sourdine.laws import Law
 from sourdine.mechanisms.inputs import add, read_one, read_ticks
 from sourdine.mechanisms.mechanism import Additive, read_beta, read_scale, settle
 from sourdine.mechanisms.registry import Specimen, register
-from sourdine.privacy import SUBSTITUTE, Concentrated, Guarantee, Relation
+from sourdine.privacy import ADD_REMOVE, Concentrated, Guarantee, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -92,7 +92,7 @@ class Gaussian(Additive["Value"]):
     delta: Number
     sensitivity: int = 1
     calibration: Calibration = "tight"
-    relation: Relation | str = SUBSTITUTE
+    relation: Relation | str = ADD_REMOVE
     variance: Fraction = field(init=False, repr=False)
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 

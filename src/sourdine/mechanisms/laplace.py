@@ -14,7 +14,7 @@ from sourdine.laws import Law, Tail
 from sourdine.mechanisms.inputs import add, read_one, read_ticks
 from sourdine.mechanisms.mechanism import Additive, read_beta, read_scale, settle
 from sourdine.mechanisms.registry import Specimen, register
-from sourdine.privacy import SUBSTITUTE, Guarantee, Relation
+from sourdine.privacy import ADD_REMOVE, Guarantee, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +71,7 @@ class Laplace(Additive["Value"]):
 
     epsilon: Number
     sensitivity: Number = 1
-    relation: Relation | str = SUBSTITUTE
+    relation: Relation | str = ADD_REMOVE
     scale: Fraction = field(init=False, repr=False)
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 

@@ -16,7 +16,7 @@ from sourdine.laws import Law, Pieces, Tail
 from sourdine.mechanisms.inputs import add, read_one
 from sourdine.mechanisms.mechanism import Additive, read_beta, read_scale, settle
 from sourdine.mechanisms.registry import Specimen, register
-from sourdine.privacy import SUBSTITUTE, Guarantee, Relation
+from sourdine.privacy import ADD_REMOVE, Guarantee, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,7 +96,7 @@ class Staircase(Additive["Value"]):
     sensitivity: int = 1
     minimise: Literal["l1", "l2"] = "l1"
     width: int | None = None
-    relation: Relation | str = SUBSTITUTE
+    relation: Relation | str = ADD_REMOVE
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

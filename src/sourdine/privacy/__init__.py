@@ -10,7 +10,7 @@ from sourdine.privacy.amplification import (
     without_replacement,
     without_replacement_allowance,
 )
-from sourdine.privacy.budget import Budget
+from sourdine.privacy.budget import Budget, afterwards
 from sourdine.privacy.composition import compose, group, parallel
 from sourdine.privacy.concentrated import Concentrated
 from sourdine.privacy.guarantee import Guarantee
@@ -24,6 +24,7 @@ __all__ = [
     "Concentrated",
     "Guarantee",
     "Relation",
+    "afterwards",
     "compose",
     "compose_advanced",
     "group",

@@ -1,29 +1,28 @@
-"""A total that nobody can overspend."""
+"""A total that nobody can overspend: the rule of every charge, and a budget in memory."""
 
 from __future__ import annotations
 
-import math
 import os
 from fractions import Fraction
 from threading import Lock
 from typing import TYPE_CHECKING, NoReturn
 
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
-from sourdine.exact import exp_neg, given, positive
+from sourdine.exact import exp_neg, positive
 from sourdine.privacy.guarantee import Guarantee
 from sourdine.privacy.printing import shown
-from sourdine.privacy.relation import SUBSTITUTE, Relation
+from sourdine.privacy.relation import ADD_REMOVE, LOCAL, Relation
 
 if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
 
-__all__ = ["Budget"]
-
-_GRID_BITS = 256
+__all__ = ["Budget", "afterwards", "read_total"]
 
 
 class Budget:
     r"""An epsilon and a delta to spend, by sequential composition, under one relation.
+
+    A `sourdine.Session` charges its ledger by the same rule (`afterwards`).
 
     Parameters
     ----------
@@ -40,10 +39,6 @@ class Budget:
     *Claim*: a request that would pass the total is refused and spends nothing, whatever the number
     of threads. *Checked by* ``test_threads_spend_exactly_the_total``.
 
-    *Claim*: sums are exact while their denominator is at most :math:`2^{256}` and are otherwise
-    rounded up to a multiple of :math:`2^{-256}`, so a request costs the same work however many came
-    before. *Checked by* ``test_work_does_not_grow``.
-
     A budget cannot be copied or pickled, nor spent in a forked process, for a copy could be spent
     again. *Checked by* ``test_budget_cannot_be_copied`` and ``test_a_fork_cannot_spend``.
 
@@ -58,24 +53,16 @@ class Budget:
     >>> for _ in range(10):
     ...     _ = budget.spend(Guarantee(0.1))
     >>> print(budget.remaining)
-    epsilon 0, one record replaced
+    epsilon 0, one record added or removed
     """
 
-    __slots__ = ("_delta", "_epsilon", "_lock", "_process", "_total")
+    __slots__ = ("_lock", "_process", "_spent", "_total")
 
     def __init__(
-        self, epsilon: Number, delta: Number = 0, relation: Relation | str = SUBSTITUTE
+        self, epsilon: Number, delta: Number = 0, relation: Relation | str = ADD_REMOVE
     ) -> None:
-        self._total = Guarantee(positive(epsilon, "epsilon"), delta, relation)
-        if not self._total.is_private:
-            raise ParameterError(
-                "delta",
-                "be below 1",
-                given(delta),
-                "Type {delta}, or less than one over the number of records.",
-                delta=0,
-            )
-        self._epsilon = self._delta = Fraction(0)
+        self._total = read_total(epsilon, delta, relation)
+        self._spent = Guarantee(0, 0, self._total.relation)
         self._lock = Lock()
         self._process = os.getpid()
 
@@ -87,26 +74,20 @@ class Budget:
     @property
     def spent(self) -> Guarantee:
         """What has been spent."""
-        with self._lock:
-            return Guarantee(self._epsilon, self._delta, self._total.relation)
+        return self._spent
 
     @property
     def remaining(self) -> Guarantee:
         """What is left."""
-        spent, total = self.spent, self._total
-        return Guarantee(
-            total.exact_epsilon() - spent.exact_epsilon(),
-            total.delta - spent.delta,
-            total.relation,
-        )
+        return remaining(self._total, self._spent)
 
     def can_spend(self, guarantee: Guarantee) -> bool:
         """Whether `spend` would accept the guarantee now."""
         try:
-            cost = self._cost(guarantee)
+            afterwards(self._total, self._spent, Guarantee.read(guarantee))
         except (ParameterError, BudgetExceededError):
             return False
-        return cost.covers(self.remaining)
+        return os.getpid() == self._process
 
     def spend(self, guarantee: Guarantee, label: str = "") -> Guarantee:
         """Spend the guarantee, or raise and spend nothing.
@@ -134,42 +115,17 @@ class Budget:
         --------
         >>> Budget(1).spend(Guarantee(2), label="mean of age")
         Traceback (most recent call last):
-        sourdine.errors.BudgetExceededError: guarantee of 'mean of age' must be at most what is left (epsilon 1, delta 0), got epsilon 2, one record replaced. Type epsilon=1 or less.
+        sourdine.errors.BudgetExceededError: epsilon of mean of age must be at most 1, what is left of 1, got 2. Type epsilon=1 or less.
         """  # noqa: E501
-        cost = self._cost(guarantee)
-        with self._lock:
-            epsilon, delta = self._epsilon + cost.exact_epsilon(), self._delta + cost.delta
-            most, most_delta = self._total.exact_epsilon(), self._total.delta
-            if epsilon <= most and delta <= most_delta:
-                self._epsilon = min(_on_grid(epsilon), most)
-                self._delta = min(_on_grid(delta), most_delta)
-                return cost
-            left = Guarantee(most - self._epsilon, most_delta - self._delta, cost.relation)
-        hint, tries = _what_to_type(guarantee, cost, left)
-        raise BudgetExceededError(
-            f"guarantee of {label!r}" if label else "guarantee",
-            f"be at most what is left (epsilon {shown(left.exact_epsilon(), up=False)}, delta "
-            f"{shown(left.delta, up=False)})",
-            str(guarantee) if cost is guarantee else f"{guarantee} ({cost})",
-            hint,
-            **tries,
-        )
-
-    def _cost(self, guarantee: Guarantee) -> Guarantee:
         if os.getpid() != self._process:
             raise BudgetExceededError(
                 "a budget",
                 "be spent in the process that made it",
                 "a forked one",
-                "Spend before the fork, or give each process a budget of its own.",
+                "Spend before the fork, or share one ledger among processes.",
             )
-        if not Guarantee.read(guarantee).is_finite:
-            raise BudgetExceededError(
-                "guarantee",
-                "be finite",
-                str(guarantee),
-                "Draw from the system's source, not from a seeded one.",
-            )
+        with self._lock:
+            self._spent = afterwards(self._total, self._spent, Guarantee.read(guarantee), label)
         return guarantee.under(self._total.relation)
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
@@ -184,24 +140,101 @@ class Budget:
         return f"<Budget: {self.spent} spent of {self._total}>"
 
 
-def _on_grid(x: Fraction) -> Fraction:
-    grid = 1 << _GRID_BITS
-    return x if x.denominator <= grid else Fraction(math.ceil(x * grid), grid)
+def read_total(epsilon: Number, delta: Number, relation: Relation | str) -> Guarantee:
+    """Return a total that may be spent by a curator."""
+    total = Guarantee(positive(epsilon, "epsilon"), delta, relation)
+    if not total.is_private:
+        raise ParameterError(
+            "delta",
+            "be below 1",
+            str(delta),
+            "Type {delta}, or less than one over the number of records.",
+            delta=0,
+        )
+    if total.relation is LOCAL:
+        raise ParameterError(
+            "relation",
+            "be 'add_remove' or 'substitute'",
+            "'local'",
+            "Type {relation}.",
+            relation=ADD_REMOVE.value,
+        )
+    return total
 
 
-def _what_to_type(
-    asked: Guarantee, cost: Guarantee, left: Guarantee
-) -> tuple[str, dict[str, Fraction]]:
-    """Return a hint that names an epsilon and a delta that fit, in the relation that was asked."""
+def remaining(total: Guarantee, spent: Guarantee) -> Guarantee:
+    """Return what is left of a total."""
+    epsilon = total.exact_epsilon() - spent.exact_epsilon()
+    return Guarantee(epsilon, total.delta - spent.delta, total.relation)
+
+
+def afterwards(total: Guarantee, spent: Guarantee, asked: Guarantee, label: str = "") -> Guarantee:
+    """Return what is spent after a charge (basic composition), or refuse the charge.
+
+    *Claim*: the sum is exact while its denominator has at most 600 digits, is rounded up from
+    there on, and never passes the total; so a charge costs the same work however many came before.
+    *Checked by* ``test_work_does_not_grow``.
+
+    Parameters
+    ----------
+    total, spent
+        What there was, and what has been charged.
+    asked
+        What is to be charged, under any relation that says something under the total's.
+    label
+        What it is for, to be named in the refusal.
+
+    Examples
+    --------
+    >>> afterwards(Guarantee(3), Guarantee(2.6), Guarantee(0.5))
+    Traceback (most recent call last):
+    sourdine.errors.BudgetExceededError: epsilon must be at most 0.4, what is left of 3, got 0.5. Type epsilon=0.4 or less.
+    """  # noqa: E501
+    if not asked.is_finite:
+        raise BudgetExceededError(
+            "the cost", "be finite", str(asked), "Draw from the system's source, not a seeded one."
+        )
+    cost, left = asked.under(total.relation), remaining(total, spent)
+    for name, wanted, available, whole in (
+        ("epsilon", cost.exact_epsilon(), left.exact_epsilon(), total.exact_epsilon()),
+        ("delta", cost.delta, left.delta, total.delta),
+    ):
+        if wanted > available:
+            typed = _typed(name, asked, cost, left)
+            raise _refusal(name, label, wanted, available, whole, typed)
+    written = Guarantee.from_dict(
+        Guarantee(
+            spent.exact_epsilon() + cost.exact_epsilon(), spent.delta + cost.delta, total.relation
+        ).to_dict()
+    )
+    return Guarantee(
+        min(written.exact_epsilon(), total.exact_epsilon()),
+        min(written.delta, total.delta),
+        total.relation,
+    )
+
+
+def _typed(name: str, asked: Guarantee, cost: Guarantee, left: Guarantee) -> Fraction:
+    """Return what fits, under the relation that was asked."""
     epsilon, delta = left.exact_epsilon(), left.delta
-    if epsilon == 0:
-        return "Nothing is left: open another budget, whose total comes on top of this one's.", {}
     if asked.relation is not cost.relation:
         falls = exp_neg(asked.exact_epsilon())
         epsilon, delta = epsilon / 2, (delta * falls / (1 + falls)).below() if delta else delta
-    tries = {}
-    if cost.epsilon > left.epsilon:
-        tries["epsilon"] = Fraction(shown(epsilon, up=False))
-    if cost.delta > left.delta:
-        tries["delta"] = Fraction(shown(delta, up=False))
-    return f"Type {' and '.join(f'{{{name}}}' for name in tries)} or less.", tries
+    return epsilon if name == "epsilon" else delta
+
+
+def _refusal(  # noqa: PLR0913, PLR0917 - the parts of one sentence
+    name: str, label: str, wanted: Fraction, left: Fraction, whole: Fraction, typed: Fraction
+) -> BudgetExceededError:
+    hint, tries = f"Type {{{name}}} or less.", {name: Fraction(shown(typed, up=False))}
+    if not left:
+        hint, tries = "Nothing is left: another total would come on top of this one.", {}
+    if not whole:
+        hint, tries = f"The total holds no {name}: choose a method that needs none.", {}
+    return BudgetExceededError(
+        f"{name} of {label}" if label else name,
+        f"be at most {shown(left, up=False)}, what is left of {shown(whole)}",
+        shown(wanted),
+        hint,
+        **tries,
+    )

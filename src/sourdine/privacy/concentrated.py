@@ -51,7 +51,7 @@ class Concentrated:
     rho: Fraction
     relation: Relation
 
-    def __init__(self, rho: Number, relation: Relation | str = SUBSTITUTE) -> None:
+    def __init__(self, rho: Number, relation: Relation | str = ADD_REMOVE) -> None:
         object.__setattr__(self, "rho", at_least(rho, "rho", 0))
         object.__setattr__(self, "relation", Relation.read(relation))
 
@@ -78,7 +78,7 @@ class Concentrated:
 
     @classmethod
     def gaussian(
-        cls, sensitivity: Number, variance: Number, relation: Relation | str = SUBSTITUTE
+        cls, sensitivity: Number, variance: Number, relation: Relation | str = ADD_REMOVE
     ) -> Concentrated:
         r"""Return :math:`\rho = \Delta^2 / (2\sigma^2)` of Gaussian noise, discrete or continuous.
 

@@ -62,14 +62,14 @@ class Guarantee:
     relation: Relation
 
     def __init__(
-        self, epsilon: Number, delta: Number = 0, relation: Relation | str = SUBSTITUTE
+        self, epsilon: Number, delta: Number = 0, relation: Relation | str = ADD_REMOVE
     ) -> None:
         object.__setattr__(self, "epsilon", at_least(epsilon, "epsilon", 0))
         object.__setattr__(self, "delta", probability(delta, "delta", example=1e-6))
         object.__setattr__(self, "relation", Relation.read(relation))
 
     @classmethod
-    def none(cls, relation: Relation | str = SUBSTITUTE) -> Guarantee:
+    def none(cls, relation: Relation | str = ADD_REMOVE) -> Guarantee:
         """Return the empty promise, that of a draw from a seeded source: epsilon is infinite."""
         empty = cls(0, 1, relation)
         object.__setattr__(empty, "epsilon", math.inf)
@@ -77,7 +77,7 @@ class Guarantee:
 
     @staticmethod
     def read(
-        x: object, name: str = "guarantee", relation: Relation | str = SUBSTITUTE
+        x: object, name: str = "guarantee", relation: Relation | str = ADD_REMOVE
     ) -> Guarantee:
         """Return ``x`` if it is a guarantee; the hint of a refusal is under ``relation``."""
         if not isinstance(x, Guarantee):

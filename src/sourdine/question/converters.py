@@ -22,7 +22,6 @@ __all__ = [
     "Bounds",
     "bounds",
     "by",
-    "chosen",
     "column",
     "confidence",
     "delta",

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sourdine.errors import LEFT_OUT, BudgetExceededError, ParameterError
-from sourdine.privacy import Guarantee
+from sourdine.errors import ParameterError
 from sourdine.privacy.printing import shown
 
 if TYPE_CHECKING:
-    from fractions import Fraction
+    from sourdine.privacy import Guarantee
 
-__all__ = ["Charge", "Terms", "afterwards"]
+__all__ = ["Charge", "Terms"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,47 +97,3 @@ class Charge:
 
     def __str__(self) -> str:
         return f"{self.number}  {self.when}  {self.what}  {self.cost}"
-
-
-def afterwards(total: Guarantee, spent: Guarantee, cost: Guarantee) -> Guarantee:
-    """Return what is spent after a charge (basic composition), or refuse the charge.
-
-    The sum is exact; past 600 digits it is rounded up, and never above the total.
-
-    Examples
-    --------
-    >>> afterwards(Guarantee(3), Guarantee(2.6), Guarantee(0.5))
-    Traceback (most recent call last):
-    sourdine.errors.BudgetExceededError: epsilon must be at most 0.4, what is left of 3, got 0.5. Type epsilon=0.4 or less.
-    """  # noqa: E501
-    if not cost.is_finite:
-        raise BudgetExceededError(
-            "the cost",
-            "be finite",
-            str(cost),
-            "A session draws from the system's source alone; leave {source} out.",
-            source=LEFT_OUT,
-        )
-    cost = cost.under(total.relation)
-    epsilon = _sum("epsilon", total.exact_epsilon(), spent.exact_epsilon(), cost.exact_epsilon())
-    delta = _sum("delta", total.delta, spent.delta, cost.delta)
-    written = Guarantee.from_dict(Guarantee(epsilon, delta, total.relation).to_dict())
-    return Guarantee(
-        min(written.exact_epsilon(), total.exact_epsilon()),
-        min(written.delta, total.delta),
-        total.relation,
-    )
-
-
-def _sum(name: str, total: Fraction, spent: Fraction, asked: Fraction) -> Fraction:
-    if spent + asked <= total:
-        return spent + asked
-    left = shown(total - spent, up=False)
-    hint = f"Type {name}={left} or less."
-    if total == spent:
-        hint = "Nothing is left: another ledger's total comes on top of this one."
-    if total == 0:
-        hint = f"The total holds no {name}: a method that needs none fits."
-    raise BudgetExceededError(
-        name, f"be at most {left}, what is left of {shown(total)}", str(shown(asked)), hint
-    )

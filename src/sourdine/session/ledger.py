@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from sourdine.book import Book, Kind, new_identity, now, only_grows, only_one
 from sourdine.errors import BudgetExceededError, ParameterError
-from sourdine.privacy import Guarantee
-from sourdine.session.charges import Charge, Terms, afterwards
+from sourdine.privacy import Guarantee, afterwards
+from sourdine.session.charges import Charge, Terms
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,9 +9,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
-from sourdine.exact import given, integer, positive
+from sourdine.exact import given, integer
 from sourdine.plan import Planner
-from sourdine.privacy import LOCAL, Guarantee, Relation
+from sourdine.privacy.budget import read_total, remaining
 from sourdine.privacy.printing import shown
 from sourdine.question import read
 from sourdine.questions import Statistics
@@ -23,6 +23,7 @@ from sourdine.tally import Frame
 if TYPE_CHECKING:
     from sourdine.central import Statistic
     from sourdine.exact.parameters import Number
+    from sourdine.privacy import Guarantee, Relation
     from sourdine.question import Question
     from sourdine.session.charges import Charge
     from sourdine.session.ledger import Ledger
@@ -99,9 +100,9 @@ class Session(Statistics[Release], Shown):
             self._ledger = ours = _existing(ledger)
             own = ours.terms
         else:
-            own = Terms(total=_total(epsilon, delta or 0, relation or "add_remove"))
+            own = Terms(total=read_total(epsilon, delta or 0, relation or "add_remove"))
         terms = Terms(
-            total=_total(
+            total=read_total(
                 own.total.exact_epsilon(),
                 own.total.delta if delta is None else delta,
                 relation or own.total.relation,
@@ -133,10 +134,7 @@ class Session(Statistics[Release], Shown):
     @property
     def remaining(self) -> Guarantee:
         """What is left."""
-        total, spent = self.total, self.spent
-        return Guarantee(
-            total.exact_epsilon() - spent.exact_epsilon(), total.delta - spent.delta, total.relation
-        )
+        return remaining(self.total, self.spent)
 
     @property
     def history(self) -> list[Charge]:
@@ -236,27 +234,6 @@ def _existing(ledger: str | os.PathLike[str] | None) -> FileLedger:
             epsilon=1,
         )
     return FileLedger(ledger, None)
-
-
-def _total(epsilon: Number, delta: Number, relation: Relation | str) -> Guarantee:
-    total = Guarantee(positive(epsilon, "epsilon"), delta, relation)
-    if not total.is_private:
-        raise ParameterError(
-            "delta",
-            "be below 1",
-            given(delta),
-            "Type {delta}, or less than one over the number of records.",
-            delta=0,
-        )
-    if total.relation is LOCAL:
-        raise ParameterError(
-            "relation",
-            "be 'add_remove' or 'substitute'",
-            "'local'",
-            "Type {relation}.",
-            relation="add_remove",
-        )
-    return total
 
 
 def _column(data: Frame, unit: str | None) -> str | None:
