@@ -58,7 +58,7 @@ def test_refusal_spends_nothing():
 
 
 def test_add_remove_enters_at_twice_its_epsilon():
-    budget = Budget(1, 1e-6)
+    budget = Budget(1, 1e-6, SUBSTITUTE)
     charged = budget.spend(Guarantee(0.5, 1e-7, ADD_REMOVE))
     assert charged == Guarantee(0.5, 1e-7, ADD_REMOVE).under(SUBSTITUTE)
     assert budget.spent == charged
@@ -66,8 +66,8 @@ def test_add_remove_enters_at_twice_its_epsilon():
 
 
 def test_other_relations_are_refused():
-    for relation, g in [(ADD_REMOVE, Guarantee(1)), (LOCAL, Guarantee(1)), (SUBSTITUTE, LOCAL)]:
-        guarantee = g if isinstance(g, Guarantee) else Guarantee(1, 0, g)
+    for relation, g in [(ADD_REMOVE, SUBSTITUTE), (LOCAL, SUBSTITUTE), (SUBSTITUTE, LOCAL)]:
+        guarantee = Guarantee(1, 0, g)
         budget = Budget(9, relation=relation)
         assert not budget.can_spend(guarantee)
         with pytest.raises(ParameterError, match="says nothing of"):
@@ -116,7 +116,7 @@ def test_work_does_not_grow():
     widest = 0
     for p in denominators:
         budget.spend(Guarantee(Fraction(1, p)))
-        widest = max(widest, budget._epsilon.denominator.bit_length())
+        widest = max(widest, budget.spent.epsilon.denominator.bit_length())
     assert 250 < widest <= 257
     low = Fraction(sum((1 << 320) // p for p in denominators), 1 << 320)
     assert low <= budget.spent.epsilon <= low + Fraction(100_000, 1 << 256)
@@ -143,7 +143,8 @@ def test_repr():
     budget = Budget(1)
     budget.spend(Guarantee(0.25))
     assert repr(budget) == (
-        "<Budget: epsilon 0.25, one record replaced spent of epsilon 1, one record replaced>"
+        "<Budget: epsilon 0.25, one record added or removed spent of epsilon 1, one record added or "
+        "removed>"
     )
 
 
@@ -164,51 +165,56 @@ THIRD = Guarantee(Fraction(1, 3))
             Guarantee(1),
             "",
             BudgetExceededError,
-            "guarantee must be at most what is left (epsilon 0.666666, delta 0), "
-            "got epsilon 1, one record replaced. Type epsilon=0.666666 or less.",
+            "epsilon must be at most 0.666666, what is left of 1, got 1. "
+            "Type epsilon=0.666666 or less.",
         ),
         (
-            spent(Budget(1), THIRD),
+            spent(Budget(1, relation=SUBSTITUTE), Guarantee(THIRD.epsilon, 0, SUBSTITUTE)),
             Guarantee(1, 0, ADD_REMOVE),
             "count",
             BudgetExceededError,
-            "guarantee of 'count' must be at most what is left (epsilon 0.666666, delta 0), "
-            "got epsilon 1, one record added or removed (epsilon 2, one record replaced). "
+            "epsilon of 'count' must be at most 0.666666, what is left of 1, got 2. "
             "Type epsilon=0.333333 or less.",
         ),
         (
-            Budget(1, 1e-6),
+            Budget(2, 1e-6),
             Guarantee(2, 1e-5),
             "",
             BudgetExceededError,
-            "guarantee must be at most what is left (epsilon 1, delta 1e-06), got epsilon 2, "
-            "delta 1e-05, one record replaced. Type epsilon=1 and delta=1e-6 or less.",
+            "delta must be at most 1e-06, what is left of 1e-06, got 1e-05. "
+            "Type delta=1e-6 or less.",
         ),
         (
-            Budget(4, 1e-6),
+            Budget(4, 1e-6, SUBSTITUTE),
             Guarantee(1, 1e-6, ADD_REMOVE),
             "",
             BudgetExceededError,
-            "guarantee must be at most what is left (epsilon 4, delta 1e-06), got epsilon 1, "
-            "delta 1e-06, one record added or removed (epsilon 2, delta 3.71829e-06, "
-            "one record replaced). Type delta=2.68941e-7 or less.",
+            "delta must be at most 1e-06, what is left of 1e-06, got 3.71829e-06. "
+            "Type delta=2.68941e-7 or less.",
         ),
         (
             spent(Budget(1), Guarantee(1)),
             Guarantee(1),
             "",
             BudgetExceededError,
-            "guarantee must be at most what is left (epsilon 0, delta 0), got epsilon 1, one "
-            "record replaced. Nothing is left: open another budget, whose total comes on top "
-            "of this one's.",
+            "epsilon must be at most 0, what is left of 1, got 1. Nothing is left: another total "
+            "would come on top of this one.",
+        ),
+        (
+            Budget(1),
+            Guarantee(0.5, 1e-6),
+            "",
+            BudgetExceededError,
+            "delta must be at most 0, what is left of 0, got 1e-06. The total holds no delta: "
+            "choose a method that needs none.",
         ),
         (
             Budget(1),
             Guarantee.none(),
             "",
             BudgetExceededError,
-            "guarantee must be finite, got NOT PRIVATE (epsilon infinite). "
-            "Draw from the system's source, not from a seeded one.",
+            "the cost must be finite, got NOT PRIVATE (epsilon infinite). "
+            "Draw from the system's source, not a seeded one.",
         ),
         (
             Budget(1),
@@ -225,12 +231,13 @@ def test_refusals(budget, asked, label, error, text):
 
 
 def test_what_the_refusal_says_to_type_is_accepted():
-    for asked in (THIRD, Guarantee(1, 0, ADD_REMOVE), Guarantee(0.1, 1e-3, ADD_REMOVE)):
-        budget = spent(Budget(Fraction(4, 3), 1e-6), Guarantee(1, Fraction(1, 3 * 10**6)))
+    begun = Guarantee(1, Fraction(1, 3 * 10**6), SUBSTITUTE)
+    third = Guarantee(THIRD.epsilon, 0, SUBSTITUTE)
+    for asked in (third, Guarantee(1, 0, ADD_REMOVE), Guarantee(0.1, 1e-3, ADD_REMOVE)):
+        budget = spent(Budget(Fraction(4, 3), 1e-6, SUBSTITUTE), begun)
         with pytest.raises(BudgetExceededError) as refusal:
             spent(budget, asked, asked, asked)
-        typed = {k: float(v) for k, v in re.findall(r"(\w+)=([0-9.e-]+)\b", str(refusal.value))}
-        if typed:
+        if typed := refusal.value.tries:
             given = {"epsilon": asked.epsilon, "delta": asked.delta} | typed
             assert budget.can_spend(Guarantee(**given, relation=asked.relation))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from fractions import Fraction
+from math import ceil
 from threading import Lock
 from typing import TYPE_CHECKING, NoReturn
 
@@ -11,12 +12,14 @@ from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeEr
 from sourdine.exact import exp_neg, positive
 from sourdine.privacy.guarantee import Guarantee
 from sourdine.privacy.printing import shown
-from sourdine.privacy.relation import ADD_REMOVE, LOCAL, Relation
+from sourdine.privacy.relation import ADD_REMOVE, Relation
 
 if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
 
-__all__ = ["Budget", "afterwards", "read_total"]
+__all__ = ["Budget", "afterwards", "read_total", "remaining"]
+
+GRID = 1 << 256
 
 
 class Budget:
@@ -115,7 +118,7 @@ class Budget:
         --------
         >>> Budget(1).spend(Guarantee(2), label="mean of age")
         Traceback (most recent call last):
-        sourdine.errors.BudgetExceededError: epsilon of mean of age must be at most 1, what is left of 1, got 2. Type epsilon=1 or less.
+        sourdine.errors.BudgetExceededError: epsilon of 'mean of age' must be at most 1, what is left of 1, got 2. Type epsilon=1 or less.
         """  # noqa: E501
         if os.getpid() != self._process:
             raise BudgetExceededError(
@@ -141,7 +144,7 @@ class Budget:
 
 
 def read_total(epsilon: Number, delta: Number, relation: Relation | str) -> Guarantee:
-    """Return a total that may be spent by a curator."""
+    """Return a total that may be spent."""
     total = Guarantee(positive(epsilon, "epsilon"), delta, relation)
     if not total.is_private:
         raise ParameterError(
@@ -150,14 +153,6 @@ def read_total(epsilon: Number, delta: Number, relation: Relation | str) -> Guar
             str(delta),
             "Type {delta}, or less than one over the number of records.",
             delta=0,
-        )
-    if total.relation is LOCAL:
-        raise ParameterError(
-            "relation",
-            "be 'add_remove' or 'substitute'",
-            "'local'",
-            "Type {relation}.",
-            relation=ADD_REMOVE.value,
         )
     return total
 
@@ -171,9 +166,9 @@ def remaining(total: Guarantee, spent: Guarantee) -> Guarantee:
 def afterwards(total: Guarantee, spent: Guarantee, asked: Guarantee, label: str = "") -> Guarantee:
     """Return what is spent after a charge (basic composition), or refuse the charge.
 
-    *Claim*: the sum is exact while its denominator has at most 600 digits, is rounded up from
-    there on, and never passes the total; so a charge costs the same work however many came before.
-    *Checked by* ``test_work_does_not_grow``.
+    *Claim*: the sum is exact while its denominator is at most :math:`2^{256}`, is otherwise
+    rounded up to a multiple of :math:`2^{-256}`, and never passes the total; so a charge costs the
+    same work however many came before. *Checked by* ``test_work_does_not_grow``.
 
     Parameters
     ----------
@@ -202,16 +197,15 @@ def afterwards(total: Guarantee, spent: Guarantee, asked: Guarantee, label: str 
         if wanted > available:
             typed = _typed(name, asked, cost, left)
             raise _refusal(name, label, wanted, available, whole, typed)
-    written = Guarantee.from_dict(
-        Guarantee(
-            spent.exact_epsilon() + cost.exact_epsilon(), spent.delta + cost.delta, total.relation
-        ).to_dict()
-    )
     return Guarantee(
-        min(written.exact_epsilon(), total.exact_epsilon()),
-        min(written.delta, total.delta),
+        min(_on_grid(spent.exact_epsilon() + cost.exact_epsilon()), total.exact_epsilon()),
+        min(_on_grid(spent.delta + cost.delta), total.delta),
         total.relation,
     )
+
+
+def _on_grid(x: Fraction) -> Fraction:
+    return x if x.denominator <= GRID else Fraction(ceil(x * GRID), GRID)
 
 
 def _typed(name: str, asked: Guarantee, cost: Guarantee, left: Guarantee) -> Fraction:
@@ -232,7 +226,7 @@ def _refusal(  # noqa: PLR0913, PLR0917 - the parts of one sentence
     if not whole:
         hint, tries = f"The total holds no {name}: choose a method that needs none.", {}
     return BudgetExceededError(
-        f"{name} of {label}" if label else name,
+        f"{name} of {label!r}" if label else name,
         f"be at most {shown(left, up=False)}, what is left of {shown(whole)}",
         shown(wanted),
         hint,

@@ -211,7 +211,7 @@ class Guarantee:
         parts = [typed(self.epsilon)]
         if self.delta:
             parts.append(typed(self.delta))
-        if self.relation is not SUBSTITUTE:
+        if self.relation is not ADD_REMOVE:
             parts.append(f"relation={relation!r}")
         return f"Guarantee({', '.join(parts)})"
 

@@ -13,7 +13,7 @@ from sourdine.exact import given, integer
 from sourdine.plan import Planner
 from sourdine.privacy.budget import read_total, remaining
 from sourdine.privacy.printing import shown
-from sourdine.question import read
+from sourdine.question import converters, read
 from sourdine.questions import Statistics
 from sourdine.release import Release, Sheet, Shown
 from sourdine.session.charges import Terms
@@ -105,7 +105,7 @@ class Session(Statistics[Release], Shown):
             total=read_total(
                 own.total.exact_epsilon(),
                 own.total.delta if delta is None else delta,
-                relation or own.total.relation,
+                converters.relation(relation or own.total.relation),
             ),
             unit=_column(self._data, own.unit if unit is None else unit),
             rows=own.rows if rows is None else integer(rows, "rows", least=1),
