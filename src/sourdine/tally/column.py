@@ -106,6 +106,17 @@ class Column:
         return texts
 
     @property
+    def present(self) -> NDArray[np.bool_]:
+        """Which values have a text; none is written to find out."""
+        kind = self.data.dtype.kind
+        if kind == "f":
+            return ~np.isnan(self.data)
+        if kind == "O":
+            there = (v != "" if type(v) is str else read_text(v) is not None for v in self.data)
+            return np.fromiter(there, np.bool_, len(self))
+        return np.ones(len(self), np.bool_) if self.gone is None else ~self.gone
+
+    @property
     def array(self) -> NDArray[Any] | None:
         """The values as one NumPy array of numbers; None if floats would lose digits."""
         x = self.numbers

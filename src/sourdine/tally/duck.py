@@ -159,6 +159,11 @@ class Duck(Engine):
         for (column,), counts in _batches(counted):
             yield column, counts
 
+    def present(self, name: str) -> int:
+        """Return how many values are not missing, in one count."""
+        there = sql.present(name, self._kinds[name])
+        return int(guarded(self._relation.aggregate(f"count_if({there})").fetchall)[0][0])
+
     def split(self, name: str, keys: Codes) -> list[Engine]:
         """Return the rows of each key."""
         kind = self._kinds[name]

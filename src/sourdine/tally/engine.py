@@ -60,6 +60,13 @@ class Engine(ABC):
     def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:
         """Yield values of a column and how many rows have them (None: one each)."""
 
+    def present(self, name: str) -> int:
+        """Return how many values of a column are not missing."""
+        return sum(
+            int(np.count_nonzero(values.present) if n is None else n[values.present].sum())
+            for values, n in self.values(name)
+        )
+
     @abstractmethod
     def split(self, name: str, keys: Codes) -> list[Engine]:
         """Return the rows of each key."""

@@ -167,6 +167,18 @@ class Frame:
         name = self.resolve(cell.column)
         return self._engine.between(name, cell, _disjoint(ranges, cell.size))
 
+    def present(self, column: str | None = None) -> int:
+        """Return how many values of a column are not missing: those that `distinct` counts.
+
+        Nothing, NaN and the empty text are missing; any other value is there, whatever it is.
+
+        Examples
+        --------
+        >>> Frame([3, None, float("nan"), "", "none", 0]).present()
+        3
+        """
+        return self._engine.present(self.resolve(column))
+
     def distinct(self, column: str | None = None) -> tuple[list[str], NDArray[np.int64]]:
         """Return the values that occur, as texts in order, and how often.
 

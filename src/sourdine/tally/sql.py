@@ -35,6 +35,7 @@ __all__ = [
     "matches",
     "name",
     "person",
+    "present",
     "raw",
     "slot",
     "string",
@@ -104,6 +105,13 @@ def raw(column: str, kind: str) -> str:
             f"CASE WHEN {whole} THEN {seconds} ELSE strftime({micros}, '%Y-%m-%d %H:%M:%S.%f') END"
         )
     return f"nullif(CAST({c} AS VARCHAR), '')"
+
+
+def present(column: str, kind: str) -> str:
+    """Return whether a value is there."""
+    value = raw(column, kind)
+    there = f"({value}) IS NOT NULL"
+    return f"{there} AND NOT isnan({value})" if kind == "float" else there
 
 
 @dataclass(frozen=True, slots=True)
