@@ -15,7 +15,7 @@ import pytest
 from sourdine.grid import MISSING, Grid
 from sourdine.noise import SeededSource
 from sourdine.tally import Codes, Edges, Frame, Ticks
-from sourdine.tally.reading import read_number, read_text
+from sourdine.tally.number_or_text import read_number, read_text
 
 ENGINES = (
     *("list", "numpy", "pandas", "pandas-arrow", "polars", "polars-lazy", "arrow"),

@@ -57,6 +57,14 @@ class Engine(ABC):
         """Yield the slots of at most ``rows`` rows at a time, in the order of the rows."""
 
     @abstractmethod
+    def column(self, name: str, *, strict: bool = False) -> Column:
+        """Return all values of a column, in the order of the rows; see `Frame.column`."""
+
+    @abstractmethod
+    def only(self, name: str) -> Engine:
+        """Return one column alone."""
+
+    @abstractmethod
     def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:
         """Yield values of a column and how many rows have them (None: one each)."""
 

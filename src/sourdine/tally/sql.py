@@ -18,7 +18,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sourdine.tally.cells import Codes, Ticks
-from sourdine.tally.reading import WHOLE, WRITTEN
+from sourdine.tally.column import DATES, NUMBERS, WORDS
+from sourdine.tally.number_or_text import WHOLE, WRITTEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,6 +31,7 @@ __all__ = [
     "Key",
     "exactness",
     "framed",
+    "holds",
     "key",
     "kind_of",
     "matches",
@@ -88,6 +90,18 @@ def kind_of(dtype: object) -> str:
     if written.startswith("TIMESTAMP"):
         return "zoned" if "ZONE" in written else "time"
     return "other"
+
+
+def holds(dtype: object) -> str | None:
+    """Return what a column holds by its type: numbers, words, dates, or None for anything else."""
+    written = str(dtype).upper()
+    if kind_of(dtype) in {"integer", "float", "boolean"} or written.startswith("DECIMAL"):
+        return NUMBERS
+    if written == "VARCHAR" or written.startswith("ENUM"):
+        return WORDS
+    if written in _TEXTS:
+        return NUMBERS
+    return DATES if written.startswith(("DATE", "TIMESTAMP")) else None
 
 
 def raw(column: str, kind: str) -> str:
