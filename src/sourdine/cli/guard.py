@@ -37,8 +37,8 @@ Predictions = Annotated[
     Path,
     typer.Argument(
         metavar="PREDICTIONS",
-        help="One for each label, in their order: .csv with a header, .parquet, .txt with one a line, "
-        ".npy.",
+        help="One for each label, in their order: .csv with a header, .parquet, .npy, or .txt with "
+        "one a line.",
     ),
 ]
 ColumnName = Annotated[
@@ -67,7 +67,9 @@ def _term(*flags: str, metavar: str, text: str) -> Any:  # noqa: ANN401 - typer'
 def init(  # noqa: PLR0913 - the terms of a guard
     labels: Annotated[
         Path,
-        typer.Argument(metavar="LABELS", help="The true labels, in a .csv, .parquet, .txt or .npy file."),
+        typer.Argument(
+            metavar="LABELS", help="The true labels, in a .csv, .parquet, .txt or .npy file."
+        ),
     ],
     *,
     out: Annotated[

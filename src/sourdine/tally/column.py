@@ -125,7 +125,7 @@ class Column:
         """Which values have a text; none is written to find out."""
         kind = self.data.dtype.kind
         if kind == "f":
-            return ~np.isnan(self.data)
+            return np.asarray(~np.isnan(self.data), np.bool_)
         if kind == "O":
             there = (v != "" if type(v) is str else read_text(v) is not None for v in self.data)
             return np.fromiter(there, np.bool_, len(self))
@@ -145,8 +145,11 @@ class Column:
         """The values as they are: NaN or None for what is missing."""
         if self.gone is None:
             return self.data
-        x = self.array
-        return np.where(self.gone, None, self.data.astype(object)) if x is None else x
+        if (x := self.array) is not None:
+            return x
+        objects = self.data.astype(object)
+        objects[self.gone] = None
+        return objects
 
     @property
     def array(self) -> NDArray[Any] | None:

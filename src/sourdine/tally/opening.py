@@ -86,7 +86,7 @@ def _of_native(data: object) -> Engine:
     import narwhals as nw  # noqa: PLC0415
 
     try:
-        frame: Any = nw.from_native(data, allow_series=True)  # type: ignore[call-overload]
+        frame: Any = nw.from_native(data, allow_series=True)
     except TypeError:
         return _of_capsule(data)
     if isinstance(frame, nw.LazyFrame):

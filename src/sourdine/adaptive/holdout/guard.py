@@ -22,8 +22,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sourdine.adaptive.answers import Answer, Certificate
-from sourdine.adaptive.holdout.labels import NUMBER, Labels
 from sourdine.adaptive.holdout.evidence import proves_progress, stands_out
+from sourdine.adaptive.holdout.labels import NUMBER, Labels
 from sourdine.adaptive.holdout.losses import read_loss
 from sourdine.adaptive.holdout.rounding import rounded, step_of
 from sourdine.adaptive.holdout.store import (

@@ -161,7 +161,7 @@ class Rows:
 
 
 def _standard(rows: object) -> Any:  # noqa: ANN401
-    """Return a frame in memory or an array as it is, anything else as arrays without a type."""
+    """Return an array or a frame in memory as it is, any other data as arrays, by column."""
     if isinstance(rows, np.ndarray):
         return _frozen(rows)
     if _eager(rows) is not None:
