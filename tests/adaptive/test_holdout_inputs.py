@@ -3,11 +3,14 @@ from __future__ import annotations
 import warnings
 from fractions import Fraction
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
+from sourdine import Frame
 from sourdine.adaptive.holdout import GuardedHoldout
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
 
@@ -177,3 +180,79 @@ def test_a_loss_of_your_own_works_on_copies():
     guard.confirm(np.ones(300))
     assert set(guard.confirmed) == {0.0}
     assert guard.score(labels).value == 1
+
+
+FORMS = (
+    *("list", "numpy", "pandas", "polars", "lazy", "arrow", "relation", "dict", "capsule"),
+    *("csv", "semicolons", "parquet", "frame"),
+)
+
+
+class Capsule:
+    def __init__(self, held):
+        self.held = held
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.held.__arrow_c_stream__(requested_schema)
+
+
+def formed(values, form, folder):
+    """Put one column of values into one of the forms that data have."""
+    frame = pl.DataFrame({"y": values})
+    if form in {"csv", "semicolons", "frame"}:
+        path = folder / f"{form}.csv"
+        wide = frame.with_columns(row=pl.int_range(pl.len())) if form == "frame" else frame
+        wide.write_csv(path, separator=";" if form == "semicolons" else ",")
+        return Frame(path)["y"] if form == "frame" else path
+    if form == "parquet":
+        frame.write_parquet(folder / "rows.parquet")
+        return folder / "rows.parquet"
+    return {
+        "list": lambda: values,
+        "numpy": lambda: np.array(values),
+        "pandas": frame.to_pandas,
+        "polars": lambda: frame["y"],
+        "lazy": frame.lazy,
+        "arrow": lambda: pa.table({"y": values}),
+        "relation": lambda: duckdb.connect().from_arrow(pa.table({"y": values})),
+        "dict": lambda: {"y": values},
+        "capsule": lambda: Capsule(frame),
+    }[form]()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("labels", "kind"),
+    [([3, 1, 2, 1], "number"), ([0.5, -1.0, 2.0, 1e-3], "number"), (["b", "a", "é", "a"], "text")],
+)
+def test_labels_and_predictions_of_all_forms_of_data(labels, kind, form, tmp_path):
+    guard = GuardedHoldout(formed(labels, form, tmp_path), baseline=labels)
+    assert (guard.n, guard.kind) == (4, kind)
+    told = [*labels[:-1], labels[0]]
+    assert guard.score(formed(told, form, tmp_path)).value == 0.75
+    assert GuardedHoldout(labels).final(formed(told, form, tmp_path)).value == 0.75
+
+
+def test_one_column_is_wanted_and_no_dates(tmp_path):
+    wide = pl.DataFrame({"y": [1, 2], "day": ["2026-05-01"] * 2})
+    wide.write_csv(tmp_path / "wide.csv")
+    for data in (wide, wide.lazy(), tmp_path / "wide.csv", {"a": [1], "b": [2]}):
+        with pytest.raises(ParameterError, match="labels must be one column, got 2"):
+            GuardedHoldout(data)
+    days = wide["day"].str.to_date()
+    for data in (days, days.to_numpy(), duckdb.sql("SELECT DATE '2026-05-01' AS day")):
+        with pytest.raises(ParameterTypeError, match="labels must be numbers or texts, got dates"):
+            GuardedHoldout(data)
+    assert GuardedHoldout(Frame(tmp_path / "wide.csv")["day"]).kind == "text"
+    assert GuardedHoldout(duckdb.sql("SELECT 1.50 AS price")).kind == "number"
+
+
+def test_predictions_of_a_text_file_are_read_as_the_labels_are(tmp_path):
+    (tmp_path / "digits.txt").write_text("1\n2\n")
+    (tmp_path / "words.txt").write_text("1\ncat\n")
+    texts, numbers = GuardedHoldout(["1", "3"]), GuardedHoldout([1, 3])
+    assert texts.score(tmp_path / "digits.txt").value == 0.5
+    assert numbers.score(str(tmp_path / "digits.txt")).value == 0.5
+    assert texts.score(tmp_path / "words.txt").value == 0.5
+    with pytest.raises(ParameterError, match="got something else in row 2"):
+        numbers.score(tmp_path / "words.txt")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import warnings
 
+import duckdb
 import numpy as np
+import polars as pl
 import pytest
 
 from sourdine.adaptive.ledger import Blocks, Custom, Iid, Markov, TranscriptLedger
@@ -78,6 +80,31 @@ def test_split_of_frames(kind):
     server = QueryServer(rows, guess="split", threshold=0.5)
     assert server.ledger.n == 50
     assert 0.2 < server.ask(lambda d: d["age"] > 49).value < 0.8
+
+
+@pytest.mark.parametrize("form", ["lazy", "arrow", "relation", "parquet", "csv", "series"])
+def test_split_of_other_data(form, tmp_path):
+    frame = pl.DataFrame({"age": [*range(99), None], "sex": ["f", "m"] * 50})
+    path = tmp_path / f"rows.{form}"
+    write = {"parquet": frame.write_parquet, "csv": frame.write_csv}
+    rows = {
+        "lazy": frame.lazy,
+        "arrow": frame.to_arrow,
+        "relation": lambda: duckdb.connect().from_arrow(frame.to_arrow()),
+        "series": lambda: frame["sex"],
+    }.get(form, lambda: write[form](path) or path)()
+    server = QueryServer(rows, guess="split", threshold=0.5)
+    assert server.ledger.n == 50
+    assert 0.2 < server.ask(lambda d: np.asarray(d["sex"]) == "f").value < 0.8
+    if form in {"lazy", "relation", "parquet"}:
+        assert 0.2 < server.ask(lambda d: d["age"] > 49).value < 0.8
+
+
+def test_a_value_of_a_list_changes_no_other():
+    rows = {"age": [30, "forty", 50], "sex": ["f", "m", None]}
+    server = QueryServer(rows, guess=lambda query: 0.5, threshold=0.001)  # noqa: ARG005
+    young = server.ask(lambda d: [a == 30 for a in d["age"]])
+    assert young.value == pytest.approx(1 / 3, abs=0.001)
 
 
 def test_split_over_a_universe():

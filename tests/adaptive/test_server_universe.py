@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta, timezone
 from fractions import Fraction
 
+import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from sourdine.adaptive.server import QueryServer, Universe
@@ -24,7 +26,7 @@ class Hostile:
 @pytest.mark.parametrize(
     ("value", "code"),
     [(2, 2), (-5, 0), (99, 3), (1.4, 1), (1.5, 1), (np.nan, 0), (None, 0), (np.inf, 3),
-     ("2", 2), ("x", 0), ([1, 2], 0), ({}, 0), (1j, 0), (Hostile(), 0), (True, 1), (10**400, 0)],
+     ("2", 2), ("x", 0), ([1, 2], 0), ({}, 0), (1j, 0), (Hostile(), 0), (True, 1), (10**400, 3)],
 )  # fmt: skip
 def test_every_value_has_a_cell(value, code):
     assert Universe.read(4).codes([value]).tolist() == [code]
@@ -59,7 +61,8 @@ EAST = timezone(timedelta(hours=12))
         (DAY, 0), (NEXT, 1), (datetime(2026, 5, 2), 1), (datetime(2026, 5, 2, 10), 2),  # noqa: DTZ001
         (datetime(2026, 5, 2, tzinfo=UTC), 1), (datetime(2026, 5, 2, tzinfo=EAST), 2),
         (datetime(2026, 5, 2, 12, tzinfo=EAST), 1), (np.datetime64("2026-05-02"), 1),
-        (np.datetime64("NaT"), 2), (None, 2), ("2026-05-02", 2), (Hostile(), 2),
+        (np.datetime64("NaT"), 2), (None, 2), ("2026-05-02", 1), ("2026-05-02T12:00+12:00", 1),
+        ("2 May", 2), ("20260502", 2), (20260502, 2), ("2026-05-99", 2), (Hostile(), 2),
     ],
 )  # fmt: skip
 def test_every_date_has_a_cell(value, code):
@@ -79,6 +82,58 @@ def test_columns_of_dates(unit):
     assert server.ask(lambda d: np.isnat(d["day"])).value == pytest.approx(0.25, abs=0.001)
     hours = Universe.read({"day": np.array(["2026-05-02T10"], "M8[h]")})
     assert hours.codes(rows).tolist() == [1, 1, 1, 1]
+
+
+class Capsule:
+    def __init__(self, held):
+        self.held = held
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.held.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["dict", "pandas", "polars", "lazy", "arrow", "relation", "capsule", "csv", "tsv", "parquet"],
+)
+def test_rows_of_all_forms_of_data_have_the_same_cells(form, tmp_path):
+    columns = {
+        "age": [30, 41, None, 65, 200],
+        "wage": [0.5, float("nan"), 1e9, None, -3.0],
+        "city": ["ulm", "Bonn", None, "bonn", ""],
+        "day": [DAY, NEXT, None, date(1, 1, 1), NEXT],
+        "member": [True, False, None, True, False],
+    }
+    frame = pl.DataFrame(columns)
+    if form in {"csv", "tsv"}:
+        rows = tmp_path / f"rows.{form}"
+        frame.write_csv(rows, separator="," if form == "csv" else "\t")
+    elif form == "parquet":
+        rows = tmp_path / "rows.parquet"
+        frame.write_parquet(rows)
+    else:
+        rows = {
+            "dict": lambda: columns,
+            "pandas": frame.to_pandas,
+            "polars": lambda: frame,
+            "lazy": frame.lazy,
+            "arrow": frame.to_arrow,
+            "relation": lambda: duckdb.connect().from_arrow(frame.to_arrow()),
+            "capsule": lambda: Capsule(frame),
+        }[form]()
+    codes = {
+        "age": (range(100), [30, 41, 0, 65, 99]),
+        "wage": ([0, 1], [0, 0, 1, 0, 0]),
+        "city": (["ulm", "bonn"], [0, 2, 2, 1, 2]),
+        "day": ([DAY, NEXT], [0, 1, 2, 2, 1]),
+        "member": ([False, True], [1, 0, 0, 1, 0]),
+    }
+    for name, (categories, want) in codes.items():
+        assert Universe.read({name: categories}).codes(rows).tolist() == want, name
+    whole = Universe.read({name: categories for name, (categories, _) in codes.items()})
+    assert len(whole.codes(rows)) == 5
+    server = QueryServer(rows, universe={"age": range(100)}, threshold=0.001)
+    assert server.ask(lambda d: d["age"] > 40).value == pytest.approx(0.6, abs=0.001)
 
 
 def test_booleans():

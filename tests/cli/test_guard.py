@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import stat
@@ -9,12 +10,14 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import numpy as np
+import polars as pl
 import pytest
 
 from sourdine.adaptive.holdout import GuardedHoldout
+from sourdine.adaptive.holdout.labels import Labels
 from sourdine.adaptive.holdout.losses import ZeroOne
 from sourdine.cli import main
-from sourdine.cli.values import read_labels
+from sourdine.cli.label_files import one_column
 
 N = 600
 RNG = np.random.default_rng(4)
@@ -141,8 +144,9 @@ def test_terms(guard):
         (("--column", "z"), "column must be one of y, which"),
         (("--loss", "mse"), "got 'mse'"),
         (("--loss", "absolute"), "scale must be given"),
-        (("--baseline", "none.csv"), "No such file"),
-        (("--baseline", "labels.parquet"), "must end in .csv, .txt or .npy"),
+        (("--baseline", "none.csv"), "must name a file that exists"),
+        (("--baseline", "none.parquet"), "must name a file that exists"),
+        (("--baseline", "labels.xlsx"), "must end in .csv"),
     ],
 )
 def test_bad_terms(guard, folder, words, said):
@@ -189,7 +193,7 @@ def test_gaps_keep_their_place(tmp_path):
 
     def read(text, name="x.csv"):
         (tmp_path / name).write_text(text)
-        return read_labels(tmp_path / name, None)
+        return Labels.read(one_column(tmp_path / name, None), "labels")
 
     assert str(read("y\n1\n\n0\n").values.tolist()) == "[1.0, nan, 0.0]"
     assert read("y\na\n\nb\n\n").values.tolist() == ["a", None, "b"]
@@ -197,6 +201,46 @@ def test_gaps_keep_their_place(tmp_path):
     assert read("007\n7\n", "x.txt").values.tolist() == ["007", "7"]
     assert read(f"1\n{10**30}\n", "x.txt").kind == "text"
     assert read('"a\nb"\n"c"\n"d, e"\n').values.tolist() == ["c", "d, e"]
+    assert read('y\na\n""\nb\n""\n').values.tolist() == ["a", None, "b", None]
+    assert read("a\n\nb\n\n", "x.txt").values.tolist() == ["a", None, "b"]
+    assert read("y\r\n1\r\n2\r\n").values.tolist() == [1, 2]
+
+
+def test_files_of_all_kinds_hold_the_same_labels(guard, folder):
+    """The statistics read these files, so the guard does."""
+    wide = pl.DataFrame({"row": range(N), "y": mistaken(120), "word": ["a;b", "c,d"] * (N // 2)})
+    wide.write_csv(folder / "comma.csv")
+    for separator, name in ((";", "semicolon.csv"), ("\t", "tab.tsv"), ("|", "bar.csv")):
+        wide.write_csv(folder / name, separator=separator)
+    (folder / "zipped.csv.gz").write_bytes(gzip.compress((folder / "semicolon.csv").read_bytes()))
+    wide.write_parquet(folder / "wide.parquet")
+    wide.with_columns(pl.col("y").cast(pl.Decimal(10, 0))).write_parquet(folder / "decimal.pq")
+    guard("init", "labels.csv", "--out", "eval.guard")
+    said = set()
+    for name in ("comma.csv", "semicolon.csv", "tab.tsv", "bar.csv", "zipped.csv.gz",
+                 "wide.parquet", "decimal.pq"):  # fmt: skip
+        done = guard("score", "eval.guard", name, "-c", "y", "--json", "--resolution", "0.001")
+        assert done.returncode == 0, (name, done.stderr)
+        said.add(json.loads(done.stdout)["value"])
+        made = guard("init", name, "-c", "y", "--out", f"{name}.guard", "--json")
+        assert json.loads(made.stdout)["whole"] is True, name
+        other = guard("score", "eval.guard", name, "-c", "z")
+        assert "column must be one of row, y, word, which" in other.stderr
+    assert said == {0.8}
+
+
+def test_a_file_that_cannot_be_read_is_said_to_be(guard, folder):
+    (folder / "a.csv.gz").write_bytes(b"secret")
+    (folder / "b.parquet").write_bytes(b"secret")
+    (folder / "c.csv").mkdir()
+    (folder / "d.txt").write_bytes(b"secret\xff")
+    np.save(folder / "e.npy", np.eye(2))
+    for name in "abcde":
+        file = next(folder.glob(f"{name}.*")).name
+        done = guard("init", file, "--out", "eval.guard")
+        assert (done.returncode, done.stdout) == (2, ""), name
+        assert "must" in done.stderr
+        assert "secret" not in done.stderr
 
 
 def test_help_reads_well(guard):
@@ -256,7 +300,7 @@ def test_a_crash_is_not_a_no_and_shows_no_value(guard, monkeypatch):
 
 def test_a_file_without_a_header_loses_no_label(guard, folder):
     for text, said in [
-        ("1\n0\n1\n", "got values there. Add a header, as y; or write"),
+        ("1\n0\n1\n", "got values there. Add a header, such as y; or write"),
         ("-0.5\n1\n", "got values there"),
         ("NA\n1\n", "got values there"),
         ("0,1\n1,1\n", "got values there"),
@@ -285,7 +329,7 @@ def test_a_column_is_refused_where_no_file_has_any(guard):
     ):
         done = guard(*words, "-c", "y")
         assert (done.returncode, done.stdout) == (2, ""), words
-        assert "column must be that of a .csv file, got y" in done.stderr
+        assert "column must be that of a .csv or .parquet file, got y" in done.stderr
     assert guard("confirm", "eval.guard", "new.txt", "--old", "old.csv", "-c", "y").returncode == 0
 
 

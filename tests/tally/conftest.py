@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sourdine.tally import Frame
-from sourdine.tally.reading import read_text
+from sourdine.tally.number_or_text import read_text
 
 
 def _numpy(column):

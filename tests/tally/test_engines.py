@@ -15,7 +15,7 @@ import pytest
 from sourdine.grid import MISSING, Grid
 from sourdine.noise import SeededSource
 from sourdine.tally import Codes, Edges, Frame, Ticks
-from sourdine.tally.reading import read_number
+from sourdine.tally.number_or_text import read_number, read_text
 
 ENGINES = (
     *("list", "numpy", "pandas", "pandas-arrow", "polars", "polars-lazy", "arrow"),
@@ -229,9 +229,42 @@ def test_nan_hidden_by_statistics(values, kind, engine, tmp_path):
     )
     assert frame.tally(Codes("x", [0.5])).counts.tolist()[0] == values.count(0.5)
     assert frame.total(Ticks("x", grid), 2) == sum(t * t for t in want if t >= 0)
+    assert frame.present("x") == sum(v is not None for v in values)
     ticks, counts = frame.between(Ticks("x", grid), [(0, 7)])
     assert dict(zip(ticks.tolist(), counts.tolist(), strict=True)) == counted(want)[0]
     assert [len(part) for part in frame.split("x", [0.5])] == [values.count(0.5)]
     assert frame.distinct("x")[0] == Frame([*values, None]).distinct()[0] or kind == pa.float32()
     kept, wanted = (f.bound("x", 1, source=SeededSource(4)) for f in (frame, Frame(table)))
     assert kept.distinct("i")[0] == wanted.distinct("i")[0]
+
+
+def test_engines_agree_on_what_is_present(frames):
+    frame, rows = frames
+    for name, values in rows.items():
+        want = sum(read_text(v) is not None for v in values)
+        assert frame.present(name) == frame.distinct(name)[1].sum() == want, name
+
+
+@pytest.mark.parametrize("engine", [e for e in ENGINES if e != "csv"])
+def test_present_values_of_other_types(engine, as_engine):
+    odd = {
+        "flag": pa.array([True, None, False, True]),
+        "bytes": pa.array([b"a", None, b"", b"\xff"]),
+        "word": pa.array(["a", None, "", "a"]).dictionary_encode(),
+        "single": pa.array([0.5, None, NAN, INF], pa.float32()),
+        "clock": pa.array([dt.time(1), None, dt.time(0), dt.time(2)]),
+        "lasting": pa.array([dt.timedelta(1), None, dt.timedelta(0), dt.timedelta(2)]),
+        "far": pa.array([2**62, None, 0, 1], pa.timestamp("us")),
+    }
+    kept = {n: c for n, c in odd.items() if not (engine in {"list", "numpy"} and n == "far")}
+    frame = as_engine(engine, pa.table(kept))
+    for name in kept:
+        assert frame.present(name) == frame.distinct(name)[1].sum(), name
+    assert [frame.present(n) for n in ("flag", "word", "single")] == [3, 2, 2]
+
+
+def test_present_values_are_counted_without_their_texts():
+    for values in (np.arange(9), np.arange(9.0), [True] * 9, ["a"] * 9):
+        frame = Frame(values)
+        assert frame.present() == 9
+        assert "texts" not in vars(frame.engine.column("value"))

@@ -22,7 +22,7 @@ from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.grid import MISSING, Grid
 from sourdine.tally import Codes, Edges, Frame, Tally, Ticks
 from sourdine.tally.column import Column
-from sourdine.tally.reading import read_number, read_text
+from sourdine.tally.number_or_text import read_number, read_text
 
 GRID = Grid(0, 10, step=1)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sourdine.grid import MISSING, Grid
 from sourdine.tally import Edges, Frame, Ticks
 from sourdine.tally.column import Column
-from sourdine.tally.reading import read_number
+from sourdine.tally.number_or_text import read_number
 
 CONNECTION = duckdb.connect()
 INF = float("inf")

@@ -37,7 +37,8 @@ Predictions = Annotated[
     Path,
     typer.Argument(
         metavar="PREDICTIONS",
-        help="One for each label, in their order: .csv with a header, .txt with one a line, .npy.",
+        help="One for each label, in their order: .csv with a header, .parquet, .npy, or .txt with "
+        "one a line.",
     ),
 ]
 ColumnName = Annotated[
@@ -46,7 +47,7 @@ ColumnName = Annotated[
         "--column",
         "-c",
         metavar="NAME",
-        help="The column of a .csv file; not needed if there is only one.",
+        help="The column of a .csv or .parquet file; not needed if there is only one.",
         rich_help_panel=DATA,
     ),
 ]
@@ -66,7 +67,9 @@ def _term(*flags: str, metavar: str, text: str) -> Any:  # noqa: ANN401 - typer'
 def init(  # noqa: PLR0913 - the terms of a guard
     labels: Annotated[
         Path,
-        typer.Argument(metavar="LABELS", help="The true labels, in a .csv, .txt or .npy file."),
+        typer.Argument(
+            metavar="LABELS", help="The true labels, in a .csv, .parquet, .txt or .npy file."
+        ),
     ],
     *,
     out: Annotated[
@@ -137,16 +140,15 @@ def init(  # noqa: PLR0913 - the terms of a guard
     Only you may read the file. Keep the labels away from whoever asks; the guard is all they need.
     """
     from sourdine.adaptive.holdout import GuardedHoldout  # noqa: PLC0415 - loaded when needed
-    from sourdine.cli.values import read_labels, read_values, require_columns  # noqa: PLC0415
+    from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415
 
     require_columns(column, labels, baseline)
-    given = read_labels(labels, column)
     made = GuardedHoldout.create(
         out,
-        given,
+        one_column(labels, column),
         loss=loss,
         scale=_number(scale, "scale"),
-        baseline=None if baseline is None else read_values(baseline, column, given.kind),
+        baseline=None if baseline is None else one_column(baseline, column, lone=True),
         beta=_number(beta, "beta"),
         dependence=_dependence(blocks, markov),
         target=_number(target, "target"),
@@ -189,13 +191,13 @@ def confirm(  # noqa: PLR0913 - a command's options
 
     Exits with status 0 if confirmed, 1 if not.
     """
-    from sourdine.cli.values import read_values, require_columns  # noqa: PLC0415
+    from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415
 
     require_columns(column, new, old)
     opened = _opened(path)
     verdict = opened.confirm(
-        read_values(new, column, opened.kind),
-        None if old is None else read_values(old, column, opened.kind),
+        one_column(new, column, lone=True),
+        None if old is None else one_column(old, column, lone=True),
         margin=_number(margin, "margin"),
         certified=certified,
     )
@@ -222,11 +224,11 @@ def score(
     json: Json = False,
 ) -> None:
     """Ask for the accuracy (one minus the average loss) on a grid, with an interval."""
-    from sourdine.cli.values import read_values, require_columns  # noqa: PLC0415
+    from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415
 
     require_columns(column, predictions)
     opened = _opened(path)
-    values = read_values(predictions, column, opened.kind)
+    values = one_column(predictions, column, lone=True)
     answer = opened.score(values, resolution=_number(resolution, "resolution"))
     say_answer(opened, answer, as_json=json)
 
@@ -245,11 +247,11 @@ def final(
     json: Json = False,
 ) -> None:
     """Ask for the exact accuracy with an interval, and close the guard for good."""
-    from sourdine.cli.values import read_values, require_columns  # noqa: PLC0415
+    from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415
 
     require_columns(column, predictions)
     opened = _opened(path)
-    values = None if predictions is None else read_values(predictions, column, opened.kind)
+    values = None if predictions is None else one_column(predictions, column, lone=True)
     answer = opened.final(values)
     say_answer(opened, answer, as_json=json)
 

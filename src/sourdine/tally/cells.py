@@ -21,7 +21,7 @@ import numpy as np
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import rational
 from sourdine.grid import MISSING, Grid
-from sourdine.tally.reading import float_text, read_text
+from sourdine.tally.number_or_text import float_text, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.tally.reading import float_text, read_number, read_text
+from sourdine.tally.number_or_text import as_float, float_text, read_number, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["Column"]
+__all__ = ["DATES", "NUMBERS", "WORDS", "Column"]
 
+NUMBERS, WORDS, DATES = "numbers", "words", "dates"
+_HOLDS = dict.fromkeys("biuf", NUMBERS) | dict.fromkeys("UST", WORDS) | {"M": DATES}
+"""What arrays hold, by the letter of their type."""
 _INT64 = 1 << 63
 
 
@@ -28,17 +31,28 @@ class Column:
         Booleans, whole numbers, floats, or objects of any kind.
     gone
         Which booleans or whole numbers are missing; None if none are.
+    holds
+        What it holds by its declared type: `NUMBERS`, `WORDS` or `DATES`; None where no type says
+        so, as in a list. Values are not looked at.
     """
 
-    def __init__(self, data: NDArray[Any], gone: NDArray[np.bool_] | None = None) -> None:
+    def __init__(
+        self,
+        data: NDArray[Any],
+        gone: NDArray[np.bool_] | None = None,
+        *,
+        holds: str | None = None,
+    ) -> None:
         self.data = data
         self.gone = gone if gone is not None and gone.any() else None
+        self.holds = holds
 
     def __len__(self) -> int:
         return len(self.data)
 
     def __getitem__(self, rows: Any) -> Column:  # noqa: ANN401
-        part = Column(self.data[rows], None if self.gone is None else self.gone[rows])
+        gone = None if self.gone is None else self.gone[rows]
+        part = Column(self.data[rows], gone, holds=self.holds)
         for read in ("numbers", "texts"):
             if read in vars(self):
                 vars(part)[read] = vars(self)[read][rows]
@@ -51,31 +65,32 @@ class Column:
         return self
 
     @classmethod
-    def of(cls, values: Sequence[Any]) -> Column:
+    def of(cls, values: Sequence[Any], *, holds: str | None = None) -> Column:
         """Read Python values, one by one: none of them changes how another is read."""
         kinds = set(map(type, values))
         if kinds == {float}:
-            return cls(np.array(values, np.float64))
+            return cls(np.array(values, np.float64), holds=holds)
         if kinds == {bool}:
-            return cls(np.array(values, bool))
+            return cls(np.array(values, bool), holds=holds)
         if kinds == {int} and all(-_INT64 <= v < _INT64 for v in (min(values), max(values))):
-            return cls(np.array(values, np.int64))
-        return cls(_objects(values))
+            return cls(np.array(values, np.int64), holds=holds)
+        return cls(_objects(values), holds=holds)
 
     @classmethod
     def of_array(cls, array: NDArray[Any]) -> Column:
         """Read a NumPy array; masked values are missing."""
         gone = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
         data = np.asarray(array)
+        holds = _HOLDS.get(data.dtype.kind)
         if data.dtype.kind == "f":
             data = data if data.dtype.itemsize <= 8 else data.astype(np.float64)
-            return cls(data if gone is None else np.where(gone, np.nan, data))
+            return cls(data if gone is None else np.where(gone, np.nan, data), holds=holds)
         if data.dtype.kind in "biu":
-            return cls(data, gone)
+            return cls(data, gone, holds=holds)
         objects = _objects(list(data) if data.dtype.kind in "mM" else data.tolist())
         if gone is not None:
             objects[gone] = None
-        return cls(objects)
+        return cls(objects, holds=holds)
 
     @cached_property
     def numbers(self) -> NDArray[Any]:
@@ -104,6 +119,37 @@ class Column:
         if self.gone is not None:
             texts[self.gone] = None
         return texts
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Which values have a text; none is written to find out."""
+        kind = self.data.dtype.kind
+        if kind == "f":
+            return np.asarray(~np.isnan(self.data), np.bool_)
+        if kind == "O":
+            there = (v != "" if type(v) is str else read_text(v) is not None for v in self.data)
+            return np.fromiter(there, np.bool_, len(self))
+        return np.ones(len(self), np.bool_) if self.gone is None else ~self.gone
+
+    @property
+    def floats(self) -> NDArray[np.float64]:
+        """The numbers as floats, NaN for what is missing."""
+        x = self.numbers
+        if x.dtype.kind == "O":
+            return np.array([np.nan if v is None else as_float(v) for v in x], np.float64)
+        floats = x.astype(np.float64)
+        return floats if self.gone is None else np.where(self.gone, np.nan, floats)
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The values as they are: NaN or None for what is missing."""
+        if self.gone is None:
+            return self.data
+        if (x := self.array) is not None:
+            return x
+        objects = self.data.astype(object)
+        objects[self.gone] = None
+        return objects
 
     @property
     def array(self) -> NDArray[Any] | None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from copy import copy
 from importlib.util import find_spec
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 import numpy as np
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 
     from sourdine.tally.cells import Cell, Codes, Ticks
 
-__all__ = ["Duck", "guarded"]
+__all__ = ["Duck", "guarded", "private_connection"]
 
 _FETCHED = 1 << 16
 _BIGINT, _HUGEINT = 1 << 62, 1 << 80
@@ -43,6 +46,28 @@ def _unreadable() -> ParameterError:
     )
 
 
+def private_connection(without: str) -> Any:  # noqa: ANN401
+    """Open a private database in memory that says nothing and spills to a folder of its own.
+
+    What it spills is private data: only the user may read the folder, which goes with the database.
+    """
+    import duckdb  # noqa: PLC0415
+
+    folder = mkdtemp(prefix="sourdine-")
+    connection = duckdb.connect(
+        ":memory:",
+        config={
+            "temp_directory": folder,
+            "autoinstall_known_extensions": "false",
+            "preserve_insertion_order": "false",
+        },
+    )
+    finalize(connection, rmtree, folder, ignore_errors=True)
+    connection.execute("SET enable_progress_bar = false")
+    connection.execute(f"SET disabled_optimizers = '{without}'")
+    return connection
+
+
 class Duck(Engine):
     """A relation; every count is one query on its own connection, and only counts come out.
 
@@ -61,6 +86,7 @@ class Duck(Engine):
         self._part = False
         kinds = [sql.kind_of(t) for t in relation.types]
         self._kinds = dict(zip(relation.columns, kinds, strict=True))
+        self._holds = dict(zip(relation.columns, map(sql.holds, relation.types), strict=True))
         self._connection = connection
         self._infers = "float" in kinds and connection is None and _reads_parquet(relation)
         self._relation = _with_nan(relation) if self._infers else relation
@@ -121,8 +147,7 @@ class Duck(Engine):
     ) -> Iterator[list[NDArray[np.int64]]]:
         """Yield the slots of the rows, in the order of the file."""
         keys, relation = self._keys(cells, sql.slot)
-        if self._connection is not None:
-            self._connection.execute("SET preserve_insertion_order = true")
+        self._in_order()
         for columns in _streamed(relation, self._connection, rows):
             yield [
                 np.asarray(c.data, np.int64) if k.direct else cell.slots(c)
@@ -152,12 +177,36 @@ class Duck(Engine):
         found = guarded(counted.fetchnumpy)
         return np.asarray(found["k0"], np.int64), np.asarray(found["n"], np.int64)
 
+    def column(self, name: str, *, strict: bool = False) -> Column:
+        """Return all values of a column, in the order of the file."""
+        del strict
+        self._in_order()
+        value = self._relation.project(f"{sql.raw(name, self._kinds[name])} AS k0")
+        column = Column.of_array(guarded(value.fetchnumpy)["k0"])
+        column.holds = None if self.parsed else self._holds[name]
+        return column
+
+    def only(self, name: str) -> Duck:
+        """Return one column alone."""
+        engine = copy(self)
+        engine._kinds = {name: self._kinds[name]}  # noqa: SLF001
+        return engine
+
+    def _in_order(self) -> None:
+        if self._connection is not None:
+            self._connection.execute("SET preserve_insertion_order = true")
+
     def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:
         """Yield the values that occur in a column, and how often."""
         value = f"{sql.raw(name, self._kinds[name])} AS k0"
         counted = self._relation.project(value).aggregate("k0, count(*) AS n", "k0")
         for (column,), counts in _batches(counted):
             yield column, counts
+
+    def present(self, name: str) -> int:
+        """Return how many values are not missing, in one count."""
+        there = sql.present(name, self._kinds[name])
+        return int(guarded(self._relation.aggregate(f"count_if({there})").fetchall)[0][0])
 
     def split(self, name: str, keys: Codes) -> list[Engine]:
         """Return the rows of each key."""

@@ -57,8 +57,23 @@ class Engine(ABC):
         """Yield the slots of at most ``rows`` rows at a time, in the order of the rows."""
 
     @abstractmethod
+    def column(self, name: str, *, strict: bool = False) -> Column:
+        """Return all values of a column, in the order of the rows; see `Frame.column`."""
+
+    @abstractmethod
+    def only(self, name: str) -> Engine:
+        """Return one column alone."""
+
+    @abstractmethod
     def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:
         """Yield values of a column and how many rows have them (None: one each)."""
+
+    def present(self, name: str) -> int:
+        """Return how many values of a column are not missing."""
+        return sum(
+            int(np.count_nonzero(values.present) if n is None else n[values.present].sum())
+            for values, n in self.values(name)
+        )
 
     @abstractmethod
     def split(self, name: str, keys: Codes) -> list[Engine]:

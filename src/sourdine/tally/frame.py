@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from sourdine.noise import Source
     from sourdine.tally.cells import Cell
+    from sourdine.tally.column import Column
     from sourdine.tally.counts import Tally
     from sourdine.tally.engine import Engine
 
@@ -40,8 +41,10 @@ class Frame:
     data
         A list, tuple or one-dimensional NumPy array; a dict of such columns; a frame or series of
         pandas, Polars (also lazy), PyArrow, Spark or another library that narwhals knows; a DuckDB
-        relation; or the path of a CSV or Parquet file, ``*`` standing for several. Files and lazy
-        frames are counted where they are and may be larger than memory. Data of one
+        relation; anything else that exports Arrow data (``__arrow_c_stream__`` or
+        ``__arrow_c_array__``); or the path of a CSV or Parquet file, ``*`` standing for several, of
+        a text file with one value a line, or of an array that NumPy saved. CSV files, Parquet files
+        and lazy frames are counted where they are and may be larger than memory. Data of one
         column without a name call it ``value``.
 
     Examples
@@ -86,6 +89,16 @@ class Frame:
     def __len__(self) -> int:
         """Return the number of rows, missing values included."""
         return self._engine.rows()
+
+    def __getitem__(self, column: str) -> Frame:
+        """Return one column alone.
+
+        Examples
+        --------
+        >>> Frame({"age": [31, 17], "vote": ["yes", "no"]})["vote"]
+        Frame(columns=['vote'])
+        """
+        return Frame(self._engine.only(self.resolve(column)))
 
     def __repr__(self) -> str:
         return f"Frame(columns={list(self.columns)})"
@@ -166,6 +179,40 @@ class Frame:
         """
         name = self.resolve(cell.column)
         return self._engine.between(name, cell, _disjoint(ranges, cell.size))
+
+    def column(self, column: str | None = None, *, strict: bool = False) -> Column:
+        """Return all values of a column, in the order of the rows, each read on its own.
+
+        They are as private as the data, and all in memory. This is for what has to see single
+        records: labels under guard, rows that queries are asked of.
+
+        Parameters
+        ----------
+        column
+            Its name; None for data that has one.
+        strict
+            Whether a text file must be in order: UTF-8, every quote closed, as many fields in each
+            line as in the first. One that is not is refused; otherwise it is read as `codes` does.
+            Blank lines at its end are then none.
+
+        Examples
+        --------
+        >>> Frame({"age": [31, None, "44"]}).column().numbers.tolist()
+        [31, None, 44]
+        """
+        return self._engine.column(self.resolve(column), strict=strict)
+
+    def present(self, column: str | None = None) -> int:
+        """Return how many values of a column are not missing: those that `distinct` counts.
+
+        Nothing, NaN and the empty text are missing; any other value is there, whatever it is.
+
+        Examples
+        --------
+        >>> Frame([3, None, float("nan"), "", "none", 0]).present()
+        3
+        """
+        return self._engine.present(self.resolve(column))
 
     def distinct(self, column: str | None = None) -> tuple[list[str], NDArray[np.int64]]:
         """Return the values that occur, as texts in order, and how often.

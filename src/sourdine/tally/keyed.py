@@ -8,8 +8,8 @@ as allowed. The choice depends on that person's rows alone, not on their place i
 anybody else (``test_others_do_not_change_what_is_kept``), so adding a person adds no more rows than
 that, and nobody who lacks the key can arrange which.
 
-A row is written as its texts (`sourdine.tally.reading`), each with its length in front, so that no
-two different rows are written alike.
+A row is written as its texts (`sourdine.tally.number_or_text`), each with its length in front, so
+that no two different rows are written alike.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Frames that narwhals knows: eager ones are read into NumPy columns, lazy ones stay lazy.
+"""Lazy frames that narwhals knows: they stay lazy.
 
-For a lazy frame each count is one query of its own engine, on expressions that give the slot of
+Each count is one query of its own engine, on expressions that give the slot of
 `Cell.slots`. Where no such expression is safe (texts, decimals, dates, bounds beyond 2**62, more
 than 64 edges) the engine groups by the raw value and Python finds the slots of the distinct ones.
 """
@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.grid import MISSING
+from sourdine.errors import ParameterError
 from sourdine.tally.cells import Codes, Ticks
-from sourdine.tally.column import Column
 from sourdine.tally.engine import Engine
-from sourdine.tally.memory import Memory
+from sourdine.tally.series import column_of_series, is_whole, memory_of_frame
 from sourdine.tally.sql import exactness
 
 if TYPE_CHECKING:
@@ -27,139 +25,13 @@ if TYPE_CHECKING:
 
     from sourdine.grid import Grid
     from sourdine.tally.cells import Cell, Edges
+    from sourdine.tally.column import Column
 
-__all__ = ["Lazy", "column_of_series", "narwhal", "open_native"]
+__all__ = ["Lazy"]
 
 _MANY_EDGES = 64
 _HALF = 1 << 31
 _SAFE = 1 << 62
-_SERIES = "value"
-
-
-def narwhal(data: Any, *, series: bool = False) -> Any:  # noqa: ANN401
-    """Return narwhals' view of a frame or series."""
-    import narwhals as nw  # noqa: PLC0415
-
-    if type(data).__module__.startswith("pyarrow") and type(data).__name__.endswith("Array"):
-        import pyarrow as pa  # noqa: PLC0415
-
-        data = data if isinstance(data, pa.ChunkedArray) else pa.chunked_array([data])
-    if type(data).__module__.startswith("pyarrow") and type(data).__name__ == "RecordBatch":
-        import pyarrow as pa  # noqa: PLC0415
-
-        data = pa.Table.from_batches([data])
-    try:
-        return nw.from_native(data, series_only=True) if series else _any_native(data)
-    except TypeError:
-        raise ParameterTypeError(
-            f"data must be a list, an array, a frame or a path, got something of type "
-            f"{type(data).__name__}. Pass a list, a NumPy array, a pandas, Polars, PyArrow, "
-            f"DuckDB or Spark frame, or the path of a CSV or Parquet file."
-        ) from None
-
-
-def _any_native(data: Any) -> Any:  # noqa: ANN401
-    import narwhals as nw  # noqa: PLC0415
-
-    return nw.from_native(data, allow_series=True)
-
-
-def open_native(data: object) -> Engine:
-    """Return the engine of a frame or series."""
-    import narwhals as nw  # noqa: PLC0415
-
-    frame = narwhal(data)
-    if isinstance(frame, nw.Series):
-        return Memory({frame.name or _SERIES: lambda: column_of_series(frame)}, len(frame))
-    if isinstance(frame, nw.LazyFrame):
-        return Lazy(frame)
-    return _eager(frame)
-
-
-def _eager(frame: Any) -> Memory:  # noqa: ANN401
-    def reader(name: str) -> Callable[[], Column]:
-        return lambda: column_of_series(frame.get_column(name))
-
-    def part(name: str, cell: Cell, rows: slice) -> NDArray[np.int64]:
-        return _slots(frame.get_column(name)[rows], cell)
-
-    return Memory({name: reader(name) for name in frame.columns}, len(frame), part)
-
-
-def _slots(series: Any, cell: Cell) -> NDArray[np.int64]:  # noqa: ANN401
-    """Return the slots of a series; texts are looked up by the engine."""
-    import narwhals as nw  # noqa: PLC0415
-
-    if not (isinstance(cell, Codes) and series.dtype == nw.String):
-        return cell.slots(column_of_series(series))
-    texts, codes = list(cell.codes), list(cell.codes.values())
-    found = series.replace_strict(texts, codes, default=MISSING, return_dtype=nw.Int64)
-    return np.asarray(found.to_numpy(), np.int64)
-
-
-def column_of_series(series: Any) -> Column:  # noqa: ANN401
-    """Read a narwhals series."""
-    import narwhals as nw  # noqa: PLC0415
-
-    dtype = series.dtype
-    if dtype.is_float():
-        return Column.of_array(np.asarray(series.to_numpy(), _float_kind(dtype)))
-    if dtype == nw.Boolean or _is_whole(dtype):
-        gone = np.asarray(series.is_null().to_numpy(), bool)
-        filled = (
-            series.fill_null(value=False if dtype == nw.Boolean else 0) if gone.any() else series
-        )
-        return Column(np.asarray(filled.to_numpy()), gone)
-    if dtype in {nw.Categorical, nw.Enum}:
-        series = series.cast(nw.String)
-    return Column.of(_values(series))
-
-
-def _values(series: Any) -> list[Any]:  # noqa: ANN401
-    """Return the values as Python has them; what Python cannot hold is missing, and only that."""
-    if series.dtype.is_temporal() and series.implementation.is_polars():
-        series = _within_python(series)
-    try:
-        return list(series.to_list())
-    except Exception:  # noqa: BLE001 - every engine has errors of its own
-        return [_value(series, i) for i in range(len(series))]
-
-
-def _value(series: Any, i: int) -> Any:  # noqa: ANN401
-    try:
-        return series[i : i + 1].to_list()[0]
-    except Exception:  # noqa: BLE001 - as above
-        return None
-
-
-def _within_python(series: Any) -> Any:  # noqa: ANN401
-    """Return a Polars series of times without those before year 1 or after year 9999."""
-    import narwhals as nw  # noqa: PLC0415
-
-    native = nw.to_native(series)
-    ticks = {"ms": 10**3, "us": 10**6, "ns": 10**9}.get(getattr(series.dtype, "time_unit", ""), 1)
-    day = 1 if series.dtype == nw.Date else 86_400 * ticks
-    low, high = (
-        (-_LONGEST * day, _LONGEST * day)
-        if series.dtype == nw.Duration
-        else (_FIRST_DAY * day, (_LAST_DAY + 1) * day - 1)
-    )
-    if series.dtype == nw.Time:
-        return series
-    inside = native.to_physical().is_between(max(low, -(1 << 63)), min(high, (1 << 63) - 1))
-    return nw.from_native(
-        native.zip_with(inside.fill_null(value=False), native.clear(len(native))), series_only=True
-    )
-
-
-def _float_kind(dtype: Any) -> type:  # noqa: ANN401
-    import narwhals as nw  # noqa: PLC0415
-
-    return np.float32 if dtype == nw.Float32 else np.float64
-
-
-_FIRST_DAY, _LAST_DAY, _LONGEST = -719_162, 2_932_896, 999_999_998
-"""Days from 1970 to the years 1 and 9999, and as many as a duration of Python's holds."""
 
 
 class Lazy(Engine):
@@ -250,12 +122,37 @@ class Lazy(Engine):
         order = np.argsort(found.data)
         return np.asarray(found.data, np.int64)[order], counts[order]
 
+    def column(self, name: str, *, strict: bool = False) -> Column:
+        """Return all values of a column."""
+        del strict
+        return column_of_series(_collected(self._frame.select(name)).get_column(name))
+
+    def only(self, name: str) -> Engine:
+        """Return one column alone."""
+        return Lazy(self._frame.select(name))
+
     def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:
         """Yield the values that occur in a column, and how often."""
         import narwhals as nw  # noqa: PLC0415
 
         (found,), counts = _counted(self._frame.select(k0=nw.col(name)), 1)
         yield found, counts
+
+    def present(self, name: str) -> int:
+        """Return how many values are not missing: one count where the type allows it."""
+        import narwhals as nw  # noqa: PLC0415
+
+        c, dtype = nw.col(name), self._types[name]
+        if dtype.is_float():
+            there = ~(c.is_null() | c.is_nan())
+        elif dtype == nw.String:
+            there = ~c.is_null() & (c != "")
+        elif dtype == nw.Boolean or dtype.is_integer():
+            there = ~c.is_null()
+        else:
+            return super().present(name)
+        counted = _collected(self._frame.filter(there).select(n=nw.len()))
+        return int(counted.get_column("n").to_list()[0])
 
     def split(self, name: str, keys: Codes) -> list[Engine]:
         """Return the rows of each key."""
@@ -274,7 +171,7 @@ class Lazy(Engine):
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         """Read everything into memory and bound it there."""
-        return _eager(_collected(self._frame)).bound(unit, rows, key)
+        return memory_of_frame(_collected(self._frame.select(self.columns))).bound(unit, rows, key)
 
 
 def _collected(frame: Any) -> Any:  # noqa: ANN401
@@ -323,7 +220,7 @@ def _key(cell: Cell, name: str, dtype: Any, polars: bool) -> tuple[Any, bool]:  
     c = nw.col(name)
     if isinstance(cell, Codes):
         return _listed(cell, c, dtype), False
-    whole = _is_whole(dtype)
+    whole = is_whole(dtype)
     number = whole or dtype.is_float() or dtype == nw.Boolean
     if number and whole and exactness(cell) is not False:
         if polars and isinstance(cell, Ticks) and dtype != nw.UInt64 and not _wide(cell.grid):
@@ -346,12 +243,6 @@ def _shared(tick: Any, block: int) -> Any:  # noqa: ANN401
         return tick
     whole = ((tick - tick % block) // block).cast(nw.Int64)
     return nw.when(tick < 0).then(tick).otherwise(whole)
-
-
-def _is_whole(dtype: Any) -> bool:  # noqa: ANN401
-    import narwhals as nw  # noqa: PLC0415
-
-    return dtype.is_integer() and dtype not in {nw.Int128, nw.UInt128}
 
 
 def _or_missing(x: Any, none: Any, slot: Callable[[Any], Any], safe: float) -> Any:  # noqa: ANN401
@@ -402,6 +293,6 @@ def _listed(cell: Codes, c: Any, dtype: Any) -> Any:  # noqa: ANN401
         listed = list(cell.codes)
     elif dtype.is_float():
         c, listed = c.cast(nw.Float64), list(cell.floats())
-    elif _is_whole(dtype) and dtype != nw.UInt64:
+    elif is_whole(dtype) and dtype != nw.UInt64:
         c, listed = c.cast(nw.Int64), [v for v in cell.whole() if -(1 << 63) <= v < 1 << 63]
     return nw.when(c.is_in(listed)).then(c) if listed else c

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
     from sourdine.tally.cells import Cell, Codes
     from sourdine.tally.column import Column
 
-__all__ = ["Memory"]
+__all__ = ["UNNAMED", "Memory"]
 
+UNNAMED = "value"
+"""The name of a column that has none."""
 BLOCK = 1 << 17
 """So many rows are snapped at once: intermediate arrays stay in the processor's cache."""
 
@@ -56,8 +59,9 @@ class Memory(Engine):
         """Return how many there are."""
         return self._rows
 
-    def column(self, name: str) -> Column:
+    def column(self, name: str, *, strict: bool = False) -> Column:
         """Return a column."""
+        del strict
         if name not in self._read:
             self._read[name] = self._readers[name]()
         return self._read[name]
@@ -87,6 +91,12 @@ class Memory(Engine):
             return cell.slots(self.column(name)[block])
         return self._part(name, cell, block)
 
+    def only(self, name: str) -> Engine:
+        """Return one column alone."""
+        engine = copy(self)
+        engine._readers = {name: self._readers[name]}  # noqa: SLF001
+        return engine
+
     def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:
         """Yield the values of a column."""
         yield self.column(name), None
@@ -109,4 +119,6 @@ class Memory(Engine):
         def reader(name: str) -> Callable[[], Column]:
             return lambda: self.column(name)[rows]
 
-        return Memory({name: reader(name) for name in self.columns}, len(rows))
+        part = Memory({name: reader(name) for name in self.columns}, len(rows))
+        part.parsed = self.parsed
+        return part

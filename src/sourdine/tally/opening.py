@@ -8,17 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.errors import ParameterError
+from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.tally.column import Column
 from sourdine.tally.engine import Engine
-from sourdine.tally.memory import Memory
+from sourdine.tally.memory import UNNAMED, Memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["open_data"]
+__all__ = ["CSV", "LINES", "NAMELESS", "PARQUET", "is_path", "open_data"]
 
-UNNAMED = "value"
+CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+PARQUET = (".parquet", ".pq")
+LINES = ".txt"
+NAMELESS = (LINES, ".npy")
+"""Files without names: their one column is called ``value``."""
+
+
+def is_path(text: str) -> bool:
+    """Return whether a text ends as the path of a file does that can be read."""
+    return text.lower().endswith((*CSV, *PARQUET, *NAMELESS))
 
 
 def open_data(data: object) -> Engine:
@@ -43,14 +52,15 @@ def _column(values: Any) -> Column:  # noqa: ANN401
         if values.ndim != 1:
             raise ParameterError(
                 f"data must have one dimension, got an array of {values.ndim}. "
-                f"Pass one column, as data[:, 0], or a dict of columns."
+                f"Pass one column, such as data[:, 0], or a dict of columns."
             )
         return Column.of_array(values)
     if isinstance(values, (list, tuple, range)):
         return Column.of(values)
-    from sourdine.tally.lazy import column_of_series, narwhal  # noqa: PLC0415
-
-    return column_of_series(narwhal(values, series=True))
+    engine = _of_native(values)
+    if len(engine.columns) != 1:
+        raise _no_data(values)
+    return engine.column(engine.columns[0])
 
 
 def _of_dict(data: Mapping[Any, Any]) -> Memory:
@@ -73,6 +83,32 @@ def _of_native(data: object) -> Engine:
         from sourdine.tally.duck import Duck  # noqa: PLC0415
 
         return Duck(data)
-    from sourdine.tally.lazy import open_native  # noqa: PLC0415
+    import narwhals as nw  # noqa: PLC0415
 
-    return open_native(data)
+    try:
+        frame: Any = nw.from_native(data, allow_series=True)
+    except TypeError:
+        return _of_capsule(data)
+    if isinstance(frame, nw.LazyFrame):
+        from sourdine.tally.lazy import Lazy  # noqa: PLC0415
+
+        return Lazy(frame)
+    from sourdine.tally.series import memory_of_frame, memory_of_series  # noqa: PLC0415
+
+    return memory_of_series(frame) if isinstance(frame, nw.Series) else memory_of_frame(frame)
+
+
+def _of_capsule(data: object) -> Engine:
+    from sourdine.tally.capsules import exports_arrow, open_capsule  # noqa: PLC0415
+
+    if not exports_arrow(data):
+        raise _no_data(data) from None
+    return open_capsule(data)
+
+
+def _no_data(data: object) -> ParameterTypeError:
+    return ParameterTypeError(
+        f"data must be a list, an array, a frame or a path, got something of type "
+        f"{type(data).__name__}. Pass a list, a NumPy array, a pandas, Polars, PyArrow, "
+        f"DuckDB or Spark frame, or the path of a CSV or Parquet file."
+    )

@@ -18,7 +18,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sourdine.tally.cells import Codes, Ticks
-from sourdine.tally.reading import WHOLE, WRITTEN
+from sourdine.tally.column import DATES, NUMBERS, WORDS
+from sourdine.tally.number_or_text import WHOLE, WRITTEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,11 +31,13 @@ __all__ = [
     "Key",
     "exactness",
     "framed",
+    "holds",
     "key",
     "kind_of",
     "matches",
     "name",
     "person",
+    "present",
     "raw",
     "slot",
     "string",
@@ -89,6 +92,18 @@ def kind_of(dtype: object) -> str:
     return "other"
 
 
+def holds(dtype: object) -> str | None:
+    """Return what a column holds by its type: numbers, words, dates, or None for anything else."""
+    written = str(dtype).upper()
+    if kind_of(dtype) in {"integer", "float", "boolean"} or written.startswith("DECIMAL"):
+        return NUMBERS
+    if written == "VARCHAR" or written.startswith("ENUM"):
+        return WORDS
+    if written in _TEXTS:
+        return NUMBERS
+    return DATES if written.startswith(("DATE", "TIMESTAMP")) else None
+
+
 def raw(column: str, kind: str) -> str:
     """Return the value as Python will read it: a boolean, a number or a text."""
     c = name(column)
@@ -104,6 +119,13 @@ def raw(column: str, kind: str) -> str:
             f"CASE WHEN {whole} THEN {seconds} ELSE strftime({micros}, '%Y-%m-%d %H:%M:%S.%f') END"
         )
     return f"nullif(CAST({c} AS VARCHAR), '')"
+
+
+def present(column: str, kind: str) -> str:
+    """Return whether a value is there."""
+    value = raw(column, kind)
+    there = f"({value}) IS NOT NULL"
+    return f"{there} AND NOT isnan({value})" if kind == "float" else there
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sourdine.adaptive.answers import Answer, Certificate
-from sourdine.adaptive.holdout.column import NUMBER, Column
 from sourdine.adaptive.holdout.evidence import proves_progress, stands_out
+from sourdine.adaptive.holdout.labels import NUMBER, Labels
 from sourdine.adaptive.holdout.losses import read_loss
 from sourdine.adaptive.holdout.rounding import rounded, step_of
 from sourdine.adaptive.holdout.store import (
@@ -64,9 +64,10 @@ class GuardedHoldout:
     Parameters
     ----------
     labels
-        One for each row of the evaluation data: numbers, booleans or texts; what is missing
-        counts as a mistake of every prediction. How many there are, whether they are numbers or
-        texts, and whether numbers are all whole, is public.
+        One for each row of the evaluation data: numbers, booleans or texts, in any data of one
+        column that `sourdine.Frame` takes, a path among them; ``Frame(data)["y"]`` is one column
+        of several. What is missing counts as a mistake of every prediction. How many there are,
+        whether they are numbers or texts, and whether numbers are all whole, is public.
     loss
         ``"zero-one"`` for mistakes; ``"absolute"`` for distances, with ``scale``; or a function
         of the arrays of predictions and labels to a loss in [0, 1] for each row.
@@ -113,7 +114,7 @@ class GuardedHoldout:
         dependence: Dependence | None = None,
         target: Number | None = None,
     ) -> None:
-        self._labels = labels if isinstance(labels, Column) else Column.read(labels, "labels")
+        self._labels = labels if isinstance(labels, Labels) else Labels.read(labels, "labels")
         if len(self._labels) == 0:
             raise ParameterError(
                 "labels must be one for each row of the evaluation data, got none. "
@@ -349,7 +350,7 @@ class GuardedHoldout:
             except BudgetExceededError as error:
                 raise BudgetExceededError(f"{error} final() still answers, once.") from None
 
-    def _read(self, given: object, name: str) -> Column:
+    def _read(self, given: object, name: str) -> Labels:
         column = self._loss.read(given, name, self._labels)
         if len(column) != self.n:
             raise ParameterError(
@@ -363,13 +364,13 @@ class GuardedHoldout:
             )
         return column
 
-    def _baseline(self, given: object) -> Column | None:
+    def _baseline(self, given: object) -> Labels | None:
         return None if given is None else self._read(given, "baseline")
 
-    def _losses(self, predictions: Column) -> Losses:
+    def _losses(self, predictions: Labels) -> Losses:
         return self._loss.of(predictions, self._labels)
 
-    def _average(self, predictions: Column) -> float:
+    def _average(self, predictions: Labels) -> float:
         return 1.0 - float(self._losses(predictions).mean())
 
     def _left(self) -> Remaining | None:

@@ -10,7 +10,7 @@ from warnings import catch_warnings
 
 import numpy as np
 
-from sourdine.adaptive.holdout.column import NUMBER, Column, same
+from sourdine.adaptive.holdout.labels import NUMBER, Labels, same
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import positive
 
@@ -32,7 +32,7 @@ class Loss(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def of(self, predictions: Column, labels: Column) -> Losses:
+    def of(self, predictions: Labels, labels: Labels) -> Losses:
         """Return the loss of each row."""
 
     def levels(self, n: int) -> int:
@@ -40,9 +40,9 @@ class Loss(ABC):
         del n
         return 1 << 62
 
-    def read(self, given: object, name: str, labels: Column) -> Column:
+    def read(self, given: object, name: str, labels: Labels) -> Labels:
         """Return predictions, or say what is wrong with them; nothing said depends on a label."""
-        column = Column.read(given, name)
+        column = Labels.read(given, name, labels.kind)
         if column.kind != labels.kind:
             raise ParameterTypeError(
                 f"{name} must be {labels.kind}s, as the labels are, got {column.kind}s. "
@@ -61,11 +61,11 @@ class ZeroOne(Loss):
 
     name: ClassVar[str] = "zero-one"
 
-    def of(self, predictions: Column, labels: Column) -> Losses:
+    def of(self, predictions: Labels, labels: Labels) -> Losses:
         """Return 1 for each mistake."""
         return 1.0 - same(labels, predictions).astype(np.float64)
 
-    def read(self, given: object, name: str, labels: Column) -> Column:
+    def read(self, given: object, name: str, labels: Labels) -> Labels:
         """Refuse fractions where all labels are whole: they are probabilities, right nowhere."""
         column = Loss.read(self, given, name, labels)
         if column.fractional and not labels.fractional:
@@ -90,7 +90,7 @@ class Absolute(Loss):
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", positive(self.scale, "scale"))
 
-    def of(self, predictions: Column, labels: Column) -> Losses:
+    def of(self, predictions: Labels, labels: Labels) -> Losses:
         """Return each distance."""
         with np.errstate(over="ignore", invalid="ignore"):
             far = np.abs(predictions.values.astype(np.float64) - labels.values.astype(np.float64))
@@ -115,7 +115,7 @@ class Own(Loss):
     function: Callable[[Any, Any], Any] = field(repr=False)
     name: ClassVar[str] = "own"
 
-    def of(self, predictions: Column, labels: Column) -> Losses:
+    def of(self, predictions: Labels, labels: Labels) -> Losses:
         """Return what the function says."""
         n = len(labels)
         try:
@@ -125,16 +125,16 @@ class Own(Loss):
             return np.ones(n)
         return _bounded(found) if found.shape == (n,) else np.ones(n)
 
-    def apply(self, predictions: Column, labels: Column) -> Any:  # noqa: ANN401 - anything
+    def apply(self, predictions: Labels, labels: Labels) -> Any:  # noqa: ANN401 - anything
         """Return what the function says of copies: what it writes into them is nobody's."""
         return self.function(predictions.values.copy(), labels.values.copy())
 
-    def read(self, given: object, name: str, labels: Column) -> Column:
+    def read(self, given: object, name: str, labels: Labels) -> Labels:
         """Return predictions of any kind, as probabilities of classes in an array of two axes."""
         if isinstance(given, np.ndarray) and given.ndim == 2 and given.dtype.kind in "biuf":
-            return Column(NUMBER, given.astype(np.float64))
+            return Labels(NUMBER, given.astype(np.float64))
         del labels
-        return Column.read(given, name)
+        return Labels.read(given, name)
 
     def facts(self) -> dict[str, Any]:
         """Refuse: a function cannot be kept in a file."""
@@ -144,7 +144,7 @@ class Own(Loss):
         )
 
 
-def read_loss(given: object, scale: Number | None, labels: Column) -> Loss:
+def read_loss(given: object, scale: Number | None, labels: Labels) -> Loss:
     """Return the loss that was asked for."""
     if isinstance(given, Loss):
         return given
@@ -177,7 +177,7 @@ def loss_of(facts: dict[str, Any]) -> Loss:
     return Absolute(Fraction(facts["scale"])) if facts["name"] == Absolute.name else ZeroOne()
 
 
-def _tried(loss: Own, labels: Column) -> Own:
+def _tried(loss: Own, labels: Labels) -> Own:
     shape = np.shape(loss.apply(labels, labels))
     if shape != (len(labels),):
         raise ParameterError(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from sourdine.adaptive.answers import Answer
-from sourdine.adaptive.holdout.column import Column
+from sourdine.adaptive.holdout.labels import Labels
 from sourdine.adaptive.holdout.losses import loss_of
 from sourdine.adaptive.ledger import LEDGER_TABLES
 from sourdine.book import Book, Kind, only_grows, only_one
@@ -67,19 +67,19 @@ class Store(Protocol):
     def closed(self, turn: Turn) -> bool:
         """Return whether the final answer was given."""
 
-    def confirmed(self, turn: Turn) -> Column | None:
+    def confirmed(self, turn: Turn) -> Labels | None:
         """Return the predictions confirmed last, or the baseline."""
 
-    def confirm(self, turn: Turn, charge: int, predictions: Column) -> None:
+    def confirm(self, turn: Turn, charge: int, predictions: Labels) -> None:
         """Keep predictions that were confirmed by an answer charged before."""
 
     def entries(self, turn: Turn) -> list[Entry]:
         """Return all submissions to the leaderboard."""
 
-    def leader(self, turn: Turn) -> Column | None:
+    def leader(self, turn: Turn) -> Labels | None:
         """Return the predictions whose score was shown last."""
 
-    def enter(self, turn: Turn, charge: int, entry: Entry, predictions: Column) -> None:
+    def enter(self, turn: Turn, charge: int, entry: Entry, predictions: Labels) -> None:
         """Keep a submission that was charged before, with its predictions if it leads."""
 
 
@@ -87,8 +87,8 @@ class Store(Protocol):
 class MemoryStore:
     """It ends with the process."""
 
-    held: Column | None = None
-    best: Column | None = field(default=None, init=False)
+    held: Labels | None = None
+    best: Labels | None = field(default=None, init=False)
     board: list[Entry] = field(default_factory=list, init=False)
     looked: int = field(default=0, init=False)
     over: bool = field(default=False, init=False)
@@ -100,12 +100,12 @@ class MemoryStore:
         self.over |= any(line.what == FINAL for line in lines)
         return self.over
 
-    def confirmed(self, turn: Turn) -> Column | None:
+    def confirmed(self, turn: Turn) -> Labels | None:
         """Return the predictions that hold."""
         del turn
         return self.held
 
-    def confirm(self, turn: Turn, charge: int, predictions: Column) -> None:
+    def confirm(self, turn: Turn, charge: int, predictions: Labels) -> None:
         """Keep them."""
         del turn, charge
         self.held = predictions
@@ -115,12 +115,12 @@ class MemoryStore:
         del turn
         return list(self.board)
 
-    def leader(self, turn: Turn) -> Column | None:
+    def leader(self, turn: Turn) -> Labels | None:
         """Return the leader's predictions."""
         del turn
         return self.best
 
-    def enter(self, turn: Turn, charge: int, entry: Entry, predictions: Column) -> None:
+    def enter(self, turn: Turn, charge: int, entry: Entry, predictions: Labels) -> None:
         """Keep a submission."""
         del turn, charge
         self.board.append(entry)
@@ -142,11 +142,11 @@ class FileStore:
         asked = "SELECT EXISTS (SELECT 1 FROM answers WHERE what = ?)"
         return bool(turn.connection.execute(asked, (FINAL,)).fetchone()[0])
 
-    def confirmed(self, turn: Turn) -> Column | None:
+    def confirmed(self, turn: Turn) -> Labels | None:
         """Return the predictions that hold."""
         return _last(turn.connection, "confirmed")
 
-    def confirm(self, turn: Turn, charge: int, predictions: Column) -> None:
+    def confirm(self, turn: Turn, charge: int, predictions: Labels) -> None:
         """Write them."""
         write_confirmed(turn.connection, charge, predictions)
 
@@ -160,11 +160,11 @@ class FileStore:
             for name, value, lower, upper, bits in rows
         ]
 
-    def leader(self, turn: Turn) -> Column | None:
+    def leader(self, turn: Turn) -> Labels | None:
         """Read the leader's predictions."""
         return _last(turn.connection, "submissions")
 
-    def enter(self, turn: Turn, charge: int, entry: Entry, predictions: Column) -> None:
+    def enter(self, turn: Turn, charge: int, entry: Entry, predictions: Labels) -> None:
         """Write a submission."""
         score = entry.score
         shown = (None,) * 3 if score is None else (score.value, score.lower, score.upper)
@@ -184,9 +184,9 @@ class FileStore:
 def new_file(
     path: str | os.PathLike[str],
     ledger: TranscriptLedger,
-    labels: Column,
+    labels: Labels,
     loss: Loss,
-    baseline: Column | None,
+    baseline: Labels | None,
 ) -> Book:
     """Make the file, for its owner's eyes only, and refuse one that is there."""
     facts = json.dumps(loss.facts(), sort_keys=True)
@@ -228,18 +228,18 @@ def old_file(path: str | os.PathLike[str]) -> Book:
     return Book(path, GUARD)
 
 
-def labels_in(book: Book) -> tuple[Column, Loss]:
+def labels_in(book: Book) -> tuple[Labels, Loss]:
     """Return the labels of a file and their loss."""
     with book.turn() as connection:
         row = connection.execute("SELECT loss, packed FROM labels").fetchone()
     try:
         facts, packed = row
-        return Column.unpacked(packed), loss_of(json.loads(facts))
+        return Labels.unpacked(packed), loss_of(json.loads(facts))
     except Exception:  # noqa: BLE001 - what is wrong with labels is not told
         raise book.refusal("its labels cannot be read") from None
 
 
-def write_confirmed(connection: Connection, answer: int, predictions: Column) -> None:
+def write_confirmed(connection: Connection, answer: int, predictions: Labels) -> None:
     """Write predictions that hold from now on."""
     connection.execute(
         "INSERT INTO confirmed SELECT coalesce(max(number), 0) + 1, ?, ? FROM confirmed",
@@ -247,9 +247,9 @@ def write_confirmed(connection: Connection, answer: int, predictions: Column) ->
     )
 
 
-def _last(connection: Connection, table: str) -> Column | None:
+def _last(connection: Connection, table: str) -> Labels | None:
     row = connection.execute(
         f"SELECT predictions FROM {table} WHERE predictions IS NOT NULL "  # noqa: S608 - ours
         "ORDER BY number DESC LIMIT 1"
     ).fetchone()
-    return None if row is None else Column.unpacked(row[0])
+    return None if row is None else Labels.unpacked(row[0])

@@ -2,7 +2,8 @@
 
 Whatever a value is, it belongs to one of them by a fixed rule, so no value of a row can fail. What
 cannot be right is refused by the type of a column, which is public: words for a column of numbers,
-dates for one of words. A column of objects (a list, say) may hold anything, and is never refused.
+dates for one of words. A column without a type (a list, or one of a CSV file) may hold anything,
+and is never refused. How a value is read is said in `sourdine.tally.number_or_text`.
 """
 
 from __future__ import annotations
@@ -16,23 +17,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.tally import Codes
+from sourdine.tally.column import DATES, NUMBERS, WORDS, Column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
-__all__ = ["ANYTHING", "Categories", "Codes", "kind_of", "read_categories"]
+__all__ = ["ANYTHING", "Categories", "Numbers", "read_categories"]
 
 ANYTHING = "anything"
-KINDS = dict.fromkeys("biuf", "numbers") | dict.fromkeys("UST", "words") | {"M": "dates"}
-"""What arrays hold, by the letter of their type."""
-DECLARED = (
-    dict.fromkeys(("int", "uint", "float", "double", "decimal", "bool"), "numbers")
-    | dict.fromkeys(("str", "utf8", "large_string", "categorical", "enum"), "words")
-    | dict.fromkeys(("date", "timestamp"), "dates")
-)
-"""What columns of pandas, Polars and Arrow hold, by how the name of their type begins."""
 
 
 class Categories(Protocol):
@@ -41,52 +34,59 @@ class Categories(Protocol):
     kind: str
     values: NDArray[Any]
 
-    def places(self, column: NDArray[Any]) -> NDArray[np.int64]:
+    def places(self, column: Column) -> NDArray[np.int64]:
         """Return the index of each value's category."""
 
 
-class Codes:
+class Numbers:
     """Numbers, or booleans: the nearest, the lower of two, the first for what is no number.
 
     Examples
     --------
-    >>> Codes(np.array([0, 10, 20])).places(np.array([4, 15, 99, np.nan])).tolist()
+    >>> Numbers(np.array([0, 10, 20])).places(Column.of([4, 15, "99", None])).tolist()
     [0, 1, 2, 0]
     """
 
-    kind = "numbers"
+    kind = NUMBERS
 
     def __init__(self, values: NDArray[Any]) -> None:
         self.values = _frozen(values)
 
-    def places(self, column: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the index of the nearest category."""
-        numbers, categories = _numbers(column), self.values.astype(np.float64)
+    def places(self, column: Column) -> NDArray[np.int64]:
+        """Return the index of the nearest category; booleans may also be written out."""
+        numbers, categories = column.floats, self.values.astype(np.float64)
         order = np.argsort(categories)
         ranked = categories[order]
         between = ranked[:-1] + np.diff(ranked) / 2
         places = order[np.searchsorted(between, numbers, side="left")]
-        return np.where(np.isnan(numbers), 0, places).astype(np.int64)
+        places = np.where(np.isnan(numbers), 0, places).astype(np.int64)
+        if self.values.dtype != bool:
+            return places
+        written = Codes(None, self.values.tolist()).slots(column)
+        return np.where(written < 0, places, written)
 
 
 class Words:
-    """Words and other things: the equal one, and None for anything else.
+    """Words and other things: the one of the same text, and None for anything else.
 
     Examples
     --------
     >>> cities = Words(["ulm", "bonn"], "words")
-    >>> cities.values.tolist(), cities.places(np.array(["bonn", "Ulm"])).tolist()
+    >>> cities.values.tolist(), cities.places(Column.of(["bonn", "Ulm"])).tolist()
     (['ulm', 'bonn', None], [1, 2])
     """
 
     def __init__(self, listed: list[Any], kind: str) -> None:
         self.kind = kind
-        self.values = _frozen(_objects(listed if None in listed else [*listed, None]))
-        self._index = {category: i for i, category in enumerate(self.values.tolist())}
+        listed = listed if None in listed else [*listed, None]
+        self.values = _frozen(_objects(listed))
+        there = [i for i, word in enumerate(listed) if word is not None]
+        self._codes = Codes(None, [listed[i] for i in there])
+        self._order = np.array([*there, listed.index(None)])
 
-    def places(self, column: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the index of the equal category."""
-        return _places(self._index, column, self._index[None], lambda x: x)
+    def places(self, column: Column) -> NDArray[np.int64]:
+        """Return the index of the category of the same text; that of None stands last."""
+        return self._order[self._codes.slots(column)]
 
 
 class Dates:
@@ -97,11 +97,11 @@ class Dates:
     >>> days = Dates([date(2026, 5, 1), date(2026, 5, 2)])
     >>> days.values.astype(str).tolist()
     ['2026-05-01', '2026-05-02', 'NaT']
-    >>> days.places(np.array(["2026-05-02T00:00", "2026-05-02T10:30"], "M8[s]")).tolist()
+    >>> days.places(Column.of(["2026-05-02", datetime(2026, 5, 2, 10, 30)])).tolist()
     [1, 2]
     """
 
-    kind = "dates"
+    kind = DATES
 
     def __init__(self, listed: list[Any]) -> None:
         moments = list(map(_moment, listed))
@@ -111,10 +111,11 @@ class Dates:
         self.values = _frozen(days if whole else times)
         self._index: dict[Any, int] = {moment: i for i, moment in enumerate(moments)}
 
-    def places(self, column: NDArray[Any]) -> NDArray[np.int64]:
+    def places(self, column: Column) -> NDArray[np.int64]:
         """Return the index of the equal category."""
-        moments = column.astype("M8[us]") if column.dtype.kind == "M" else column
-        return _places(self._index, moments, len(self._index), _moment)
+        texts, other = column.texts, len(self._index)
+        place = {text: self._index.get(_written_moment(text), other) for text in set(texts)}
+        return np.fromiter((place[text] for text in texts), np.int64, len(texts))
 
 
 def read_categories(name: object, given: Any) -> Categories:  # noqa: ANN401
@@ -131,26 +132,17 @@ def read_categories(name: object, given: Any) -> Categories:  # noqa: ANN401
         return _read_numbers(name, listed)
     if there and all(isinstance(x, (date, np.datetime64)) for x in there):
         return Dates(there)
-    return Words(listed, "words" if all(isinstance(x, str) for x in there) else ANYTHING)
+    return Words(listed, WORDS if all(isinstance(x, str) for x in there) else ANYTHING)
 
 
-def kind_of(given: Any, values: NDArray[Any]) -> str:  # noqa: ANN401
-    """Return what a column holds by its type, ``"anything"`` where that does not say."""
-    if values.dtype.kind in KINDS:
-        return KINDS[values.dtype.kind]
-    native = given.to_native() if hasattr(given, "to_native") else given
-    declared = str(getattr(native, "dtype", getattr(native, "type", ""))).lower()
-    return next((kind for begin, kind in DECLARED.items() if declared.startswith(begin)), ANYTHING)
-
-
-def _read_numbers(name: object, listed: list[Any]) -> Codes:
+def _read_numbers(name: object, listed: list[Any]) -> Numbers:
     if None in listed or not all(map(isfinite, listed)):
         raise ParameterError(
             f"categories of {name!r} must be finite, got one that is not. Leave it out: a row "
             "without a number belongs to the first, one without bounds to an end."
         )
     values = np.asarray(listed)
-    return Codes(values if values.dtype.kind in "biuf" else values.astype(np.float64))
+    return Numbers(values if values.dtype.kind in "biuf" else values.astype(np.float64))
 
 
 def _listed(name: object, given: Any) -> list[Any]:  # noqa: ANN401
@@ -190,38 +182,23 @@ def _missing(x: object) -> bool:
     return x is None or (isinstance(x, (float, date, np.datetime64)) and x != x)  # noqa: PLR0124
 
 
-def _moment(x: Any) -> Any:  # noqa: ANN401
-    """Return a date as the time it begins, a time without its zone, anything else as it is."""
+def _moment(x: Any) -> datetime:  # noqa: ANN401
+    """Return a date as the time it begins, and a time without its zone."""
     if isinstance(x, np.datetime64):
-        return x.astype("M8[us]").item()
+        x = x.astype("M8[us]").item()
     if isinstance(x, datetime):
         return x if x.tzinfo is None else x.astimezone(UTC).replace(tzinfo=None)
-    return datetime(x.year, x.month, x.day) if isinstance(x, date) else x  # noqa: DTZ001
+    return datetime(x.year, x.month, x.day)  # noqa: DTZ001
 
 
-def _places(
-    index: dict[Any, int], column: NDArray[Any], other: int, key: Callable[[Any], Any]
-) -> NDArray[np.int64]:
-    def place(x: Any) -> int:  # noqa: ANN401
-        try:
-            return index.get(key(x), other)
-        except Exception:  # noqa: BLE001 - whatever a private value does, it is none of them
-            return other
-
-    return np.fromiter(map(place, column.tolist()), np.int64, len(column))
-
-
-def _numbers(column: NDArray[Any]) -> NDArray[np.float64]:
-    if column.dtype.kind in "biuf":
-        return column.astype(np.float64)
-    return np.fromiter(map(_number, column.tolist()), np.float64, len(column))
-
-
-def _number(x: Any) -> float:  # noqa: ANN401
+def _written_moment(text: str | None) -> datetime | None:
+    """Return the time that a text in ISO form says; None for any other text."""
+    if text is None or text[4:5] + text[7:8] != "--":
+        return None
     try:
-        return float(x)
-    except Exception:  # noqa: BLE001 - whatever a private value does, it is no number
-        return float("nan")
+        return _moment(datetime.fromisoformat(text))
+    except (ValueError, OverflowError):
+        return None
 
 
 def _objects(listed: list[Any]) -> NDArray[Any]:

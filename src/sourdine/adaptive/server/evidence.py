@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from sourdine.adaptive.queries import ROUNDING, clipped, vector_of
 from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.tally import Frame
+from sourdine.tally.memory import UNNAMED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,6 +85,9 @@ class Cells:
 class Rows:
     """Rows of any kind; a query is a function of them that returns one value for each.
 
+    A query is given what the rows are: an array, or a frame of pandas, Polars or PyArrow. Any
+    other data are given as a dict of arrays, by column; those of a text file hold texts.
+
     The value of a row may depend on that row alone: an average of anything else is no average of
     independent values, and no interval holds for it. On private rows that cannot be seen; on rows
     that are public it is tried out.
@@ -145,7 +149,7 @@ class Rows:
             return dict(self._rows)
         if isinstance(self._rows, np.ndarray):
             return self._rows
-        return _wrapped(self._rows).clone().to_native()
+        return _eager(self._rows).clone().to_native()
 
     def take(self, index: NDArray[np.int64]) -> Rows:
         """Return some of the rows."""
@@ -153,39 +157,33 @@ class Rows:
             return Rows({name: column[index] for name, column in self._rows.items()})
         if isinstance(self._rows, np.ndarray):
             return Rows(self._rows[index])
-        return Rows(_wrapped(self._rows)[index.tolist(), :].to_native())
+        return Rows(_eager(self._rows)[index.tolist(), :].to_native())
 
 
 def _standard(rows: object) -> Any:  # noqa: ANN401
-    """Return an array, a dict of arrays, or a frame as it is."""
-    if isinstance(rows, Mapping):
-        columns = {str(name): _frozen(column) for name, column in rows.items()}
-        if len({len(column) for column in columns.values()}) != 1:
-            raise ParameterError("columns must be equally long, got others. Type whole rows.")
-        return columns
-    if isinstance(rows, (list, tuple, np.ndarray)):
+    """Return an array or a frame in memory as it is, any other data as arrays, by column."""
+    if isinstance(rows, np.ndarray):
         return _frozen(rows)
-    _wrapped(rows)
-    return rows
+    if _eager(rows) is not None:
+        return rows
+    frame = Frame(rows)
+    columns = {name: _frozen(frame.column(name).values) for name in frame.columns}
+    return columns[UNNAMED] if isinstance(rows, (list, tuple, range)) else columns
 
 
-def _frozen(values: Any) -> NDArray[Any]:  # noqa: ANN401
+def _frozen(values: NDArray[Any]) -> NDArray[Any]:
     """Return an array that no query can write to."""
-    view = np.asarray(values).view()
+    view = values.view()
     view.setflags(write=False)
     return view
 
 
-def _wrapped(rows: object) -> Any:  # noqa: ANN401
-    from narwhals import from_native  # noqa: PLC0415 - costs time to import
+def _eager(rows: object) -> Any:  # noqa: ANN401
+    """Return narwhals' view of a frame in memory; None for anything else."""
+    from narwhals import DataFrame, from_native  # noqa: PLC0415 - costs time to import
 
-    try:
-        return from_native(rows, eager_only=True)
-    except TypeError as error:
-        raise ParameterTypeError(
-            f"rows must be a list, an array, a dict of columns or a frame, got "
-            f"{type(rows).__name__}. Type QueryServer(frame, guess='split')."
-        ) from error
+    frame = from_native(rows, eager_only=True, pass_through=True)
+    return frame if isinstance(frame, DataFrame) else None
 
 
 def _length(rows: Any) -> int:  # noqa: ANN401

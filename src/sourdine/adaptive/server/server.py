@@ -73,8 +73,8 @@ class QueryServer:
     Parameters
     ----------
     rows
-        Codes 0, ..., N - 1; or, with a universe of columns, a frame or a dict of columns. Without
-        a universe, any array, dict of columns or frame.
+        Codes 0, ..., N - 1; or, with a universe of columns, the columns; in any data that
+        `sourdine.Frame` takes. Without a universe, arrays of several dimensions too.
     universe
         How many codes there are, or the public categories of each column, as ``{"age":
         range(100), "sex": ["f", "m"]}``; 65 536 cells at most. Queries are then asked of the

@@ -6,7 +6,7 @@ fixed rule, so nothing about the values of the rows can fail.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from types import MappingProxyType
@@ -15,17 +15,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.adaptive.queries import vector_of
-from sourdine.adaptive.server.categories import ANYTHING, Codes, kind_of, read_categories
-from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.adaptive.server.categories import ANYTHING, Numbers, read_categories
+from sourdine.errors import ParameterError
 from sourdine.exact import integer
+from sourdine.tally import Frame
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.adaptive.queries import Query, Values
     from sourdine.adaptive.server.categories import Categories
+    from sourdine.tally.column import Column
 
-__all__ = ["MOST_CELLS", "Universe", "columns_of"]
+__all__ = ["MOST_CELLS", "Universe"]
 
 MOST_CELLS = 1 << 16
 
@@ -45,10 +47,11 @@ class Universe:
     Notes
     -----
     The rule for a row's cell, column by column: of numbers and booleans the nearest category, the
-    lower of two, and the first for what is no number; of words the equal one, and for anything
-    else a category None, which is added; of dates likewise, with NaT. *Checked by*
-    ``test_every_value_has_a_cell`` and ``test_a_word_that_is_not_listed_is_none_of_them``. Words
-    for a column whose type is a number, and the like, are refused.
+    lower of two, and the first for what is no number; of words the one of the same text, and for
+    anything else a category None, which is added; of dates the equal one, with NaT. *Checked by*
+    ``test_every_value_has_a_cell``, ``test_a_word_that_is_not_listed_is_none_of_them`` and
+    ``test_rows_of_all_forms_of_data_have_the_same_cells``. Words for a column whose type is a
+    number, and the like, are refused.
 
     Examples
     --------
@@ -80,7 +83,7 @@ class Universe:
             return cls(MappingProxyType(lists), MappingProxyType(cells))
         size = integer(universe, "universe", least=1)
         _within_limit(size)
-        codes = Codes(np.arange(size))
+        codes = Numbers(np.arange(size))
         return cls(MappingProxyType({"": codes}), codes.values)
 
     @property
@@ -95,7 +98,7 @@ class Universe:
 
     def codes(self, rows: object) -> NDArray[np.int64]:
         """Return the cell of each row; no value of a row raises."""
-        columns = columns_of(rows, self.categories)
+        columns = _columns_of(rows, self.categories)
         codes = np.zeros(len(next(iter(columns.values()))), np.int64)
         for name, each in self.categories.items():
             codes = codes * len(each.values) + each.places(columns[name])
@@ -116,32 +119,23 @@ def _frozen(values: NDArray[Any]) -> NDArray[Any]:
     return values
 
 
-def columns_of(rows: object, expected: Mapping[str, Categories]) -> dict[str, NDArray[Any]]:
-    """Return the columns of a dict or a frame; with the one name ``""``, the rows themselves."""
+def _columns_of(rows: object, expected: Mapping[str, Categories]) -> dict[str, Column]:
+    """Return the columns that are expected; with the one name ``""``, the only one."""
+    frame = Frame(rows)
     if tuple(expected) == ("",):
-        return {"": _checked("", rows, expected[""])}
-    frame: Any = rows
-    if not isinstance(rows, Mapping):
-        from narwhals import from_native  # noqa: PLC0415 - costs time to import
-
-        try:
-            frame = from_native(rows, eager_only=True)
-        except TypeError as error:
-            raise ParameterTypeError(
-                f"rows must be a frame or a dict of columns, got {type(rows).__name__}. "
-                "Type QueryServer({'age': ages}, universe={'age': range(100)})."
-            ) from error
-    there = list(rows if isinstance(rows, Mapping) else frame.columns)
-    missing = [name for name in expected if name not in there]
+        if len(frame.columns) != 1:
+            raise ParameterError(
+                f"rows must be codes in one column, got {len(frame.columns)} columns. Type "
+                "universe={'age': range(100)} for columns of a frame."
+            )
+        return {"": _checked("", frame.column(), expected[""])}
+    missing = [name for name in expected if name not in frame.columns]
     if missing:
         raise ParameterError(
-            f"rows must have the universe's column {missing[0]!r}, got {there}. "
+            f"rows must have the universe's column {missing[0]!r}, got {list(frame.columns)}. "
             "Type the name of a column that is there."
         )
-    columns = {name: _checked(name, frame[name], each) for name, each in expected.items()}
-    if len({len(column) for column in columns.values()}) != 1:
-        raise ParameterError("columns must be equally long, got others. Type whole rows.")
-    return columns
+    return {name: _checked(name, frame.column(name), each) for name, each in expected.items()}
 
 
 def _within_limit(size: int) -> None:
@@ -152,35 +146,13 @@ def _within_limit(size: int) -> None:
         )
 
 
-def _checked(name: str, given: Any, categories: Categories) -> NDArray[Any]:  # noqa: ANN401
+def _checked(name: str, column: Column, categories: Categories) -> Column:
     """Return a column that may hold such categories, by its type."""
-    values = _column(given)
-    holds = kind_of(given, values)
+    holds = column.holds or ANYTHING
     if ANYTHING not in (holds, categories.kind) and holds != categories.kind:
-        column = f"the column {name!r}" if name else "rows"
+        what = f"the column {name!r}" if name else "rows"
         raise ParameterError(
-            f"{column} must hold {categories.kind}, as its categories in the universe are, got "
+            f"{what} must hold {categories.kind}, as its categories in the universe are, got "
             f"{holds}. Type categories of the column's kind, or convert the column first."
         )
-    return values
-
-
-def _column(given: Any) -> NDArray[Any]:  # noqa: ANN401
-    """Return one column, each value left as it is."""
-    values = given.to_numpy() if hasattr(given, "to_numpy") else given
-    if isinstance(values, np.ndarray):
-        if values.ndim == 1:
-            return values
-        raise ParameterError(
-            f"rows must be one value each, got the shape {values.shape}. Type codes, or a dict of "
-            "columns with universe={'age': range(100)}."
-        )
-    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Sequence):
-        raise ParameterTypeError(
-            f"rows must be a list or an array, got {type(values).__name__}. "
-            "Type codes below the universe's size, or a dict of columns."
-        )
-    column = np.empty(len(values), object)
-    for i, value in enumerate(values):
-        column[i] = value
     return column

@@ -23,7 +23,7 @@ from sourdine.local.table.randomisers import CATEGORICAL, NUMERIC, oracle, repor
 from sourdine.local.table.sanitizing.writing import Kind, Lattice, Listed
 from sourdine.mechanisms.mechanism import settle
 from sourdine.tally import Codes, Ticks
-from sourdine.tally.reading import read_text
+from sourdine.tally.number_or_text import read_text
 
 if TYPE_CHECKING:
     from sourdine.exact.parameters import Number as Numeric

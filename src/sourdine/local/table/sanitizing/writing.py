@@ -13,7 +13,7 @@ import numpy as np
 
 from sourdine.grid import MISSING, Grid
 from sourdine.tally import Codes, Ticks
-from sourdine.tally.reading import read_text
+from sourdine.tally.number_or_text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

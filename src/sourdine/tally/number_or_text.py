@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["BLANKS", "WHOLE", "WRITTEN", "float_text", "read_number", "read_text"]
+__all__ = ["BLANKS", "WHOLE", "WRITTEN", "as_float", "float_text", "read_number", "read_text"]
 
 BLANKS = r"[ \t\n\r\f\v]*"
 WRITTEN = (
@@ -61,7 +61,8 @@ def read_number(v: object) -> int | float | None:
         return None
     if isinstance(v, Integral):
         return int(v)
-    return _float(v)
+    x = as_float(v)
+    return None if isnan(x) else x
 
 
 def _written_number(text: str) -> int | float | None:
@@ -70,12 +71,12 @@ def _written_number(text: str) -> int | float | None:
     return float(text) if _WRITTEN.fullmatch(text) else None
 
 
-def _float(v: Real) -> float | None:
+def as_float(v: Real) -> float:
+    """Return the nearest float, an infinite one for what is beyond them all."""
     try:
-        x = float(v)
+        return float(v)
     except OverflowError:
         return float("inf") if v > 0 else float("-inf")  # type: ignore[operator]
-    return None if isnan(x) else x
 
 
 def read_text(v: object) -> str | None:

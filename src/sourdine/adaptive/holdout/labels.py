@@ -1,4 +1,4 @@
-"""Labels and predictions: one value for each row, all numbers or all texts."""
+"""Labels, true or predicted: one value for each row, all numbers or all texts."""
 
 from __future__ import annotations
 
@@ -11,20 +11,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sourdine.adaptive.holdout.label_texts import is_gap, is_written, read_written
 from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.tally import Frame
+from sourdine.tally.column import DATES, NUMBERS
+from sourdine.tally.opening import is_path
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["NUMBER", "TEXT", "Column", "same"]
+    from sourdine.tally.column import Column
+
+__all__ = ["NUMBER", "TEXT", "Labels", "same"]
 
 NUMBER, TEXT = "number", "text"
 _WHOLE = 2.0**63
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """One value for each row. What it holds is never printed.
+class Labels:
+    """One value for each row. What they are is never printed.
 
     Parameters
     ----------
@@ -41,29 +47,39 @@ class Column:
         return len(self.values)
 
     @classmethod
-    def read(cls, given: object, name: str) -> Column:
-        """Return the column that a list, an array or a series holds.
+    def read(cls, given: object, name: str, kind: str | None = None) -> Labels:
+        """Return the labels that one column of any data holds.
+
+        Parameters
+        ----------
+        given
+            What `sourdine.tally.Frame` takes, of one column.
+        name
+            What it is called in errors.
+        kind
+            What the texts of a text file are; without it, numbers if all that are there are
+            written as such, else texts.
 
         Examples
         --------
-        >>> Column.read(["cat", None, "dog"], "labels")
-        Column(kind='text')
-        >>> Column.read([True, 2, 0.5], "labels").values.tolist()
+        >>> Labels.read(["cat", None, "dog"], "labels")
+        Labels(kind='text')
+        >>> Labels.read([True, 2, 0.5], "labels").values.tolist()
         [1.0, 2.0, 0.5]
-        >>> Column.read([1, "1"], "labels")
+        >>> Labels.read([1, "1"], "labels")
         Traceback (most recent call last):
         sourdine.errors.ParameterTypeError: labels must be all numbers or all texts, got a mixture. Type a list such as [0, 1, 1] or ['cat', 'dog'].
         """  # noqa: E501
-        array = _array(given, name)
-        if array.dtype.kind in "biu" and array.dtype != np.uint64:
-            return cls(NUMBER, array.astype(np.int64))
-        if array.dtype.kind == "f":
-            return cls(NUMBER, array.astype(np.float64))
-        if array.dtype.kind in "UTOu":
-            return _of_objects(array.tolist(), name)
-        raise ParameterTypeError(
-            f"{name} must be numbers or texts, got an array of {array.dtype}. {_HINT}"
-        )
+        frame = _one_column(given, name)
+        column = frame.column(strict=True)
+        if frame.parsed:
+            return _of_texts(column.data.tolist(), name, kind)
+        if column.data.dtype.kind in "biuf":
+            return cls(NUMBER, _numbers(column, name))
+        if column.holds == DATES:
+            raise ParameterTypeError(f"{name} must be numbers or texts, got dates. {_HINT}")
+        values = column.numbers if column.holds == NUMBERS else column.data
+        return _of_objects(values.tolist(), name)
 
     @property
     def fractional(self) -> bool:
@@ -71,7 +87,7 @@ class Column:
 
         Examples
         --------
-        >>> Column.read([1.0, None], "labels").fractional, Column.read([0.5], "labels").fractional
+        >>> Labels.read([1.0, None], "labels").fractional, Labels.read([0.5], "labels").fractional
         (False, True)
         """
         if self.values.dtype.kind != "f":
@@ -92,12 +108,12 @@ class Column:
         return zlib.compress(json.dumps(facts, ensure_ascii=False).encode(), 1)
 
     @classmethod
-    def unpacked(cls, packed: bytes) -> Column:
+    def unpacked(cls, packed: bytes) -> Labels:
         """Return what was packed.
 
         Examples
         --------
-        >>> Column.unpacked(Column.read([3, 1, 2**60], "labels").packed()).values.tolist()
+        >>> Labels.unpacked(Labels.read([3, 1, 2**60], "labels").packed()).values.tolist()
         [3, 1, 1152921504606846976]
         """
         facts = json.loads(zlib.decompress(packed))
@@ -108,14 +124,14 @@ class Column:
 _HINT = "Type a list such as [0, 1, 1] or ['cat', 'dog']."
 
 
-def same(a: Column, b: Column) -> NDArray[np.bool_]:
+def same(a: Labels, b: Labels) -> NDArray[np.bool_]:
     """Return where two columns agree; what is missing agrees with nothing.
 
     Examples
     --------
-    >>> same(Column.read([1, 2**60 + 1], "a"), Column.read([1.0, 2.0**60], "b")).tolist()
+    >>> same(Labels.read([1, 2**60 + 1], "a"), Labels.read([1.0, 2.0**60], "b")).tolist()
     [True, False]
-    >>> same(Column.read(["1"], "a"), Column.read([1], "b")).tolist()
+    >>> same(Labels.read(["1"], "a"), Labels.read([1], "b")).tolist()
     [False]
     """
     if a.kind != b.kind:
@@ -131,29 +147,66 @@ def same(a: Column, b: Column) -> NDArray[np.bool_]:
     return np.asarray(fits & (np.where(fits, x, 0.0).astype(np.int64) == ints.values), np.bool_)
 
 
-def _array(given: object, name: str) -> NDArray[Any]:
-    if isinstance(given, (list, tuple)):
-        array = np.empty(len(given), object)
-        array[:] = given
-    elif isinstance(given, (str, bytes, dict, set)) or not hasattr(given, "__len__"):
+def _one_column(given: object, name: str) -> Frame:
+    if isinstance(given, str) and not is_path(given):
         raise ParameterTypeError(
-            f"{name} must be a list, an array or a series, got {type(given).__name__}. {_HINT}"
+            f"{name} must be a list, an array, a series or the path of a file, got a text. {_HINT}"
         )
-    else:
-        array = np.asarray(given)
-    if array.ndim != 1:
+    if isinstance(given, np.ndarray) and given.ndim != 1:
         raise ParameterError(
-            f"{name} must be one value for each row, got the shape {array.shape}. {_HINT}"
+            f"{name} must be one value for each row, got the shape {given.shape}. {_HINT}"
         )
-    return array
+    frame = Frame(given)
+    if len(frame.columns) != 1:
+        raise ParameterError(
+            f"{name} must be one column, got {len(frame.columns)}. Type Frame(data)['y'] for the "
+            f"one that is called y."
+        )
+    return frame
 
 
-def _of_objects(values: list[Any], name: str) -> Column:
+def _numbers(column: Column, name: str) -> NDArray[Any]:
+    x = column.data
+    if x.dtype.kind == "f" or column.gone is not None:
+        return column.floats
+    if x.dtype == np.uint64 and (x >> np.uint64(63)).any():
+        raise _too_long(name)
+    return x.astype(np.int64)
+
+
+def _too_long(name: str) -> ParameterError:
+    return ParameterError(
+        f"{name} must be numbers of 64 bits, got longer ones. Type them as texts."
+    )
+
+
+def _of_texts(cells: list[str | None], name: str, kind: str | None) -> Labels:
+    """Read the cells of a text file."""
+    texts = ["" if cell is None else cell.strip() for cell in cells]
+    if kind == NUMBER:
+        row = next((i for i, text in enumerate(texts, start=1) if not is_written(text)), None)
+        if row is not None:
+            raise ParameterError(
+                f"{name} must be numbers, as the labels are, got something else in row {row} of "
+                f"the file. Write a number in each row."
+            )
+        return _of_objects([read_written(text) for text in texts], name)
+    there = [text for text in texts if not is_gap(text)]
+    if kind is None and there and all(map(is_written, there)):
+        gap = float("nan")
+        read = [read_written(text) if is_written(text) else gap for text in texts]
+        return _of_objects(read, name)
+    words = np.empty(len(texts), object)
+    words[:] = [text or None for text in texts]
+    return Labels(TEXT, words)
+
+
+def _of_objects(values: list[Any], name: str) -> Labels:
     there = [value for value in values if not _missing(value)]
     if there and all(isinstance(value, str) for value in there):
         texts = np.empty(len(values), object)
         texts[:] = [None if _missing(value) else str(value) for value in values]
-        return Column(TEXT, _written(texts, name))
+        return Labels(TEXT, _written(texts, name))
     if not all(isinstance(value, (Real, np.bool_)) for value in there):
         raise ParameterTypeError(
             f"{name} must be all numbers or all texts, got a mixture. {_HINT}"
@@ -163,13 +216,11 @@ def _of_objects(values: list[Any], name: str) -> Column:
     whole = all(isinstance(value, (Integral, np.bool_)) for value in there)
     try:
         if whole and len(there) == len(values):
-            return Column(NUMBER, np.array([int(value) for value in values], np.int64))
+            return Labels(NUMBER, np.array([int(value) for value in values], np.int64))
         floats = [float("nan") if _missing(value) else float(value) for value in values]
-        return Column(NUMBER, np.array(floats, np.float64))
+        return Labels(NUMBER, np.array(floats, np.float64))
     except OverflowError:
-        raise ParameterError(
-            f"{name} must be numbers of 64 bits, got longer ones. Type them as texts."
-        ) from None
+        raise _too_long(name) from None
 
 
 def _written(texts: NDArray[Any], name: str) -> NDArray[Any]:

@@ -1,0 +1,70 @@
+"""Which column of a file ``sourdine guard`` reads; nothing but names is ever printed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sourdine.adaptive.holdout.label_texts import is_gap, is_written
+from sourdine.errors import ParameterError
+from sourdine.tally import Frame
+from sourdine.tally.opening import NAMELESS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["one_column", "require_columns"]
+
+
+def require_columns(column: str | None, *paths: Path | None) -> None:
+    """Refuse the name of a column where no file has any."""
+    if column is None or any(path and path.suffix.lower() not in NAMELESS for path in paths):
+        return
+    names = " and ".join(path.name for path in paths if path)
+    raise ParameterError(
+        f"column must be that of a .csv or .parquet file, got {column} for {names or 'no file'}, "
+        "where there are no columns. Leave it out."
+    )
+
+
+def one_column(path: Path, column: str | None, *, lone: bool = False) -> Frame:
+    """Return one column of a file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    column
+        Its name; None for the only one.
+    lone
+        Whether an only column may have any name.
+    """
+    frame = Frame(path)
+    if path.suffix.lower() in NAMELESS:
+        return frame
+    names = {name.strip(): name for name in reversed(frame.columns)}
+    if column in names:
+        return frame[names[column]]
+    if frame.parsed:
+        _require_header([name.strip() for name in frame.columns], path.name)
+    if len(frame.columns) > 1 or (column is not None and not lone):
+        where = f"the first line of {path.name}" if frame.parsed else path.name
+        listed = ", ".join(name.strip() for name in frame.columns)
+        raise ParameterError(
+            f"column must be one of {listed}, which {where} names, got {column or 'none'}. "
+            "Type column=NAME."
+        )
+    return frame
+
+
+def _require_header(names: list[str], file: str) -> None:
+    """Refuse a first line of values: a header is dropped, and shown in errors."""
+    if not any(names):
+        raise ParameterError(
+            f"{file} must begin with a line that names its columns, got an empty one. "
+            "Write a header, such as y, and a row for each value."
+        )
+    if any(map(is_written, names)) or (len(names) == 1 and is_gap(names[0])):
+        raise ParameterError(
+            f"{file} must begin with a line that names its columns, got values there. Add a "
+            "header, such as y; or write one value a line, without a header, in a .txt file."
+        )
