@@ -392,7 +392,7 @@ def test_damage_is_noticed(data, tmp_path_factory):
 
 def test_a_file_of_another_schema_is_refused(tmp_path):
     Aggregator(FORMS["split"]).save(tmp_path / "total")
-    with pytest.raises(ParameterError, match="for this schema"):
+    with pytest.raises(ParameterError, match="the one that the file is for"):
         Aggregator.load(tmp_path / "total", make_form(fingerprint="f" * 16))
     vote = RandomizedResponse(epsilon=1, categories=4)
     other = Form(
@@ -441,7 +441,7 @@ def test_bad_parameters_are_refused():
     ):
         with pytest.raises(ParameterError, match="must be"):
             Aggregator(form, **options)
-    with pytest.raises(ParameterError, match="none under strategy='sample'"):
+    with pytest.raises(ParameterError, match="left out under strategy 'sample'"):
         Aggregator(FORMS["sample"], pairs=PAIRS[:1])
     total = Aggregator(form)
     for ask in (lambda: total.tally("hat"), lambda: total.pair("age", "vote")):
@@ -453,7 +453,7 @@ def test_bad_parameters_are_refused():
         total.estimate()
     with pytest.raises(ParameterError, match="as a list of lines"):
         total.add("there is no such file")
-    with pytest.raises(ParameterError, match="below parts"):
+    with pytest.raises(ParameterError, match="below the number of parts"):
         make_records(form, 2).part(2, 2)
 
 

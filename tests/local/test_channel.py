@@ -101,7 +101,7 @@ def test_counts_are_grouped():
 
 
 def test_categories_are_refused():
-    with pytest.raises(ParameterTypeError, match="reports must be of a number"):
+    with pytest.raises(ParameterTypeError, match="report must be a randomiser of numbers"):
         channel(RandomizedResponse(epsilon=1, categories=3))
 
 

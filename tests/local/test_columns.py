@@ -168,7 +168,7 @@ def test_decimals_follow_the_grid():
         (lambda: Number(0, 10, 1, missing="no"), "missing must be True or False"),
         (lambda: Number(0, 10, 1, by="response"), "by must be one of 'square-wave'"),
         (lambda: Choice("a", "b", by="laplace"), "by must be one of 'response'"),
-        (lambda: Choice("a"), "categories must be at least two"),
+        (lambda: Choice("a"), "categories must list at least two"),
         (lambda: Choice("a", "a"), "categories must differ"),
         (lambda: Choice("a", "b", missing="b"), "categories must differ"),
         (lambda: Choice("a", "b", missing=True), "missing must be the name"),

@@ -76,7 +76,7 @@ BAD = [
     ({"bounds": (1, 0)}, "bounds must be in order"),
     ({"bounds": 3}, "bounds must be two numbers"),
     ({"epsilon": 0}, "epsilon must be above 0"),
-    ({"method": "magic"}, "method must be one of"),
+    ({"method": "magic"}, "method must be 'auto', 'shrinkage', "),
     ({"loss": "l7"}, "loss must be 'l2' or 'w1'"),
     ({"method": "dubois", "nu": 1}, "nu must be above 1"),
     ({"method": "dubois", "constants": "guess"}, "constants must be"),
@@ -86,7 +86,7 @@ BAD = [
     ({"method": "histogram", "bins": (10,)}, "bins must be falling powers of two"),
     ({"method": "square-wave", "cells": 100}, "cells must be a power of two"),
     ({"method": "square-wave", "reading": "ml"}, "reading must be"),
-    ({"method": "one-bit", "first": 5, "last": 2}, "first, last and bits must be in order"),
+    ({"method": "one-bit", "first": 5, "last": 2}, "first must be at most last, and last below"),
 ]
 
 

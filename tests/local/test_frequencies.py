@@ -214,7 +214,7 @@ def test_bad_parameters_are_refused():
         frequencies(oracle, tally, 50)
     with pytest.raises(ParameterError, match="reports must be at least 0"):
         frequencies(oracle, tally, -1)
-    with pytest.raises(ParameterError, match="labels must be 6"):
+    with pytest.raises(ParameterError, match="labels must name each of the 6 categories"):
         frequencies(oracle, tally, 200, labels=["a"])
     with pytest.raises(ParameterError, match="consistent must be"):
         frequencies(oracle, tally, 200, consistent="clip")

@@ -193,10 +193,10 @@ def test_frames_are_read_by_name():
     ("options", "says"),
     [
         ({"label": "z"}, "label must be a column"),
-        ({"label": "x0"}, "every column but the label must be a Number"),
+        ({"label": "x0"}, "must be a Number, as all but the label are"),
         ({"label": "y", "rows": "dirty"}, "rows must be"),
         ({"label": "y", "priors": [0.5, 0.6]}, "priors must be 2 shares"),
-        ({}, "every column but the label must be a Number"),
+        ({}, "must be a Number, as all but the label are"),
     ],
 )
 def test_bad_parameters_say_what_to_type(options, says):
@@ -216,7 +216,7 @@ def test_bad_rows_say_what_to_type():
     with pytest.raises(ParameterError, match="strategy must be 'split'"):
         NoisyGaussianNB(schema=sampled, label="y").fit(x, y)
     numbers = Schema(x0=WIDE, x1=WIDE, x2=WIDE, x3=WIDE, y=WIDE, epsilon=1)
-    with pytest.raises(ParameterError, match="label must be a Choice"):
+    with pytest.raises(ParameterError, match="label must name a Choice"):
         NoisyGaussianNB(schema=numbers, label="y").fit(x, y)
     with pytest.raises(ParameterError, match="4 columns of the schema"):
         Sanitizer(Schema(a=WIDE, b=WIDE, c=WIDE, d=WIDE, epsilon=1)).transform(x[:, :3])

@@ -94,7 +94,7 @@ def test_a_pair_must_be_counted():
     with pytest.raises(ParameterError, match=r"pairs=\[\('vote', 'age'\)\]"):
         estimate(schema, table).pair("vote", "age")
     sampled = Schema.of(schema.columns, epsilon=1, strategy="sample")
-    with pytest.raises(ParameterError, match="strategy='split'"):
+    with pytest.raises(ParameterError, match="with strategy 'split'"):
         estimate(sampled, table, pairs=[("age", "vote")])
 
 

@@ -332,7 +332,7 @@ def test_bad_calls_are_refused(call, said):
 
 def test_tables_refuse_what_they_cannot_show(tmp_path):
     both = Schema(a=Flag(missing=True), epsilon=1, strategy="sample")
-    with pytest.raises(ParameterError, match="a blank would mean two things"):
+    with pytest.raises(ParameterError, match="A blank would mean two things"):
         both.sanitize({"a": [True]})
     bits = Schema(a=Choice("x", "y", by="unary"), epsilon=1)
     with pytest.raises(ParameterError, match="by must be 'response' in a table"):

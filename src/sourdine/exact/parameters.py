@@ -169,7 +169,10 @@ def given(x: object) -> str:
     """
     if isinstance(x, str):
         return repr(x) if len(x) <= WORD else f"a text of {len(x)} characters"
-    if isinstance(x, numbers.Rational) and max(abs(x.numerator), x.denominator) >= 10**DIGITS:
+    if (
+        isinstance(x, numbers.Rational)
+        and max(abs(int(x.numerator)), int(x.denominator)) >= 10**DIGITS
+    ):
         return f"a number of more than {DIGITS} digits"
     if x is None or isinstance(x, (np.bool_, numbers.Number)):
         return str(x)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sourdine.errors import ParameterError
-from sourdine.exact import integer
+from sourdine.exact import given, integer
 from sourdine.local.categorical.hadamard import HadamardResponse
 from sourdine.local.categorical.hashing import CELLS, LocalHashing
 from sourdine.local.categorical.subset import SubsetSelection
@@ -82,8 +82,11 @@ def best_oracle(epsilon: Number, categories: int, *, most_bits: int | None = Non
     allowed = None if most_bits is None else integer(most_bits, "most_bits", least=1)
     if allowed is not None and allowed < shortest.bits:
         raise ParameterError(
-            f"most_bits must be at least {shortest.bits} for {shortest.categories} categories, "
-            f"got {allowed}. Type most_bits={shortest.bits}, or group the answers first."
+            "most_bits",
+            f"be at least {shortest.bits} for {shortest.categories} categories",
+            given(allowed),
+            "Type {most_bits}, or group the answers first.",
+            most_bits=shortest.bits,
         )
     if shortest.categories > CELLS // 2:
         return shortest

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine.errors import ParameterError
-from sourdine.exact import exp_neg, integer, positive
+from sourdine.exact import exp_neg, given, integer, positive
 from sourdine.mechanisms.frequency_oracle import FrequencyOracle
 from sourdine.mechanisms.mechanism import read_beta, settle
 from sourdine.privacy import LOCAL, Guarantee
@@ -87,7 +87,10 @@ def read_categories(categories: object, most: int) -> int:
     k = integer(categories, "categories", least=2)
     if k > most:
         raise ParameterError(
-            f"categories must be at most {most}, got {k}. "
-            f"Type RandomizedResponse, or group the answers first."
+            "categories",
+            f"be at most {most}",
+            given(k),
+            "Group the answers first, to {categories} or fewer, or use RandomizedResponse.",
+            categories=most,
         )
     return k

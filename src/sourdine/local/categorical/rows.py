@@ -82,8 +82,10 @@ class BitRows(Oracle):
         """Return the bits of all outcomes, a row each, if they are few enough for a law."""
         if self.categories > LARGEST:
             raise ParameterError(
-                f"categories must be at most {LARGEST} for a law over all rows of bits, "
-                f"got {self.categories}. Look at the law of fewer categories."
+                "categories",
+                f"be at most {LARGEST} for a law over all rows of bits",
+                str(self.categories),
+                "Look at the law of fewer categories.",
             )
         wide = np.arange(self.codes, dtype="<u2")[:, None].view(np.uint8)
         return np.unpackbits(wide, axis=1, bitorder="little")[:, : self.categories]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine import noise
-from sourdine.errors import ParameterError
-from sourdine.exact import exp_neg, integer
+from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.exact import exp_neg, given, integer
 from sourdine.laws import Law
 from sourdine.local.categorical.oracle import Oracle, share
 from sourdine.local.categorical.rows import BitRows, people_at_once
@@ -89,8 +89,11 @@ class SubsetSelection(BitRows):
             settle(self, size=_best_size(float(self.epsilon), k))
         elif integer(self.size, "size", least=1) >= k:
             raise ParameterError(
-                f"size must be below the number of categories {k}, got {self.size}. "
-                f"Leave size out for the best."
+                "size",
+                f"be below the number of categories ({k})",
+                given(self.size),
+                "Leave {size} out for the best.",
+                size=LEFT_OUT,
             )
 
     @property

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sourdine import noise
-from sourdine.errors import ParameterError
-from sourdine.exact import Real
+from sourdine.exact import Real, one_of
 from sourdine.laws import Law
 from sourdine.local.categorical.oracle import Oracle, share
 from sourdine.local.categorical.rows import BitRows, people_at_once
@@ -82,10 +81,7 @@ class UnaryEncoding(BitRows):
 
     def __post_init__(self) -> None:
         Oracle.__post_init__(self)
-        if self.form not in ("optimal", "symmetric"):
-            raise ParameterError(
-                f"form must be 'optimal' or 'symmetric', got {self.form!r}. Type form='optimal'."
-            )
+        one_of(self.form, "form", "optimal", "symmetric")
 
     @property
     def drop(self) -> Fraction:

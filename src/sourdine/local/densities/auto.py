@@ -5,8 +5,7 @@ from __future__ import annotations
 from math import expm1, log2
 from typing import TYPE_CHECKING, Literal
 
-from sourdine.errors import ParameterError
-from sourdine.exact import integer, positive
+from sourdine.exact import integer, one_of, positive
 from sourdine.local.densities.bins import Bins
 from sourdine.local.densities.wave import Wave
 
@@ -68,8 +67,7 @@ def best_protocol(
     'square wave on 256 cells, EMS'
     """
     people, spent = integer(n, "n", least=0), positive(epsilon, "epsilon")
-    if loss not in ("l2", "w1"):
-        raise ParameterError(f"loss must be 'l2' or 'w1', got {loss!r}. Type loss='l2'.")
+    one_of(loss, "loss", "l2", "w1")
     if loss == "w1":
         return Wave(bounds=bounds, epsilon=epsilon)
     k = finest_bins(people, spent)

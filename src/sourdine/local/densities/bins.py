@@ -10,7 +10,7 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.errors import ParameterError
-from sourdine.exact import integer
+from sourdine.exact import integer, one_of
 from sourdine.local.categorical.unary import UnaryEncoding
 from sourdine.local.densities.mixture import Mixture, smoothings
 from sourdine.local.densities.protocol import DensityProtocol
@@ -95,20 +95,20 @@ class Bins(DensityProtocol):
 
     def __post_init__(self) -> None:
         self._settle()
-        given = [self.bins] if isinstance(self.bins, int) else self.bins
-        bins = tuple(integer(k, "bins", least=4) for k in given)
-        weights = tuple(integer(w, "weights", least=1) for w in self.weights)
+        listed = [self.bins] if isinstance(self.bins, int) else self.bins
+        bins = tuple(integer(k, f"bins[{i}]", least=4) for i, k in enumerate(listed))
+        weights = tuple(integer(w, f"weights[{i}]", least=1) for i, w in enumerate(self.weights))
         dyadic = all(k & (k - 1) == 0 for k in bins) and bins == tuple(sorted(set(bins))[::-1])
         if not bins or not dyadic or bins[0] > 1 << self.bits or len(weights) != len(bins):
             raise ParameterError(
-                f"bins must be falling powers of two from 4 to {1 << self.bits}, with a weight for "
-                f"each, got {bins} and {weights}. Type bins=(64, 16, 4) and weights=(12, 5, 3)."
+                "bins",
+                f"be falling powers of two from 4 to {1 << self.bits}, with a weight for each",
+                f"{bins} and {weights}",
+                "Type {bins} and {weights}.",
+                bins=(64, 16, 4),
+                weights=(12, 5, 3),
             )
-        if self.reading not in READINGS:
-            raise ParameterError(
-                f"reading must be one of {', '.join(READINGS)}, got {self.reading!r}. "
-                f"Type reading='mixture'."
-            )
+        one_of(self.reading, "reading", *READINGS)
         settle(self, bins=bins, weights=weights)
         if self.reading != "histogram":
             _ = Shrunk(self.wavelet, 1.0)(np.full((1, 4), 0.25), np.eye(4))  # refuses early

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from sourdine.errors import ParameterError
-from sourdine.exact import positive
+from sourdine.exact import one_of, positive
 from sourdine.local.densities.auto import best_protocol, finest_bins
 from sourdine.local.densities.bins import Bins
 from sourdine.local.densities.dubois import Dubois
@@ -54,10 +53,7 @@ def protocol(
     """
     read_bounds(bounds)
     spent = positive(epsilon, "epsilon")
-    if method not in METHODS:
-        raise ParameterError(
-            f"method must be one of {', '.join(METHODS)}, got {method!r}. Type method='auto'."
-        )
+    one_of(method, "method", *METHODS)
     if method == "auto":
         return best_protocol(bounds, epsilon, n, loss=loss, **options)
     if method == "square-wave":

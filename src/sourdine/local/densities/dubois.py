@@ -12,7 +12,7 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.errors import ParameterError
-from sourdine.exact import flag, integer, positive, rational
+from sourdine.exact import flag, given, integer, one_of, positive, rational
 from sourdine.local.densities.protocol import DensityProtocol
 from sourdine.local.densities.wavelets import UNIT, Basis, Level, Wavelet
 from sourdine.mechanisms.mechanism import read_scale, settle
@@ -124,18 +124,11 @@ class Dubois(DensityProtocol):
         self._settle()
         n = integer(self.n, "n", least=1)
         first, last = paper_levels(n, self.epsilon, Wavelet(self.wavelet))
-        for name, given, known in (
-            ("constants", self.constants, ("exact", "paper")),
-            ("rule", self.rule, ("hard", "linear")),
-        ):
-            if given not in known:
-                raise ParameterError(
-                    f"{name} must be {known[0]!r} or {known[1]!r}, got {given!r}. "
-                    f"Type {name}={known[0]!r}."
-                )
-        nu = rational(self.nu, "nu")
+        one_of(self.constants, "constants", "exact", "paper")
+        one_of(self.rule, "rule", "hard", "linear")
+        nu = rational(self.nu, "nu", example=1.5)
         if nu <= 1:
-            raise ParameterError(f"nu must be above 1, got {self.nu}. Type nu=1.5.")
+            raise ParameterError("nu", "be above 1", given(self.nu), "Type {nu}.", nu=1.5)
         settle(
             self,
             n=n,

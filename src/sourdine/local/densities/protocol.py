@@ -9,7 +9,7 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import integer, positive, rational
+from sourdine.exact import given, integer, positive, rational
 from sourdine.grid import MISSING, Grid
 from sourdine.local.densities.result import Density
 from sourdine.local.estimators.simplex import norm_sub
@@ -105,8 +105,8 @@ class DensityProtocol(ABC):
         """Randomise everybody here, in parts, and estimate: each person is on their own."""
         total: Any = 0
         people = 0
-        for given in ticks:
-            part = anywhere(given, self.grid, source)
+        for block in ticks:
+            part = anywhere(block, self.grid, source)
             for start in range(0, part.size, self.chunk):
                 some = part[start : start + self.chunk]
                 total = total + self.tally(self.reports(some, source))
@@ -133,13 +133,19 @@ def read_bounds(bounds: object) -> tuple[Fraction, Fraction]:
     """Return two numbers in order."""
     if not isinstance(bounds, (tuple, list, np.ndarray)) or len(bounds) != 2:
         raise ParameterTypeError(
-            f"bounds must be two numbers, got something of type {type(bounds).__name__}. "
-            f"Type the public bounds, as bounds=(0, 100)."
+            "bounds",
+            "be two numbers",
+            given(bounds),
+            "Type the public bounds, such as {bounds}.",
+            bounds=(0, 100),
         )
-    low, high = rational(bounds[0], "bounds"), rational(bounds[1], "bounds")
+    low, high = rational(bounds[0], "bounds[0]"), rational(bounds[1], "bounds[1]")
     if low >= high:
         raise ParameterError(
-            f"bounds must be in order, got {bounds[0]} and {bounds[1]}. "
-            f"Type the public bounds, as bounds=(0, 100)."
+            "bounds",
+            "be in order",
+            f"{given(bounds[0])} and {given(bounds[1])}",
+            "Type the public bounds, such as {bounds}.",
+            bounds=(0, 100),
         )
     return low, high

@@ -226,8 +226,10 @@ def _facts(text: str) -> dict[str, Any]:
         complete = False
     if not complete:
         raise ParameterError(
-            "the JSON must be that of a density, got something else. "
-            "Pass what Density.to_json() wrote."
+            "the JSON",
+            "be that of a density",
+            "something else",
+            "Pass what Density.to_json() wrote.",
         )
     return dict(facts)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sourdine.errors import ParameterError
-from sourdine.exact import integer
+from sourdine.exact import given, integer, one_of
 from sourdine.local.densities.protocol import DensityProtocol
 from sourdine.local.estimators.bayes import em
 from sourdine.local.numeric.sliding import SlidingWindow, square_wave
@@ -73,13 +73,9 @@ class Wave(DensityProtocol):
         self._settle()
         cells = integer(self.cells, "cells", least=4)
         if cells & (cells - 1) or cells > 512:
-            raise ParameterError(
-                f"cells must be a power of two, at most 512, got {cells}. Type cells=256."
-            )
-        if self.reading not in ("em", "ems"):
-            raise ParameterError(
-                f"reading must be 'em' or 'ems', got {self.reading!r}. Type reading='ems'."
-            )
+            must = "be a power of two, at most 512"
+            raise ParameterError("cells", must, given(cells), "Type {cells}.", cells=256)
+        one_of(self.reading, "reading", "ems", "em")
         settle(self, cells=cells, report=square_wave(self.epsilon, cells - 1))
 
     @property

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine.errors import ParameterError
-from sourdine.exact import integer
+from sourdine.exact import given, integer
 from sourdine.look.figures import MissingExtraError
 
 if TYPE_CHECKING:
@@ -86,8 +86,11 @@ class Wavelet:
         fits = known and self.name != "dmey" and pywt.Wavelet(self.name).orthogonal
         if not fits or pywt.Wavelet(self.name).rec_len > LONGEST:
             raise ParameterError(
-                f"wavelet must be an orthogonal one of PyWavelets with at most {LONGEST} "
-                f"coefficients, got {self.name!r}. Type one, as wavelet='db4'."
+                "wavelet",
+                f"be an orthogonal one of PyWavelets with at most {LONGEST} coefficients",
+                given(self.name),
+                "Type {wavelet}.",
+                wavelet="db4",
             )
 
     @cached_property
@@ -206,10 +209,17 @@ class Basis:
         _ = self.wavelet
         bits = integer(self.bits, "bits", least=1)
         first, last = integer(self.first, "first", least=0), integer(self.last, "last", least=0)
-        if bits > DEEPEST or not first <= last < bits:
+        if bits > DEEPEST:
+            hint = "Type {bits} or less."
+            raise ParameterError("bits", f"be at most {DEEPEST}", given(bits), hint, bits=DEEPEST)
+        if not first <= last < bits:
             raise ParameterError(
-                f"first, last and bits must be in order, bits at most {DEEPEST}, got first={first},"
-                f" last={last} and bits={bits}. Type first=2 and last=5 for 12 bits."
+                "first",
+                f"be at most last, and last below the number of bits ({bits})",
+                f"first {given(first)} and last {given(last)}",
+                "Type {first} and {last}.",
+                first=0,
+                last=bits - 1,
             )
 
     @cached_property

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine.errors import ParameterTypeError
+from sourdine.exact import kind
 from sourdine.laws.normal import gaussian_quantile
 from sourdine.local.numeric import UnbiasedReport
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase
@@ -199,8 +200,10 @@ def channel(report: Numeric) -> Channel:
         nodes, reach, drift = ticks.astype(float), int(np.diff(ticks).max()) // 2, _drift(report)
     else:
         raise ParameterTypeError(
-            f"the reports must be of a number, got those of {type(report).__name__}. "
-            f"Ask frequencies(...) for categories."
+            "report",
+            "be a randomiser of numbers",
+            kind(report),
+            "Ask frequencies(...) for categories.",
         )
     a = (rows / rows.mean(axis=0)) @ rows.T
     eigenvalues, vectors = np.linalg.eigh((a + a.T) / 2)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sourdine.errors import ParameterError
-from sourdine.exact import integer, probability
+from sourdine.exact import integer, one_of, probability
 from sourdine.local.estimators.bayes import em
 from sourdine.local.estimators.channel import channel
 from sourdine.local.estimators.numeric import NumericEstimate, read_tally
@@ -103,10 +102,8 @@ def distribution(
     ``drawn["raw"]`` holds the raw shares with every method. *Claim*: intervals cover as they say.
     *Checked by* ``test_share_intervals_cover``.
     """
-    if method not in (None, "ems", "em", "raw"):
-        raise ParameterError(
-            f"method must be 'ems', 'em' or 'raw', got {method!r}. Type method='ems'."
-        )
+    if method is not None:
+        one_of(method, "method", "ems", "em", "raw")
     how = method or _default(report)
     most = integer(bins, "bins", least=1)
     estimate = DistributionEstimate(report=report, grid=grid, method=how, bins=most)

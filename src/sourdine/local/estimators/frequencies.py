@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import flag, integer
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.exact import flag, given, integer, kind
 from sourdine.local.estimators.bayes import em
 from sourdine.local.estimators.simplex import norm_sub
 from sourdine.local.estimators.supports import population_ends, sample_ends
@@ -76,13 +76,19 @@ class Frequencies:
         p, q = _plain(self.p), _plain(self.q)
         if not np.all(np.subtract(p, q) > 0):
             raise ParameterError(
-                "the randomiser must tell categories apart, got chances that are equal in double "
-                "precision. Type a larger epsilon."
+                "the randomiser",
+                "tell categories apart",
+                "chances that are equal in double precision",
+                "Type a larger epsilon, such as {epsilon}.",
+                epsilon=1,
             )
         if self.consistent not in (None, "norm-sub", "em"):
             raise ParameterError(
-                f"consistent must be None, 'norm-sub' or 'em', got {self.consistent!r}. "
-                f"Leave it out for unbiased shares."
+                "consistent",
+                "be None, 'norm-sub' or 'em'",
+                given(self.consistent),
+                "Leave {consistent} out for unbiased shares.",
+                consistent=LEFT_OUT,
             )
         settle(self, p=p, q=q, labels=_names(self.labels, self.categories))
         settle(self, together=flag(self.together, "together"))
@@ -250,8 +256,10 @@ def frequencies(  # noqa: PLR0913 - each has its own meaning, and all but three 
     """
     if not isinstance(oracle, FrequencyOracle):
         raise ParameterTypeError(
-            f"oracle must be a randomiser of categories, got something of type "
-            f"{type(oracle).__name__}. Type RandomizedResponse(epsilon=1, categories=4)."
+            "oracle",
+            "be a randomiser of categories",
+            kind(oracle),
+            "Type RandomizedResponse(epsilon=1, categories=4).",
         )
     n = integer(reports, "reports", least=0)
     counts = _read_tally(oracle, tally)
@@ -269,8 +277,10 @@ def frequencies(  # noqa: PLR0913 - each has its own meaning, and all but three 
     support = oracle.support(counts)
     if support.size and not (support.min() >= 0 and support.max() <= n):
         raise ParameterError(
-            f"reports must be how many were tallied, got {n}, but more support one category. "
-            f"Count all reports of the tally."
+            "reports",
+            "be how many were tallied",
+            f"{n}",
+            "More support one category: count all reports of the tally.",
         )
     raw = survey.shares(support)
     drawn = {"raw": raw, "variance": survey.variance(raw), "support": support, "reports": n}
@@ -295,8 +305,10 @@ def _read_tally(oracle: FrequencyOracle, tally: ArrayLike) -> NDArray[np.int64]:
     counts = np.asarray(tally)
     if counts.shape != (oracle.cells,) or counts.dtype.kind not in "iu":
         raise ParameterError(
-            f"tally must be {oracle.cells} whole numbers, got shape {counts.shape} of "
-            f"{counts.dtype}. Type oracle.tally(reports)."
+            "tally",
+            f"be {oracle.cells} whole numbers",
+            f"{counts.dtype} of the shape {counts.shape}",
+            "Type oracle.tally(reports).",
         )
     return counts.astype(np.int64, copy=False)
 
@@ -306,8 +318,12 @@ def _channel(oracle: FrequencyOracle, counts: NDArray[np.int64], n: int) -> Floa
     single = oracle.cells == oracle.codes and counts.sum() == n
     if not single or oracle.codes * oracle.categories > WHOLE:
         raise ParameterError(
-            f"consistent must be 'norm-sub' for {oracle}, got 'em': it needs counts of single "
-            f"reports, times categories at most {WHOLE}. Type consistent='norm-sub'."
+            "consistent",
+            f"be 'norm-sub' for {oracle}",
+            "'em'",
+            f"The other needs counts of single reports, at most {WHOLE} with all categories. "
+            "Type {consistent}.",
+            consistent="norm-sub",
         )
     every = np.arange(oracle.codes)
     return np.stack([oracle.law(v).pmf(every) for v in range(oracle.categories)], axis=1)
@@ -324,8 +340,11 @@ def _names(labels: Sequence[Any] | None, k: int) -> tuple[Any, ...] | None:
     plain = [x.item() if isinstance(x, np.generic) else x for x in labels]
     if len(plain) != k:
         raise ParameterError(
-            f"labels must be {k}, one for each category, got {len(plain)}. "
-            f"Type a name for each code from 0 on."
+            "labels",
+            f"name each of the {k} categories",
+            f"{len(plain)} names",
+            "Type a name for each code from 0 on, or leave {labels} out.",
+            labels=LEFT_OUT,
         )
     known = (str, int, float, bool, type(None))
     return tuple(x if isinstance(x, known) else str(x) for x in plain)

@@ -107,8 +107,10 @@ def read_tally(report: Numeric, tally: ArrayLike) -> NDArray[np.int64]:
     counts = np.asarray(tally)
     if counts.shape != (report.cells,) or counts.dtype.kind not in "iu":
         raise ParameterError(
-            f"tally must be {report.cells} counts of reports, got {counts.dtype} of shape "
-            f"{counts.shape}. Pass what report.tally(reports) returned."
+            "tally",
+            f"be {report.cells} counts of reports",
+            f"{counts.dtype} of the shape {counts.shape}",
+            "Pass what report.tally(reports) returned.",
         )
     return counts.astype(np.int64)
 

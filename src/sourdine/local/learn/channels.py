@@ -144,14 +144,20 @@ def features(schema: Schema, label: str | None) -> dict[str, Feature]:
     """Return the columns of a schema that are not the label; they must be numbers."""
     if schema.strategy != "split":
         raise ParameterError(
-            "strategy must be 'split' to learn how columns depend on each other, got 'sample': "
-            "nobody reported two of them. Type strategy='split'."
+            "strategy",
+            "be 'split' to learn how columns depend on each other",
+            "'sample'",
+            "Nobody reported two of them. Type {strategy}.",
+            strategy="split",
         )
     parts = {name: part for name, part in schema.parts().items() if name != label}
     for name, part in parts.items():
         if part.column.kind != "number":
             raise ParameterError(
-                f"every column but the label must be a Number, got {name!r}, a "
-                f"{part.column.kind}. Type label={name!r}, or leave it out of the schema."
+                f"column {name!r}",
+                "be a Number, as all but the label are",
+                f"a {part.column.kind}",
+                "Type {label}, or leave the column out of the schema.",
+                label=name,
             )
     return {name: Feature(part) for name, part in parts.items()}

@@ -14,7 +14,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from sourdine.errors import ParameterError
+from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.exact import one_of
 from sourdine.local.estimators.simplex import norm_sub
 from sourdine.local.learn.channels import BLANK, Feature, Label, features
 from sourdine.local.learn.gaussians import LEAST, cells, fitted
@@ -171,21 +172,23 @@ class NoisyGaussianNB(GaussianNB):  # type: ignore[misc]
     def _columns(self) -> dict[str, Feature]:
         """Return the features in the order of ``X``."""
         schema: Any = self.schema
-        if self.rows not in ("clean", "noisy"):
-            raise ParameterError(
-                f"rows must be 'clean' or 'noisy', got {self.rows!r}. Type rows='clean'."
-            )
+        one_of(self.rows, "rows", "clean", "noisy")
         if self.label is not None and self.label not in schema.columns:
             listed = ", ".join(map(repr, schema.columns))
             raise ParameterError(
-                f"label must be a column of the schema, got {self.label!r}. It has: {listed}."
+                "label",
+                "be a column of the schema",
+                repr(self.label),
+                f"Its columns are: {listed}.",
             )
         known = features(schema, self.label)
         names = list(getattr(self, "feature_names_in_", known))
         if len(names) != self.n_features_in_ or set(names) != set(known):
             raise ParameterError(
-                f"X must have the schema's columns without the label, {list(known)}, "
-                f"got {self.n_features_in_} features{_named(names, known)}. Leave the others out."
+                "X",
+                f"have the schema's columns without the label, {list(known)}",
+                f"{self.n_features_in_} features{_named(names, known)}",
+                "Leave the others out.",
             )
         return {name: known[name] for name in names}
 
@@ -196,8 +199,10 @@ class NoisyGaussianNB(GaussianNB):  # type: ignore[misc]
         part = schema.parts()[self.label]
         if part.column.kind == "number":
             raise ParameterError(
-                f"label must be a Choice or a Flag, got {self.label!r}, a number. "
-                f"Declare its values as categories."
+                "label",
+                "name a Choice or a Flag",
+                f"{self.label!r}, a Number",
+                "Declare its values as categories.",
             )
         return Label(part)
 
@@ -215,8 +220,10 @@ class NoisyGaussianNB(GaussianNB):  # type: ignore[misc]
         codes: NDArray[np.int64] = np.minimum(place, len(self.classes_) - 1)
         if not np.array_equal(self.classes_[codes], given):
             raise ParameterError(
-                f"y must hold the classes {self.classes_.tolist()}, got another label. "
-                f"Type the schema that randomised it."
+                "y",
+                f"hold the classes {self.classes_.tolist()}",
+                "another label",
+                "Pass the schema that randomised it.",
             )
         return codes
 
@@ -311,8 +318,11 @@ def _read_priors(priors: Rows, k: int) -> Floats:
     shares = np.asarray(priors, np.float64)
     if shares.shape != (k,) or not np.isclose(shares.sum(), 1) or (shares < 0).any():
         raise ParameterError(
-            f"priors must be {k} shares that sum to 1, got shape {shares.shape}. "
-            f"Leave them out to have them estimated."
+            "priors",
+            f"be {k} shares that sum to 1",
+            f"others, of the shape {shares.shape}",
+            "Leave {priors} out to have them estimated.",
+            priors=LEFT_OUT,
         )
     return shares
 

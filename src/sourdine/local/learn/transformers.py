@@ -126,8 +126,10 @@ def _columns(schema: Schema, X: Any) -> list[Any]:  # noqa: ANN401, N803
     fits = all(isinstance(row, (list, tuple, np.ndarray)) and len(row) == width for row in rows)
     if not isinstance(X, (list, tuple)) or not fits:
         raise ParameterError(
-            f"X must be rows of the {width} columns of the schema, got something else. "
-            f"Type a frame, or an array of the columns {list(schema.columns)} in this order."
+            "X",
+            f"be rows of the {width} columns of the schema",
+            "other rows",
+            f"Pass a frame, or an array of the columns {list(schema.columns)} in this order.",
         )
     return [[row[i] for row in rows] for i in range(width)]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.errors import ParameterError
-from sourdine.exact import exp_neg, integer, positive
+from sourdine.exact import exp_neg, given, integer, positive
 from sourdine.laws import Law
 from sourdine.local.numeric.unbiased import UnbiasedReport, log_mixed
 from sourdine.mechanisms.bounded_laplace import read_last
@@ -96,7 +96,11 @@ class SlidingWindow(UnbiasedReport):
         for name, value in (("slide", slide), ("width", width)):
             if value > MOST:
                 raise ParameterError(
-                    f"{name} must be at most {MOST}, got {value}. Type fewer, wider cells."
+                    name,
+                    f"be at most {MOST}",
+                    given(value),
+                    f"Type {{{name}}} or less, of wider cells.",
+                    **{name: MOST},
                 )
         guarantee = Guarantee(epsilon, 0, LOCAL)
         settle(self, epsilon=epsilon, last=last, slide=slide, width=width, guarantee=guarantee)

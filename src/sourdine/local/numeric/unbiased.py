@@ -92,6 +92,8 @@ def on_grid(report: Any, grid: Grid) -> None:  # noqa: ANN401 - any report that 
     """Refuse a grid on which the reports were not drawn."""
     if grid.last != report.last:
         raise ParameterError(
-            f"grid must have the highest tick {report.last} of the reports, got {grid.last}. "
-            f"Type the grid that the answers were read with."
+            "grid",
+            f"have the highest tick {report.last} of the reports",
+            str(grid.last),
+            "Type the grid that the answers were read with.",
         )

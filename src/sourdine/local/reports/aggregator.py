@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import one_of
 from sourdine.local.reports import storing
 from sourdine.local.reports.form import Form
 from sourdine.local.reports.pairs import joint_tally, read_pairs
@@ -95,10 +96,7 @@ class Aggregator:
         pairs: Sequence[tuple[str, str]] = (),
         remember: str = "ids",
     ) -> None:
-        if remember not in ("ids", "none"):
-            raise ParameterError(
-                f"remember must be 'ids' or 'none', got {remember!r}. Type remember='ids'."
-            )
+        one_of(remember, "remember", "ids", "none")
         self.schema = schema
         self.form = form_of(schema)
         self.receipt = Receipt()
@@ -189,16 +187,22 @@ class Aggregator:
         if wanted[::-1] in self._pairs:
             return self._joint[self._pairs.index(wanted[::-1])].T.copy()
         raise ParameterError(
-            f"the pair must be one of {list(self.pairs)}, got {(one, other)!r}. "
-            f"Type pairs=[({one!r}, {other!r})] where the aggregator is made."
+            "the pair",
+            f"be one of {list(self.pairs)}",
+            repr((one, other)),
+            "Type {pairs} where the aggregator is made.",
+            pairs=[(one, other)],
         )
 
     def _number(self, column: str) -> int:
         if column in self.form.randomisers:
             return self.form.names.index(column)
         raise ParameterError(
-            f"column must be one of {', '.join(self.form.names)}, got {column!r}. "
-            f"Type a column of the schema."
+            "column",
+            f"be one of {', '.join(self.form.names)}",
+            repr(column),
+            "Type {column}.",
+            column=self.form.names[0],
         )
 
     def __add__(self, other: Aggregator) -> Aggregator:
@@ -208,8 +212,10 @@ class Aggregator:
         if mine != theirs:
             name = next(key for key in mine if mine[key] != theirs[key])
             raise ParameterError(
-                f"aggregators must have the same {name} to be added, got {mine[name]} and "
-                f"{theirs[name]}. Make both from one schema, with the same pairs and remember."
+                "aggregators",
+                f"have the same {name} to be added",
+                f"{mine[name]} and {theirs[name]}",
+                "Make both from one schema, with the same pairs and remember.",
             )
         total = Aggregator(self.schema, pairs=self.pairs, remember=self.remember)
         total.receipt = self.receipt + other.receipt
@@ -285,8 +291,10 @@ class Aggregator:
         for name in ("fingerprint", "randomisers"):
             if facts[name] != empty._terms()[name]:
                 raise ParameterError(
-                    f"the file must be for this schema, got one with another {name.rstrip('s')}. "
-                    f"Pass the schema that the aggregator was made for."
+                    "schema",
+                    "be the one that the file is for",
+                    f"one with another {name.rstrip('s')}",
+                    "Pass the schema that the aggregator was made for.",
                 )
         total = cls(schema, pairs=pairs, remember=facts["remember"])
         dropped = {Reason[name]: n for name, n in facts["dropped"].items()}
@@ -309,8 +317,11 @@ class Aggregator:
 
         if isinstance(self.schema, Form):
             raise ParameterTypeError(
-                "estimates must be of a schema, got a form alone. Type Aggregator(schema), or pass "
-                "tally(column) and reports(column) to an estimator."
+                "estimates",
+                "be of a schema",
+                "a form alone",
+                "Type Aggregator(schema), or pass tally(column) and reports(column) to an "
+                "estimator.",
             )
         return Estimates(
             schema=self.schema,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError
+from sourdine.exact import given, one_of
 from sourdine.noise import SYSTEM
 
 if TYPE_CHECKING:
@@ -48,19 +49,17 @@ class Form:
     guarantee: Guarantee
 
     def __post_init__(self) -> None:
-        if self.strategy not in STRATEGIES:
-            raise ParameterError(
-                f"strategy must be 'split' or 'sample', got {self.strategy!r}. "
-                f"Type strategy='split'."
-            )
+        one_of(self.strategy, "strategy", *STRATEGIES)
         if not self.randomisers:
             raise ParameterError(
-                "randomisers must be at least one, got none. Give the form a column."
+                "randomisers", "be at least one", "none", "Give the form a column."
             )
         if not re.fullmatch(r"[0-9a-f]{16,}", self.fingerprint):
             raise ParameterError(
-                f"fingerprint must be 16 or more of 0-9 and a-f, got {self.fingerprint!r}. "
-                f"Pass the fingerprint of a schema."
+                "fingerprint",
+                "be 16 or more of the digits 0-9 and a-f",
+                given(self.fingerprint),
+                "Pass the fingerprint of a schema.",
             )
 
     @property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.errors import ParameterError
+from sourdine.errors import LEFT_OUT, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,22 +34,29 @@ def read_pairs(form: Form, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[int,
     """Return the numbers of the columns of each pair."""
     if pairs and form.sampled:
         raise ParameterError(
-            "pairs must be none under strategy='sample', where nobody answers for two columns, "
-            f"got {len(pairs)}. Type strategy='split' in the schema."
+            "pairs",
+            "be left out under strategy 'sample', where nobody answers for two columns",
+            f"{len(pairs)}",
+            "Leave {pairs} out, or make the schema with strategy 'split'.",
+            pairs=LEFT_OUT,
         )
     for names in pairs:
         if len(names) != 2 or names[0] == names[1] or not set(names) <= form.randomisers.keys():
             raise ParameterError(
-                f"pairs must be of two different columns of the schema, got {names!r}. "
-                f"Type pairs=[({form.names[0]!r}, {form.names[-1]!r})]."
+                "pairs",
+                "be of two different columns of the schema",
+                repr(names),
+                "Type {pairs}.",
+                pairs=[(form.names[0], form.names[-1])],
             )
         one, other = (form.randomisers[name] for name in names)
         finest = 0 if form.widths[form.names.index(names[0])] else one.codes
         if one.cells * other.cells > LARGEST or finest > FINEST:
             raise ParameterError(
-                f"pairs must have at most 2**24 cells, and the first column 2**20 reports, got "
-                f"{names!r} with {one.cells} x {other.cells} cells. Type a coarser step, or fewer "
-                f"categories."
+                "pairs",
+                "have at most 2**24 cells, and the first column 2**20 reports",
+                f"{names!r} with {one.cells} x {other.cells} cells",
+                "Type a coarser step, or fewer categories.",
             )
     return tuple((form.names.index(a), form.names.index(b)) for a, b in pairs)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError
-from sourdine.exact import integer
+from sourdine.exact import given, integer
 from sourdine.noise import SYSTEM
 
 if TYPE_CHECKING:
@@ -82,9 +82,10 @@ class Records:
         records = cls(form, np.frombuffer(source.bytes(16 * rows), ID), given, who)
         if form.sampled is (who is None) or not records.complete():
             raise ParameterError(
-                f"answers must hold one report of the right width for each person under "
-                f"strategy={form.strategy!r}, got {len(answers)} columns of other shapes. "
-                f"Pass what the randomisers of the form drew."
+                "answers",
+                f"hold one report of the right width for each person ({form.strategy!r})",
+                f"{len(answers)} columns of other shapes",
+                "Pass what the randomisers of the form drew.",
             )
         return records
 
@@ -140,7 +141,11 @@ class Records:
         chosen = integer(number, "number", least=0)
         if chosen >= total:
             raise ParameterError(
-                f"number must be below parts={total}, got {chosen}. Parts are counted from 0."
+                "number",
+                f"be below the number of parts ({total})",
+                given(chosen),
+                "Parts are counted from 0: type {number} or less.",
+                number=total - 1,
             )
         words = np.ascontiguousarray(self.id_bytes()[:, :8]).view("<u8")[:, 0]
         return self.keep(words % np.uint64(total) == chosen)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import kind
 from sourdine.local.reports.arrow import from_batches, from_file
 from sourdine.local.reports.lines import longest, read_lines
 from sourdine.local.reports.records import Records
@@ -51,8 +52,10 @@ def read(form: Form, data: object) -> Iterator[tuple[Records, Counter[Reason]]]:
     if isinstance(data, Iterable):
         return _each(form, iter(data))
     raise ParameterTypeError(
-        f"reports must be records, lines, Arrow data or a path, got something of type "
-        f"{type(data).__name__}. Pass a list of lines, or the path of a file."
+        "reports",
+        "be records, lines, Arrow data or a path",
+        kind(data),
+        "Pass a list of lines, or the path of a file.",
     )
 
 
@@ -69,8 +72,10 @@ def _each(form: Form, data: Iterator[Any]) -> Iterator[tuple[Records, Counter[Re
 def _opened(form: Form, path: Path) -> Iterator[tuple[Records, Counter[Reason]]]:
     if not path.is_file():
         raise ParameterError(
-            "reports must be a file that exists if they are a text, got one that names none. Pass "
-            "what people sent as bytes, or as a list of lines."
+            "reports",
+            "be a file that exists, if they are a text",
+            "a text that names none",
+            "Pass what people sent as bytes, or as a list of lines.",
         )
     with path.open("rb") as file:
         yield from _file(form, file)

@@ -91,6 +91,8 @@ def read(path: str | os.PathLike[str]) -> tuple[Any, dict[str, NDArray[Any]]]:
 def refused(got: str) -> ParameterError:
     """Return the error for a file that cannot be used."""
     return ParameterError(
-        f"path must be a file that Aggregator.save wrote, got {got}. "
-        f"Restore it from a copy, or add the reports again."
+        "path",
+        "be a file that Aggregator.save wrote",
+        got,
+        "Restore it from a copy, or add the reports again.",
     )

@@ -7,7 +7,7 @@ from math import exp
 from typing import TYPE_CHECKING
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import integer, number, positive
+from sourdine.exact import given, integer, kind, number, positive
 from sourdine.local.categorical.oracle import Oracle
 from sourdine.local.numeric import Duchi, Hybrid, SlidingWindow
 from sourdine.local.shuffling.binary import Ones, others
@@ -188,14 +188,20 @@ def _own(report: object) -> Fraction:
     """Return the epsilon of one report."""
     if not isinstance(report, (Report, Guarantee)):
         raise ParameterTypeError(
-            f"report must be a local randomiser, got something of type {type(report).__name__}. "
-            f"Type RandomizedResponse(...), or Guarantee(1, 0, LOCAL)."
+            "report",
+            "be a local randomiser",
+            kind(report),
+            "Type {report}, or RandomizedResponse(epsilon=1, categories=4).",
+            report=Guarantee(1, relation=LOCAL),
         )
     guarantee = report.guarantee if isinstance(report, Report) else report
     if guarantee.relation is not LOCAL or guarantee.delta:
         raise ParameterError(
-            f"report must promise pure local privacy, got {guarantee}. "
-            f"Type Guarantee(epsilon, 0, LOCAL)."
+            "report",
+            "promise pure local privacy",
+            str(guarantee),
+            "Type {report}.",
+            report=Guarantee(1, relation=LOCAL),
         )
     return guarantee.exact_epsilon()
 
@@ -204,8 +210,11 @@ def _wanted(guarantee: object) -> Fraction:
     wanted = Guarantee.read(guarantee)
     if wanted.relation is not SUBSTITUTE:
         raise ParameterError(
-            f"guarantee must be for {SUBSTITUTE.description}, got {wanted.relation.name}. "
-            f"Type Guarantee(epsilon, delta)."
+            "guarantee",
+            f"be for {SUBSTITUTE.description}",
+            wanted.relation.name,
+            "Type {guarantee}.",
+            guarantee=Guarantee(1, 1e-6),
         )
     return positive(wanted.exact_epsilon(), "epsilon")
 
@@ -214,7 +223,11 @@ def _people(n: object) -> int:
     people = integer(n, "n", least=1)
     if people > MOST_PEOPLE:
         raise ParameterError(
-            f"n must be at most {MOST_PEOPLE}, got {people}. Type n=10**10: fewer hide less."
+            "n",
+            f"be at most {MOST_PEOPLE}",
+            given(people),
+            "Type {n}: fewer people hide less.",
+            n=MOST_PEOPLE,
         )
     return people
 
@@ -223,6 +236,6 @@ def _delta(delta: object) -> Fraction:
     value = number(delta, "delta", above=0, most=1)
     if not LEAST_DELTA <= value < 1:
         raise ParameterError(
-            f"delta must be from 1e-12 to below 1, got {delta!s}. Type delta=1e-6, or 1e-9."
+            "delta", "be from 1e-12 to below 1", given(delta), "Type {delta}, or 1e-9.", delta=1e-6
         )
     return value

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import flag
+from sourdine.exact import flag, given
 from sourdine.grid import Grid
 from sourdine.local.table.absence import AnyAnswer, paid_flag
 from sourdine.local.table.randomisers import CATEGORICAL, NUMERIC, oracle, report, shown_ticks
@@ -102,7 +102,7 @@ class Number(Attribute):
     Number(lower=0, upper=120, step=1)
     >>> Number(0, 120, step=1, by="gauss")
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: by must be one of 'square-wave', 'piecewise', 'duchi', 'hybrid', 'laplace', 'staircase', 'truncated-staircase', got 'gauss'. Leave it out for the best one.
+    sourdine.errors.ParameterError: by must be one of 'square-wave', 'piecewise', 'duchi', 'hybrid', 'laplace', 'staircase', 'truncated-staircase', got 'gauss'. Type by='square-wave', or leave it out for the best one.
     """  # noqa: E501
 
     lower: Numeric
@@ -203,20 +203,25 @@ class Choice(Attribute):
     def __init__(self, *categories: Any, by: str | None = None, missing: str | None = None) -> None:  # noqa: ANN401
         if missing is not None and (not isinstance(missing, str) or not missing):
             raise ParameterTypeError(
-                f"missing must be the name of a category, got something of type "
-                f"{type(missing).__name__}. Type missing='no answer', or leave it out."
+                "missing",
+                "be the name of a category",
+                given(missing),
+                "Type {missing}, or leave it out.",
+                missing="no answer",
             )
         if len(categories) == 1 and isinstance(categories[0], (list, tuple, set)):
             raise ParameterTypeError(
-                "categories must be typed one by one, got one list. Type Choice(*categories)."
+                "categories", "be typed one by one", "one list", "Type Choice(*categories)."
             )
         plain = tuple(_category(c) for c in categories)
         settle(self, categories=plain, by=_named(by, CATEGORICAL), missing=missing)
         Codes(None, self.listed)
         if len(self.listed) < 2:
             raise ParameterError(
-                f"categories must be at least two, got {len(self.listed)}. "
-                f"Type Choice('yes', 'no')."
+                "categories",
+                "list at least two",
+                f"{len(self.listed)}",
+                "Type Choice('yes', 'no').",
             )
 
     @property
@@ -331,10 +336,11 @@ class Flag(Attribute):
 
 
 def _named(by: object, names: tuple[str, ...]) -> str | None:
-    if by is None or by in names:
+    if by is None or (isinstance(by, str) and by in names):
         return by
     listed = ", ".join(map(repr, names))
-    raise ParameterError(f"by must be one of {listed}, got {by!r}. Leave it out for the best one.")
+    hint = "Type {by}, or leave it out for the best one."
+    raise ParameterError("by", f"be one of {listed}", given(by), hint, by=names[0])
 
 
 def _category(value: object) -> Any:  # noqa: ANN401

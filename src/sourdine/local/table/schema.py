@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import integer, positive
+from sourdine.exact import given, integer, kind, one_of, positive
 from sourdine.local.table.columns import Attribute
 from sourdine.local.table.part import Part
 from sourdine.noise import SYSTEM
@@ -86,16 +86,19 @@ class Schema:
 
     def __init__(
         self,
-        *given: object,
+        *unnamed: object,
         epsilon: Number,
         strategy: Strategy = "split",
         weights: Mapping[str, Number] | None = None,
         **columns: Attribute,
     ) -> None:
-        if given:
+        if unnamed:
             raise ParameterTypeError(
-                "columns must be typed by name, got something without. Type Schema(age=Number(0, "
-                "120, 1), epsilon=1), or Schema.of(columns, epsilon=1) for a dict."
+                "columns",
+                "be typed by name",
+                "a value without a name",
+                "Type Schema(age=Number(0, 120, step=1), epsilon=1), or Schema.of(columns, "
+                "epsilon=1) for a dict.",
             )
         self._settle(columns, epsilon, strategy, weights)
 
@@ -114,10 +117,7 @@ class Schema:
         return schema
 
     def _settle(self, columns: object, epsilon: object, strategy: object, weights: object) -> None:
-        if strategy not in ("split", "sample"):
-            raise ParameterError(
-                f"strategy must be 'split' or 'sample', got {strategy!r}. Type strategy='split'."
-            )
+        one_of(strategy, "strategy", "split", "sample")
         known = _read_columns(columns)
         own = {
             "columns": MappingProxyType(known),
@@ -130,7 +130,7 @@ class Schema:
 
     def __setattr__(self, name: str, value: object) -> None:
         raise ParameterTypeError(
-            f"a schema must stay as it is, got a new {name}. Make another schema."
+            "a schema", "stay as it is", f"a new {name}", "Make another schema."
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -176,8 +176,7 @@ class Schema:
         use
             ``"table"``: a report is a value of the column. ``"report"``: whatever estimates best.
         """
-        if use not in ("table", "report"):
-            raise ParameterError(f"use must be 'table' or 'report', got {use!r}. Type use='table'.")
+        one_of(use, "use", "table", "report")
         return {
             name: Part(name=name, column=column, epsilon=self.share(name), use=use)
             for name, column in self.columns.items()
@@ -280,18 +279,20 @@ class Schema:
 
 def _read_columns(columns: object) -> dict[str, Attribute]:
     if not isinstance(columns, Mapping) or not columns:
-        raise ParameterError(
-            "columns must be at least one, got none. Type Schema(age=Number(0, 120, 1), epsilon=1)."
-        )
+        got = kind(columns) if columns else "none"
+        hint = "Type Schema(age=Number(0, 120, step=1), epsilon=1)."
+        raise ParameterError("columns", "be at least one, by name", got, hint)
     for name, column in columns.items():
         if not isinstance(name, str):
             raise ParameterTypeError(
-                f"the name of a column must be a text, got {name!r}. Type {str(name)!r}."
+                "the name of a column", "be a text", given(name), f"Type {str(name)!r}."
             )
         if not isinstance(column, Attribute):
             raise ParameterTypeError(
-                f"column {name!r} must be a Number, Choice or Flag, got something of type "
-                f"{type(column).__name__}. Type {name}=Number(0, 120, step=1)."
+                f"column {name!r}",
+                "be a Number, Choice or Flag",
+                kind(column),
+                "Type Number(0, 120, step=1).",
             )
     return dict(columns)
 
@@ -299,14 +300,17 @@ def _read_columns(columns: object) -> dict[str, Attribute]:
 def _read_weights(weights: object, columns: Mapping[str, Attribute]) -> dict[str, Fraction]:
     if weights is not None and not isinstance(weights, Mapping):
         raise ParameterTypeError(
-            f"weights must be a dict of columns, got something of type {type(weights).__name__}. "
-            f"Type weights={{{next(iter(columns))!r}: 2}}."
+            "weights",
+            "be a dict of columns",
+            given(weights),
+            "Type {weights}.",
+            weights={next(iter(columns)): 2},
         )
-    given = {} if weights is None else dict(weights)
-    for name in given:
+    own = {} if weights is None else dict(weights)
+    for name in own:
         if name not in columns:
             listed = ", ".join(map(repr, columns))
             raise ParameterError(
-                f"weights must be of columns, got {name!r}. The columns are: {listed}."
+                "weights", "be of columns", repr(name), f"The columns are: {listed}."
             )
-    return {name: positive(given.get(name, 1), "weights") for name in columns}
+    return {name: positive(own.get(name, 1), f"weights[{name!r}]") for name in columns}

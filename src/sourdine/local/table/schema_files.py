@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
+from sourdine.exact import given
 from sourdine.local.table.columns import Choice, Flag, Number, plain
 from sourdine.local.table.schema import Schema
 
@@ -52,17 +53,19 @@ def read(path: str | PathLike[str]) -> Schema:
     file = Path(path)
     if not file.is_file():
         raise ParameterError(
-            f"path must name a file that exists, got {str(path)!r}. Check the name and the folder."
+            "path", "name a file that exists", repr(str(path)), "Check the name and the folder."
         )
     try:
         text = file.read_text(encoding="utf-8")
-        given = json.loads(text) if _ending(file) == ".json" else tomllib.loads(text)
+        found = json.loads(text) if _ending(file) == ".json" else tomllib.loads(text)
     except ValueError as error:
         raise ParameterError(
-            f"a schema must be a file of {_ending(file)[1:].upper()}, got {str(path)!r}: {error}. "
-            f"Mend the line."
+            "a schema",
+            f"be a file of {_ending(file)[1:].upper()}",
+            repr(str(path)),
+            f"Mend the line. Its reader says: {error}.",
         ) from None
-    return from_facts(given)
+    return from_facts(found)
 
 
 def write(schema: Schema, path: str | PathLike[str]) -> None:
@@ -110,7 +113,7 @@ def to_toml(schema: Schema) -> str:
     return "\n".join(lines) + "\n"
 
 
-def from_facts(given: object) -> Schema:
+def from_facts(found: object) -> Schema:
     """Return the schema of what a file holds, or say what is wrong with it.
 
     Examples
@@ -119,10 +122,10 @@ def from_facts(given: object) -> Schema:
     Traceback (most recent call last):
     sourdine.errors.ParameterError: a schema must hold known keys, got 'epsilom'. Type 'epsilon'.
     """
-    known = _table(given, "a schema", ("epsilon", "strategy", "columns"))
+    known = _table(found, "a schema", ("epsilon", "strategy", "columns"))
     for key in ("epsilon", "columns"):
         if key not in known:
-            raise ParameterError(f"a schema must hold {key}, got none. Add {key!r}.")
+            raise ParameterError("a schema", f"hold {key!r}", "none", f"Add {key!r}.")
     columns, weights = {}, {}
     for name, column in _table(known["columns"], "columns", None).items():
         own = _table(column, f"column {name!r}", None)
@@ -137,47 +140,49 @@ def from_facts(given: object) -> Schema:
     )
 
 
-def _column(name: str, given: dict[str, Any]) -> Attribute:
-    kind = given.pop("kind", None)
+def _column(name: str, found: dict[str, Any]) -> Attribute:
+    kind = found.pop("kind", None)
     if kind is None:
         _table(
-            given, f"column {name!r}", ("kind", *sorted({k for own in _KEYS.values() for k in own}))
+            found, f"column {name!r}", ("kind", *sorted({k for own in _KEYS.values() for k in own}))
         )
     if kind not in _KEYS:
         raise ParameterError(
-            f"the kind of column {name!r} must be 'number', 'choice' or 'flag', got {kind!r}. "
-            f'Type kind = "number".'
+            f"the kind of column {name!r}",
+            "be 'number', 'choice' or 'flag'",
+            given(kind),
+            'Type kind = "number".',
         )
-    own = _table(given, f"column {name!r}", _KEYS[kind])
+    own = _table(found, f"column {name!r}", _KEYS[kind])
     if kind == "flag":
         return Flag(**own)
     if kind == "choice":
         categories = own.pop("categories", ())
         if not isinstance(categories, list):
             raise ParameterError(
-                f"the categories of column {name!r} must be a list, got something else. "
-                f'Type categories = ["yes", "no"].'
+                f"the categories of column {name!r}",
+                "be a list",
+                given(categories),
+                'Type categories = ["yes", "no"].',
             )
         return Choice(*categories, **own)
     for key in ("lower", "upper"):
         if key not in own:
             raise ParameterError(
-                f"column {name!r} must have public bounds, got no {key!r}. Type {key} = 0."
+                f"column {name!r}", "have public bounds", f"no {key!r}", f"Type {key} = 0."
             )
     return Number(**{k: _number(v) if k in _KEYS["number"][:3] else v for k, v in own.items()})
 
 
-def _table(given: object, what: str, keys: tuple[str, ...] | None) -> dict[str, Any]:
+def _table(found: object, what: str, keys: tuple[str, ...] | None) -> dict[str, Any]:
     """Return a table of known keys."""
-    if not isinstance(given, Mapping):
-        raise ParameterError(f"{what} must be a table, got something else. Type [columns.age].")
-    for key in given:
+    if not isinstance(found, Mapping):
+        raise ParameterError(what, "be a table", given(found), "Type [columns.age].")
+    for key in found:
         if keys is not None and key not in keys:
             near = get_close_matches(str(key), keys, 1, 0.0)
-            raise ParameterError(
-                f"{what} must hold known keys, got {key!r}. Type {(near or keys)[0]!r}."
-            )
-    return dict(given)
+            raise ParameterError(what, "hold known keys", repr(key), f"Type {(near or keys)[0]!r}.")
+    return dict(found)
 
 
 def _number(value: Any) -> Any:  # noqa: ANN401
@@ -200,7 +205,5 @@ def _toml(value: object) -> str:
 def _ending(path: Path) -> str:
     ending = path.suffix.lower()
     if ending not in {".toml", ".json"}:
-        raise ParameterError(
-            f"path must end in .toml or .json, got {str(path)!r}. Rename the file."
-        )
+        raise ParameterError("path", "end in .toml or .json", repr(str(path)), "Rename the file.")
     return ending

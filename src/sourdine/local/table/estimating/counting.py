@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sourdine.errors import ParameterError
+from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.local.reports.pairs import joint_tally
 from sourdine.local.table.estimating.estimates import Estimates
 from sourdine.local.table.sanitizing.blocks import ROWS, matched
@@ -66,15 +66,18 @@ def estimate(schema: Schema, clean: object, *, pairs: Sequence[tuple[str, str]] 
 
 
 def _read_pairs(schema: Schema, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    for given in pairs:
-        if len(given) != 2 or given[0] == given[1] or not set(given) <= schema.columns.keys():
+    for names in pairs:
+        if len(names) != 2 or names[0] == names[1] or not set(names) <= schema.columns.keys():
             listed = ", ".join(map(repr, schema.columns))
             raise ParameterError(
-                f"pairs must be of two different columns, got {given!r}. The columns are: {listed}."
+                "pairs", "be of two different columns", repr(names), f"The columns are: {listed}."
             )
     if pairs and schema.strategy == "sample":
         raise ParameterError(
-            "pairs must be none under strategy='sample', where nobody answers for two columns, "
-            f"got {len(pairs)}. Type strategy='split' in the schema."
+            "pairs",
+            "be left out under strategy 'sample', where nobody answers for two columns",
+            f"{len(pairs)}",
+            "Leave {pairs} out, or make the schema with strategy 'split'.",
+            pairs=LEFT_OUT,
         )
     return [(a, b) for a, b in pairs]

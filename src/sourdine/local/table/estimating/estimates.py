@@ -95,7 +95,7 @@ class Estimates(Mapping[str, "Release"]):
         if name not in parts:
             listed = ", ".join(map(repr, parts))
             raise ParameterError(
-                f"the column must be one of the schema, got {name!r}. The columns are: {listed}."
+                "column", "be one of the schema", repr(name), f"The columns are: {listed}."
             )
         return parts[name]
 
@@ -103,8 +103,10 @@ class Estimates(Mapping[str, "Release"]):
         part = self._part(name)
         if not isinstance(part.column, Number):
             raise ParameterError(
-                f"{what} must be of a column of numbers, got {name!r}, which holds categories. "
-                f"Type shares({name!r})."
+                what,
+                "be of a column of numbers",
+                f"{name!r}, which holds categories",
+                f"Type shares({name!r}).",
             )
         return part, part.column.grid, np.asarray(self.tallies[name])
 
@@ -130,8 +132,10 @@ class Estimates(Mapping[str, "Release"]):
         part = self._part(name)
         if isinstance(part.column, Number):
             raise ParameterError(
-                f"shares must be of a column of categories, got {name!r}, which holds numbers. "
-                f"Type mean({name!r}), quantiles({name!r}) or distribution({name!r})."
+                "shares",
+                "be of a column of categories",
+                f"{name!r}, which holds numbers",
+                f"Type mean({name!r}), quantiles({name!r}) or distribution({name!r}).",
             )
         labels = names(part.column)  # type: ignore[arg-type]
         oracle: Any = part.answer
@@ -150,8 +154,10 @@ class Estimates(Mapping[str, "Release"]):
         part, _, tally = self._number(name, "the share of answers")
         if not isinstance(part.mechanism, PaidFlag):
             raise ParameterError(
-                f"the share of answers must have been asked for, got {name!r} without. "
-                f"Type Number(..., missing=True) in the schema."
+                "the share of answers",
+                "have been asked for",
+                f"{name!r}, which was declared without",
+                "Type Number(..., missing=True) in the schema.",
             )
         n, none = int(tally.sum()), int(tally[-1])
         both = np.array([n - none, none])
@@ -177,8 +183,10 @@ class Estimates(Mapping[str, "Release"]):
         part, grid, tally = self._number(name, "a distribution")
         if isinstance(part.mechanism, PaidFlag):
             raise ParameterError(
-                f"a distribution must be of a column without missing=True, got {name!r}. "
-                f"Type quantiles({name!r})."
+                "a distribution",
+                "be of a column without missing answers",
+                repr(name),
+                f"Type quantiles({name!r}).",
             )
         return self._of(name, distribution(part.answer, tally, grid, bins=bins))  # type: ignore[arg-type]
 
@@ -199,8 +207,11 @@ class Estimates(Mapping[str, "Release"]):
             tally = self.joint[other, one].T
         else:
             raise ParameterError(
-                f"a pair must have been counted, got {(one, other)!r}. "
-                f"Type pairs=[({one!r}, {other!r})] in estimate(...)."
+                "a pair",
+                "have been counted",
+                repr((one, other)),
+                "Type {pairs} in estimate(...).",
+                pairs=[(one, other)],
             )
         n, cut = int(tally.sum()), bins if isinstance(bins, Mapping) else {one: bins, other: bins}
         first, second = (axis(self._part(c), n, cut.get(c, BINS)) for c in (one, other))

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import integer
+from sourdine.exact import integer, kind
 from sourdine.local.estimators.channel import channel, solve
 from sourdine.local.table.absence import PaidFlag
 from sourdine.local.table.columns import Choice, Flag, Number
@@ -96,7 +96,7 @@ def axis(part: Part, n: int, bins: int | Sequence[float] = BINS) -> Axis:
     if isinstance(column, Number):
         return _of_bins(part, column, n, bins)
     raise ParameterTypeError(
-        f"a part must be of a Number, Choice or Flag, got {type(column).__name__}. Ask another."
+        "column", "be a Number, Choice or Flag", kind(column), "Declare it as one of these."
     )
 
 
@@ -119,8 +119,11 @@ def _of_categories(part: Part, column: Choice | Flag) -> Axis:
     oracle: Any = part.answer
     if not isinstance(oracle, RandomizedResponse):
         raise ParameterTypeError(
-            f"pairs must be of columns reported by randomised response, got "
-            f"{type(oracle).__name__} for {part.name!r}. Type by='response'."
+            "pairs",
+            "be of columns reported by randomised response",
+            f"{type(oracle).__name__} for {part.name!r}",
+            "Declare the column with {by}.",
+            by="response",
         )
     p, q = oracle.channel
     k = oracle.categories
@@ -189,8 +192,11 @@ def _inner(column: Number, bins: int | Sequence[float]) -> Floats:
     ticks = np.ceil((edges - float(grid.origin)) / float(grid.spacing) - 1e-9)
     if not (np.diff(ticks, prepend=0, append=grid.last + 1) > 0).all():
         raise ParameterError(
-            f"bins must be inner edges, rising and within the bounds, got {list(bins)!r}. "
-            f"Type how many bins there shall be, as bins=5."
+            "bins",
+            "be inner edges, rising and within the bounds",
+            "other edges",
+            "Type how many bins there should be, such as {bins}.",
+            bins=5,
         )
     return ticks
 

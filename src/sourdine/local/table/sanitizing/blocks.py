@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine import noise
-from sourdine.errors import ParameterError
+from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.grid import MISSING
 from sourdine.tally import Frame
 
@@ -125,8 +125,10 @@ def matched(schema: Schema, frame: Frame, *, drop: Iterable[str] | None) -> Fram
         if name not in frame.columns:
             listed = ", ".join(map(repr, frame.columns))
             raise ParameterError(
-                f"the frame must have all columns of the schema, got no {name!r}. "
-                f"Its columns are: {listed}."
+                "frame",
+                "have all columns of the schema",
+                f"no {name!r}",
+                f"Its columns are: {listed}.",
             )
     if drop is None:
         return frame
@@ -134,13 +136,19 @@ def matched(schema: Schema, frame: Frame, *, drop: Iterable[str] | None) -> Fram
     for name in dropped:
         if name not in frame.columns or name in schema.columns:
             raise ParameterError(
-                f"drop must name columns of the frame that the schema has not, got {name!r}. "
-                f"Leave it out."
+                "drop",
+                "name columns of the frame that the schema has not",
+                repr(name),
+                "Leave {drop} out.",
+                drop=LEFT_OUT,
             )
     others = [name for name in frame.columns if name not in {*schema.columns, *dropped}]
     if others:
         raise ParameterError(
-            f"every column of the frame must be in the schema or dropped, got {others[0]!r}. "
-            f"Type drop={others!r}, or declare them."
+            "frame",
+            "have only columns that are in the schema or dropped",
+            repr(others[0]),
+            "Type {drop}, or declare them.",
+            drop=[*dropped, *others],
         )
     return frame

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError
-from sourdine.exact import flag
+from sourdine.exact import flag, kind
 from sourdine.local.table.sanitizing.blocks import ROWS, matched
 from sourdine.local.table.sanitizing.crew import shown_blocks
 from sourdine.local.table.sanitizing.outputs import assembled
@@ -121,19 +121,19 @@ def _joined(stream: Iterator[dict[str, NDArray[Any]]], names: list[str]) -> dict
 def _target(frame: object, to: object) -> Path | None:
     """Return the file to write, if any."""
     if to is not None and not isinstance(to, (str, PathLike)):
-        raise ParameterError("to must be a path, got something else. Type to='clean.csv'.")
+        raise ParameterError("to", "be a path", kind(to), "Type {to}.", to="clean.csv")
     path = None if to is None else Path(fspath(to))
     if not isinstance(frame, (str, PathLike)):
         return path
     if path is None:
         raise ParameterError(
-            "to must name the file to write when a file is read, got none. Type to='clean.csv'."
+            "to", "name the file to write when a file is read", "none", "Type {to}.", to="clean.csv"
         )
     read = [fspath(frame), *glob(fspath(frame), recursive=True)]  # noqa: PTH207
     if path.exists() and any(path.samefile(file) for file in read if Path(file).exists()):
-        raise ParameterError(
-            "to must be another file than the one read, got the same. Type to='clean.csv'."
-        )
+        other = str(path.with_name(f"clean-{path.name}"))
+        must = "be another file than the one read"
+        raise ParameterError("to", must, "the same", "Type {to}.", to=other)
     return path
 
 
@@ -142,11 +142,17 @@ def _demand_table(schema: Schema) -> None:
     for name, column in schema.columns.items():
         if schema.strategy == "sample" and column.blank:
             raise ParameterError(
-                f"missing must be False in a table of strategy 'sample', got True for {name!r}: "
-                f"a blank would mean two things. Send reports, or type strategy='split'."
+                "missing",
+                "be False in a table of strategy 'sample'",
+                f"True for {name!r}",
+                "A blank would mean two things. Send reports, or type {strategy}.",
+                strategy="split",
             )
         if column.kind != "number" and column.by not in {None, "auto", "response"}:
             raise ParameterError(
-                f"by must be 'response' in a table, got {column.by!r} for {name!r}: its reports "
-                f"are no categories. Send reports, or leave it out."
+                "by",
+                "be 'response' in a table",
+                f"{column.by!r} for {name!r}",
+                "The others report no categories. Send reports, or type {by}.",
+                by="response",
             )

@@ -31,11 +31,15 @@ def sink(path: Path, names: Sequence[str]) -> Iterator[Write]:
     lowered = path.name.lower()
     if not lowered.endswith((*_CSV, *_PARQUET)):
         raise ParameterError(
-            f"to must end in .csv, .tsv or .parquet, got {str(path)!r}. Type to='clean.csv'."
+            "to", "end in .csv, .tsv or .parquet", repr(str(path)), "Type {to}.", to="clean.csv"
         )
     if not path.parent.is_dir():
         raise ParameterError(
-            f"to must be in a folder that exists, got {str(path)!r}. Make the folder first."
+            "to",
+            "be in a folder that exists",
+            repr(str(path)),
+            "Make the folder first, or type {to}.",
+            to="clean.csv",
         )
     unfinished = path.with_name(f".{path.name}.part")
     make = _parquet if lowered.endswith(_PARQUET) else _text
@@ -74,8 +78,11 @@ def _parquet(path: Path, names: Sequence[str], ending: str) -> Iterator[Write]:
     del names, ending
     if find_spec("pyarrow") is None:
         raise ParameterError(
-            "to must end in .csv where pyarrow is not installed, got a Parquet file. "
-            "Type pip install 'sourdine[arrow]', or to='clean.csv'."
+            "to",
+            "end in .csv where pyarrow is not installed",
+            "a Parquet file",
+            "Type pip install 'sourdine[arrow]', or {to}.",
+            to="clean.csv",
         )
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
