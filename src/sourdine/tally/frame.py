@@ -228,10 +228,6 @@ class Frame:
         keys = sorted(found)
         return keys, np.array([found[k] for k in keys], np.int64)
 
-    def present(self, column: str | None = None) -> int:
-        """Return how many values of a column are not missing."""
-        return int(self.distinct(column)[1].sum())
-
     def split(self, column: str | None, keys: Sequence[Any]) -> list[Frame]:
         """Return the rows of each key; rows with no listed key are in none.
 
