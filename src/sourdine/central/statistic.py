@@ -28,7 +28,7 @@ from sourdine.errors import ParameterError
 from sourdine.mechanisms.mechanism import read_beta
 from sourdine.noise import SYSTEM
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
-from sourdine.question import DATA, PRIVACY, WHAT, Question, kinds, says
+from sourdine.question import DATA, GROUPS, PRIVACY, Question, kinds, says
 from sourdine.question import converters as read
 from sourdine.release import Release
 from sourdine.tally import Codes, Frame
@@ -112,14 +112,14 @@ class Statistic(Question):
     )  # fmt: skip
     by: str | None = field(
         default=None, converter=read.by,
-        metadata=says(kinds.TEXT, "One answer for each group of this column.", group=WHAT),
+        metadata=says(kinds.TEXT, "One answer for each group of this column.", group=GROUPS),
     )  # fmt: skip
     keys: tuple[Any, ...] | None = field(
         default=None, converter=read.keys,
         metadata=says(
             kinds.KEYS,
             "The groups of by: listed by you, for which groups occur is private.",
-            group=WHAT,
+            group=GROUPS,
         ),
     )  # fmt: skip
     source: Source = field(default=SYSTEM, eq=False, repr=False)

@@ -9,11 +9,12 @@
 """
 
 from sourdine.question.faces import Face, function
-from sourdine.question.kinds import DATA, PRIVACY, WHAT, Kind, says
+from sourdine.question.kinds import DATA, GROUPS, PRIVACY, WHAT, Kind, says
 from sourdine.question.question import Parameter, Question, parameters, read, schema
 
 __all__ = [
     "DATA",
+    "GROUPS",
     "PRIVACY",
     "WHAT",
     "Face",

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = [
-    "BINS", "BOUNDS", "CATEGORIES", "COUNT", "DATA", "KEYS", "NUMBER", "ORDERS", "PRIVACY",
+    "BINS", "BOUNDS", "CATEGORIES", "COUNT", "DATA", "GROUPS", "KEYS", "NUMBER", "ORDERS", "PRIVACY",
     "PROBABILITY", "TEXT", "VALUE", "WHAT", "Kind", "one_of", "says", "spelled",
 ]  # fmt: skip
 
-DATA, WHAT, PRIVACY = "Data", "What to publish", "Privacy"
-"""The groups that parameters are listed in."""
+DATA, WHAT, GROUPS, PRIVACY = "Data", "What to publish", "Groups", "Privacy"
+"""The panels that parameters are listed in, in this order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ import attrs
 
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.privacy import Relation
-from sourdine.question.kinds import DATA, PRIVACY, WHAT
+from sourdine.question.kinds import DATA, GROUPS, PRIVACY, WHAT
 from sourdine.release import Drawer
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from sourdine.question.kinds import Kind
 
-GROUPS = (DATA, WHAT, PRIVACY)
+ORDER = (DATA, WHAT, GROUPS, PRIVACY)
 
 __all__ = ["Parameter", "Question", "parameters", "plain_parameter", "read", "schema"]
 
@@ -114,7 +114,7 @@ def parameters(cls: type[Question]) -> tuple[Parameter, ...]:
         for f in attrs.fields(cls)
         if f.init and "kind" in f.metadata
     ]
-    return tuple(sorted(declared, key=lambda p: GROUPS.index(p.group)))
+    return tuple(sorted(declared, key=lambda p: ORDER.index(p.group)))
 
 
 def read(cls: type[Q], typed: Mapping[str, Any]) -> Q:
