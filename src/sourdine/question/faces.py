@@ -96,12 +96,10 @@ def _signature(cls: type[Question]) -> list[inspect.Parameter]:
     """Return the constructor's parameters, group by group, defaults as a person types them."""
     own = inspect.signature(cls).parameters
     listed = [own[p.name] for p in parameters(cls)]
-    rest = [own[name] for name in cls.unlisted]
     shown = [
-        p if p.default is p.empty else p.replace(default=plain_parameter(p.default))
-        for p in (*listed, *rest)
+        p if p.default is p.empty else p.replace(default=plain_parameter(p.default)) for p in listed
     ]
-    return sorted(shown, key=lambda p: p.kind)
+    return sorted([*shown, *(own[name] for name in cls.unlisted)], key=lambda p: p.kind)
 
 
 def _doc(cls: type[Question]) -> str:

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = [
-    "BINS", "BOUNDS", "CATEGORIES", "COUNT", "DATA", "GROUPS", "KEYS", "NUMBER", "ORDERS", "PRIVACY",
-    "PROBABILITY", "TEXT", "VALUE", "WHAT", "Kind", "one_of", "says", "spelled",
+    "BINS", "BOUNDS", "CATEGORIES", "COUNT", "DATA", "GROUPS", "KEYS", "NUMBER", "ORDERS",
+    "PRIVACY", "PROBABILITY", "TEXT", "VALUE", "WHAT", "Kind", "one_of", "says", "spelled",
 ]  # fmt: skip
 
 DATA, WHAT, GROUPS, PRIVACY = "Data", "What to publish", "Groups", "Privacy"
