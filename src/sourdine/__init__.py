@@ -136,7 +136,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - a room, a class or a functi
     if name in _ROOMS:
         return import_module(f"sourdine.{name}")
     if name in _NAMES:
-        return getattr(import_module(f"sourdine.{_NAMES[name]}"), name)
+        found = globals()[name] = getattr(import_module(f"sourdine.{_NAMES[name]}"), name)
+        return found
     raise AttributeError(f"module 'sourdine' has no attribute {name!r}")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sourdine.central.count import Count
 from sourdine.central.histogram import Histogram
@@ -11,7 +11,7 @@ from sourdine.central.proportion import Proportion
 from sourdine.central.quantiles.statistic import Median, Quantile, Quantiles
 from sourdine.central.sum import Sum
 from sourdine.central.variance import Variance
-from sourdine.question import function, read
+from sourdine.question import function
 
 if TYPE_CHECKING:
     from sourdine.central.statistic import Statistic
@@ -35,16 +35,12 @@ def ask(data: object, question: Statistic) -> Release:
     return question.release(data)
 
 
-def _asked(x: object, cls: type[Statistic], typed: dict[str, Any]) -> Release:
-    return ask(x, read(cls, typed))
-
-
-count = function(Count, _asked)
-sum = function(Sum, _asked)  # noqa: A001 - the statistic; Python's own is not used here
-mean = function(Mean, _asked)
-variance = function(Variance, _asked)
-proportion = function(Proportion, _asked)
-histogram = function(Histogram, _asked)
-quantiles = function(Quantiles, _asked)
-quantile = function(Quantile, _asked)
-median = function(Median, _asked)
+count = function(Count)
+sum = function(Sum)  # noqa: A001 - the statistic; Python's own is not used here
+mean = function(Mean)
+variance = function(Variance)
+proportion = function(Proportion)
+histogram = function(Histogram)
+quantiles = function(Quantiles)
+quantile = function(Quantile)
+median = function(Median)

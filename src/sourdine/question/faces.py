@@ -9,10 +9,12 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
-from sourdine.question.question import Question, parameters, plain_parameter
+from sourdine.question.question import Question, parameters, plain_parameter, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from sourdine.release import Release
 
 __all__ = ["Asks", "Face", "documented", "function"]
 
@@ -51,22 +53,13 @@ def _method(cls: type[Question]) -> Callable[..., Any]:
     return documented(ask, cls, "self")
 
 
-def function(
-    statistic: Callable[P, Question], ask: Callable[[Any, type[Any], dict[str, Any]], R]
-) -> Callable[Concatenate[object, P], R]:
-    """Return the function that asks data a question of this statistic.
-
-    Parameters
-    ----------
-    statistic
-        The class that declares it.
-    ask
-        What is done with data, a class and what was typed.
-    """
+def function(statistic: Callable[P, Question]) -> Callable[Concatenate[object, P], Release]:
+    """Return the function that releases this statistic of data."""
     cls: Any = statistic
 
-    def call(x: object, /, *given: P.args, **typed: P.kwargs) -> R:
-        return ask(x, cls, named(cls, given, typed))
+    def call(x: object, /, *given: P.args, **typed: P.kwargs) -> Release:
+        question: Question = read(cls, named(cls, given, typed))
+        return question.release(x)
 
     documented(call, cls, "x")
     return call
@@ -76,10 +69,10 @@ def named(cls: type[Question], given: tuple[Any, ...], typed: dict[str, Any]) ->
     """Return what was typed by name, also what was typed by position."""
     if not given:
         return typed
-    places = [p for p in _signature(cls) if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    places = [p.name for p in parameters(cls) if p.positional]
     if len(given) > len(places):
         raise TypeError(f"{cls.kind}() takes {len(places)} positional arguments beside the data")
-    return {p.name: value for p, value in zip(places, given, strict=False)} | typed
+    return {**dict(zip(places, given, strict=False)), **typed}
 
 
 def documented(call: Callable[..., Any], cls: type[Question], first: str) -> Callable[..., Any]:

@@ -8,9 +8,10 @@ what a release carries, what a ledger stores and what a form sends.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from difflib import get_close_matches
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import attrs
@@ -18,7 +19,7 @@ import attrs
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.privacy import Relation
 from sourdine.question.kinds import DATA, GROUPS, PRIVACY, WHAT
-from sourdine.release import Drawer
+from sourdine.release import Drawer, Release
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,6 +46,7 @@ class Parameter:
     unit: str | None
     default: Any
     required: bool
+    positional: bool
 
     def schema(self) -> dict[str, Any]:
         """Return its JSON Schema, with what a form shows."""
@@ -82,6 +84,10 @@ class Question(Drawer):
         """Return the question that `to_dict` wrote."""
         return _read(cls, {k: v for k, v in facts.items() if k != "statistic"})
 
+    @abstractmethod
+    def release(self, data: object) -> Release:
+        """Draw and publish the answer."""
+
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """Return the JSON Schema of the question."""
@@ -109,6 +115,7 @@ def parameters(cls: type[Question]) -> tuple[Parameter, ...]:
             attribute=f.name,
             default=None if f.default is attrs.NOTHING else f.default,
             required=(f.alias or f.name) in cls.required,
+            positional=not f.kw_only,
             **f.metadata,
         )
         for f in attrs.fields(cls)
@@ -120,6 +127,8 @@ def parameters(cls: type[Question]) -> tuple[Parameter, ...]:
 def read(cls: type[Q], typed: Mapping[str, Any]) -> Q:
     """Return the question that was typed, or raise one structured error.
 
+    The same question is the same object, as it is frozen: what follows from it is computed once.
+
     Parameters
     ----------
     cls
@@ -128,6 +137,29 @@ def read(cls: type[Q], typed: Mapping[str, Any]) -> Q:
         Parameters by name, as Python values, as texts or as JSON holds them; None means that one
         was left out.
     """
+    try:
+        key = (cls, *((name, type(x), _frozen(x)) for name, x in typed.items()))
+        found: Any = _ASKED.get(key)
+    except TypeError:  # what cannot be hashed is read each time
+        return _checked(cls, typed)
+    if found is None:
+        found = _checked(cls, typed)
+        if len(_ASKED) >= REMEMBERED:
+            _ASKED.clear()
+        _ASKED[key] = found
+    return found  # type: ignore[no-any-return]
+
+
+REMEMBERED = 256
+_ASKED: dict[Any, Question] = {}
+
+
+def _frozen(x: object) -> object:
+    """Return what tells a parameter from any other: 1, 1.0 and True are not the same."""
+    return tuple((type(v), _frozen(v)) for v in x) if isinstance(x, (list, tuple)) else x
+
+
+def _checked(cls: type[Q], typed: Mapping[str, Any]) -> Q:
     said = {name: value for name, value in typed.items() if value is not None}
     _require_known(cls, said)
     if ("epsilon" in said) == ("error" in said):
@@ -150,7 +182,7 @@ def _read(cls: type[Q], said: Mapping[str, Any]) -> Q:
     values = {k: known[k].kind.parse(v) if k in known else v for k, v in said.items()}
     for name in cls.required:
         values.setdefault(name, None)
-    return _made(cls, values)
+    return cls(**values)
 
 
 def _require_known(cls: type[Question], said: Mapping[str, Any]) -> None:
@@ -178,24 +210,6 @@ def schema(classes: Mapping[str, type[Question]]) -> dict[str, Any]:
         "oneOf": [{"$ref": f"#/$defs/{kind}"} for kind in classes],
         "$defs": {kind: cls.schema() for kind, cls in classes.items()},
     }
-
-
-def _made(cls: type[Q], values: dict[str, Any]) -> Q:
-    """Return a question, the same one for the same parameters: they are frozen."""
-    given = values.values()
-    kinds = tuple(tuple(map(type, v)) if isinstance(v, tuple) else type(v) for v in given)
-    try:
-        return _cached(cls, kinds, tuple(values.items()))  # type: ignore[return-value]
-    except TypeError:  # a parameter that cannot be hashed, or is of a wrong type
-        return cls(**values)
-
-
-@lru_cache(256)
-def _cached(
-    cls: type[Question], kinds: tuple[Any, ...], items: tuple[tuple[str, Any], ...]
-) -> Question:
-    del kinds  # 1 and True are equal, but not the same
-    return cls(**dict(items))
 
 
 def plain_parameter(value: Any) -> Any:  # noqa: ANN401
