@@ -15,7 +15,7 @@ questions to one sample, `advise` for sketches and counters that outsiders can s
 """
 
 from sourdine.adaptive import attacks
-from sourdine.adaptive.answers import Answer, Certificate
+from sourdine.adaptive.answers import AdaptiveAnswer, Certificate
 from sourdine.adaptive.graphs import ExactMinCut, RobustMinCut, SkeletonMinCut, lazy_mincut
 from sourdine.adaptive.holdout import (
     GuardCallback,
@@ -32,7 +32,7 @@ from sourdine.adaptive.sketches import AmsSketch, Keyed, RobustF2
 
 __all__ = [
     "AmsSketch",
-    "Answer",
+    "AdaptiveAnswer",
     "Blocks",
     "Certificate",
     "Custom",

@@ -97,4 +97,4 @@ def density(given: dict[str, Any]) -> None:
         print_sheet(Console(), found.sheet())
     if plot is not None:
         column = f" of {typed['column']}" if "column" in typed else ""
-        picture.draw(found, plot, title=f"Density{column}")  # type: ignore[arg-type]
+        picture.draw(found, plot, title=f"Density{column}")

@@ -11,7 +11,7 @@ from sourdine.look.numbers import row, shown
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Columns", "framed"]
+__all__ = ["Columns", "end_heads", "framed", "label"]
 
 LIBRARIES = ("pandas", "polars", "pyarrow")
 
@@ -62,7 +62,11 @@ class Columns:
         kept = sorted(down)
         picked = {
             name: None if column is None else [column[i] for i in kept]
-            for name, column in (("values", self.values), ("lower", self.lower), ("upper", self.upper))
+            for name, column in (
+                ("values", self.values),
+                ("lower", self.lower),
+                ("upper", self.upper),
+            )
         }
         labels = {name: [column[i] for i in kept] for name, column in self.labels.items()}
         return replace(self, labels=labels, **cast("Any", picked))
@@ -70,7 +74,7 @@ class Columns:
     def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return heads and rows as texts, each number with the digits its interval supports."""
         kept = self.largest(self.most)
-        names = [[_label(v) for v in column] for column in kept.labels.values()]
+        names = [[label(v) for v in column] for column in kept.labels.values()]
         heads = (*self.labels, self.name, *(end_heads(self.confidence) if self.bounded else ()))
         rows = [(*label, *text) for *label, text in zip(*names, kept.texts(), strict=True)]
         if (left := len(self.values) - len(kept.values)) > 0:
@@ -85,7 +89,7 @@ class Columns:
     def texts(self) -> list[tuple[str, ...]]:
         """Return the texts of each value and of the ends of its interval."""
         if self.lower is None or self.upper is None:
-            return [(_label(v),) for v in self.values]
+            return [(label(v),) for v in self.values]
         ends = list(zip(self.lower, self.upper, strict=True))
         if not self.even:
             return [row(v, pair) for v, pair in zip(self.values, ends, strict=True)]
@@ -144,12 +148,12 @@ def end_heads(confidence: float | None) -> tuple[str, str]:
     return f"from ({100 * confidence:g} %)", f"to ({100 * confidence:g} %)"
 
 
-def _label(x: object) -> str:
+def label(x: object) -> str:
     """Return a label as a person reads it: numbers with few digits.
 
     Examples
     --------
-    >>> _label(0.1), _label(0.0), _label(1e7), _label("yes"), _label(1 / 3)
+    >>> label(0.1), label(0.0), label(1e7), label("yes"), label(1 / 3)
     ('0.1', '0', '10 000 000', 'yes', '0.3333333')
     """
     if not isinstance(x, float):

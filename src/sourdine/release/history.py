@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sourdine.release.columns import framed
+from sourdine.privacy.printing import shown as spent
+from sourdine.release.columns import framed, label
 from sourdine.release.sheet import Sheet, Shown
 
 if TYPE_CHECKING:
@@ -28,13 +30,13 @@ class History(Shown, list[Line]):
     Examples
     --------
     >>> from fractions import Fraction
-    >>> halves = History([Fraction(1, 2), Fraction(3, 2)], {"numerator": "above"})
+    >>> halves = History([Fraction(1, 2), Fraction(3, 2)], {"numerator": "above", "real": "value"})
     >>> print(halves)
-    above
-        1
-        3
-    >>> halves[0], halves.to_frame("polars")["numerator"].to_list()
-    (Fraction(1, 2), [1, 3])
+    above  value
+        1    0.5
+        3    1.5
+    >>> halves[0], halves.to_frame("polars")["real"].to_list()
+    (Fraction(1, 2), [0.5, 1.5])
     """
 
     __slots__ = ("_heads",)
@@ -45,15 +47,23 @@ class History(Shown, list[Line]):
 
     def sheet(self) -> Sheet:
         """Return what is printed."""
-        rows = [tuple(map(str, cells)) for cells in zip(*self._columns().values(), strict=True)]
+        rows = [tuple(_text(getattr(line, name)) for name in self._heads) for line in self]
         return Sheet(heads=list(self._heads.values()), rows=rows)
 
     def to_frame(self, library: str = "pandas") -> Any:  # noqa: ANN401
         """Return the lines as a frame of ``"pandas"``, ``"polars"`` or ``"pyarrow"``."""
-        return framed(self._columns(), library)
-
-    def _columns(self) -> dict[str, list[Any]]:
-        return {name: [getattr(line, name) for line in self] for name in self._heads}
+        columns = {name: [_plain(getattr(line, name)) for line in self] for name in self._heads}
+        return framed(columns, library)
 
     def __repr__(self) -> str:
         return f"<History: {len(self)} {'line' if len(self) == 1 else 'lines'}>"
+
+
+def _text(cell: object) -> str:
+    """Return a cell as a person reads it; what was spent is never rounded down."""
+    return spent(cell) if isinstance(cell, Fraction) else label(cell)
+
+
+def _plain(cell: object) -> object:
+    """Return a cell as a frame holds it."""
+    return float(cell) if isinstance(cell, Fraction) else cell

@@ -199,7 +199,7 @@ class Release(Answer):
         }
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Release:  # type: ignore[override]
+    def from_dict(cls, facts: Mapping[str, Any]) -> Release:
         """Return the release that `to_dict` wrote: of a statistic or of an estimate."""
         mechanism = read_drawer(facts["question"])
         return cls(

@@ -40,8 +40,8 @@ class Sheet:
     no       7
     """
 
-    heads: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    heads: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
     notes: Sequence[tuple[str, str]] = ()
     title: str | None = None
 

@@ -96,6 +96,16 @@ class Charge:
     cost: Guarantee
     spent: Guarantee
 
+    @property
+    def epsilon(self) -> Fraction:
+        """What was charged, but for delta."""
+        return self.cost.exact_epsilon()
+
+    @property
+    def delta(self) -> Fraction:
+        """The delta that was charged."""
+        return self.cost.delta
+
     def __str__(self) -> str:
         return f"{self.number}  {self.when}  {self.what}  {self.cost}"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import PurePath
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,10 +13,9 @@ from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, positive
 from sourdine.plan import Planner
 from sourdine.privacy import LOCAL, Guarantee, Relation
-from sourdine.privacy.printing import shown
 from sourdine.question import read
 from sourdine.questions import Statistics
-from sourdine.release import Release, Sheet, Shown
+from sourdine.release import History, Release, Sheet, Shown
 from sourdine.session.charges import Terms
 from sourdine.session.ledger import FileLedger, MemoryLedger
 from sourdine.tally import Frame
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from sourdine.session.ledger import Ledger
 
 __all__ = ["Session"]
+
+HEADS = {"number": "", "when": "time", "what": "question", "epsilon": "epsilon", "mechanism": "by"}
+"""What a history shows of a charge."""
 
 
 class Session(Statistics[Release], Shown):
@@ -139,9 +142,9 @@ class Session(Statistics[Release], Shown):
         )
 
     @property
-    def history(self) -> list[Charge]:
+    def history(self) -> History[Charge]:
         """Every charge: when, what, its cost, its public parameters; no data, no answer."""
-        return self._ledger.history
+        return History(self._ledger.history, HEADS)
 
     @property
     def plan(self) -> Planner:
@@ -192,12 +195,8 @@ class Session(Statistics[Release], Shown):
 
     def sheet(self) -> Sheet:
         """Return what is printed: every charge, and what is left."""
-        rows = [
-            (str(c.number), c.when, c.what, shown(c.cost.exact_epsilon()), c.mechanism)
-            for c in self.history
-        ]
         notes = [("spent", str(self.spent)), ("left", str(self.remaining)), ("of", str(self.total))]
-        return Sheet(heads=("", "time", "question", "epsilon", "by"), rows=rows, notes=notes)
+        return replace(self.history.sheet(), notes=notes)
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise ParameterTypeError(

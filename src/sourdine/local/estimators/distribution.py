@@ -127,7 +127,7 @@ class QuantileEstimate(NumericEstimate):
     """
 
     kind: ClassVar[str] = "quantiles of reports"
-    head: ClassVar[str] = "quantile"  # type: ignore[misc]
+    head: ClassVar[str] = "quantile"
 
     orders: tuple[float, ...]
 
@@ -195,7 +195,8 @@ class DistributionEstimate(NumericEstimate):
     """
 
     kind: ClassVar[str] = "distribution of reports"
-    head: ClassVar[str] = "share"  # type: ignore[misc]
+    head: ClassVar[str] = "share"
+    even: ClassVar[bool] = True
 
     method: Method
     bins: int

@@ -33,7 +33,9 @@ class Estimate(Drawer):
         found = drawn["estimate"]
         return found if isinstance(found, float) else np.asarray(found)
 
-    def release(self, cost: Guarantee, drawn: Mapping[str, Any], grid: Grid | None = None) -> Release:
+    def release(
+        self, cost: Guarantee, drawn: Mapping[str, Any], grid: Grid | None = None
+    ) -> Release:
         """Return the release of what was drawn."""
         return Release(
             value=self.value(drawn),

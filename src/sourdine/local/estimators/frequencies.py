@@ -62,7 +62,7 @@ class Frequencies(Estimate):
     """
 
     kind: ClassVar[str] = "frequencies"
-    head: ClassVar[str] = "share"  # type: ignore[misc]
+    head: ClassVar[str] = "share"
     even: ClassVar[bool] = True
     most: ClassVar[int | None] = MANY
 
@@ -255,7 +255,12 @@ def frequencies(  # noqa: PLR0913 - each has its own meaning, and all but three 
             f"Count all reports of the tally."
         )
     raw = survey.shares(support)
-    drawn: dict[str, Any] = {"raw": raw, "variance": survey.variance(raw), "support": support, "reports": n}
+    drawn: dict[str, Any] = {
+        "raw": raw,
+        "variance": survey.variance(raw),
+        "support": support,
+        "reports": n,
+    }
     if consistent == "norm-sub":
         drawn["consistent"] = norm_sub(raw)
     if consistent == "em":

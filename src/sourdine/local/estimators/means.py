@@ -80,7 +80,7 @@ class MeanEstimate(NumericEstimate):
     """
 
     kind: ClassVar[str] = "mean of reports"
-    head: ClassVar[str] = "mean"  # type: ignore[misc]
+    head: ClassVar[str] = "mean"
 
     def estimate(self, counts: NDArray[np.int64]) -> float:
         """Return the estimate; of no reports, the middle of the range."""

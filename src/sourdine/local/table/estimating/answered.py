@@ -127,7 +127,7 @@ class AnsweredMean(Answered):
     """The mean of those who answered; the parameters are those of `Answered`."""
 
     kind: ClassVar[str] = "mean of answers"
-    head: ClassVar[str] = "mean"  # type: ignore[misc]
+    head: ClassVar[str] = "mean"
 
     def estimate(self, counts: Floats) -> float:
         """Return the ratio of the two estimates, within the bounds; of nobody, their middle."""
@@ -165,7 +165,7 @@ class AnsweredQuantiles(Answered):
     """
 
     kind: ClassVar[str] = "quantiles of answers"
-    head: ClassVar[str] = "quantile"  # type: ignore[misc]
+    head: ClassVar[str] = "quantile"
 
     orders: tuple[float, ...]
 

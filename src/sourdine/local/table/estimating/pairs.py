@@ -94,7 +94,7 @@ class PairTable(Estimate):
     """
 
     kind: ClassVar[str] = "pair of columns"
-    head: ClassVar[str] = "share"  # type: ignore[misc]
+    head: ClassVar[str] = "share"
     even: ClassVar[bool] = True
 
     names: Sequence[str]
