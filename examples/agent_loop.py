@@ -50,7 +50,7 @@ def your_own_loop(
     guard = GuardedHoldout(labels, baseline=first, target=0.06)
     for number, predictions in enumerate(tries, start=1):
         verdict = guard.confirm(predictions)
-        print(f"model {number}: {verdict}")
+        print(f"model {number}: {'confirmed' if verdict else 'not confirmed'}")
         if guard.remaining().answers == 0:
             break
     print(f"final: {guard.final()}")

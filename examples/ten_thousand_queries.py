@@ -25,7 +25,7 @@ from sourdine_lab.game import Exchange, Overfitting, Transcript
 from sourdine_lab.samples import iid
 
 if TYPE_CHECKING:
-    from sourdine.adaptive.answers import Answer
+    from sourdine.adaptive.answers import AdaptiveAnswer
 
 PICTURE = Path(__file__).parent / "out" / "ten_thousand_queries.png"
 ROWS, QUERIES, CELLS = 100_000, 10_000, 2**13
@@ -45,7 +45,7 @@ def population(rng: np.random.Generator) -> np.ndarray:
 
 def attack(
     server: QueryServer, law: np.ndarray, rng: np.random.Generator
-) -> tuple[list[Answer], np.ndarray]:
+) -> tuple[list[AdaptiveAnswer], np.ndarray]:
     """Return all answers, and the truth of each query."""
     analyst, exchanges = Overfitting(law, QUERIES, rng=rng), []
     heard, answers, truths = Transcript(exchanges), [], []
@@ -83,7 +83,7 @@ def many(number: int | None) -> str:
     return shown(number or 0, 1)
 
 
-def draw(answers: list[Answer], errors: np.ndarray) -> None:
+def draw(answers: list[AdaptiveAnswer], errors: np.ndarray) -> None:
     """Draw how far each answer is off, and how far it may be."""
     figure, axes = canvas(8.0, 4.6)
     x, off = np.arange(1, len(answers) + 1), np.abs(errors)

@@ -19,6 +19,7 @@ The rooms, ground floor first; each imports only those before it:
 ``central``      means, histograms, quantiles: what a person publishes
 ``local``        answers randomised before they leave a person's hands: surveys, tables, densities
 ``adaptive``     answers that stay true when the next question depends on the last one
+``answers``      every kind of answer, to be read back from JSON
 ``questions``    every question by name: schema, reader, faces
 ``plan``         what an answer will cost, before paying
 ``session``      one budget for many answers, with a ledger
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
         session,
         tally,
     )
+    from sourdine.answers import Release
     from sourdine.central.functions import (
         ask,
         count,
@@ -68,7 +70,6 @@ if TYPE_CHECKING:
         sum,  # noqa: A004 - the statistic
         variance,
     )
-    from sourdine.questions import Release
     from sourdine.session import Session
     from sourdine.tally import Frame
 
@@ -85,7 +86,7 @@ _STATISTICS = (
 _NAMES = {
     **dict.fromkeys(_STATISTICS, "central.functions"),
     "Frame": "tally",
-    "Release": "questions",
+    "Release": "answers",
     "Session": "session",
 }
 

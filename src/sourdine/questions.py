@@ -36,9 +36,8 @@ from sourdine.central import (
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
 from sourdine.question import Face, Question
-from sourdine.release import Release
 
-__all__ = ["STATISTICS", "Release", "Statistics", "ask", "read", "schema"]
+__all__ = ["STATISTICS", "Statistics", "ask", "read", "schema"]
 
 R = TypeVar("R")
 

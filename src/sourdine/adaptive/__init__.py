@@ -15,7 +15,7 @@ questions to one sample, `advise` for sketches and counters that outsiders can s
 """
 
 from sourdine.adaptive import attacks
-from sourdine.adaptive.answers import Answer, Certificate
+from sourdine.adaptive.answers import AdaptiveAnswer, Certificate
 from sourdine.adaptive.graphs import ExactMinCut, RobustMinCut, SkeletonMinCut, lazy_mincut
 from sourdine.adaptive.holdout import (
     GuardCallback,
@@ -31,8 +31,8 @@ from sourdine.adaptive.server import QueryServer
 from sourdine.adaptive.sketches import AmsSketch, Keyed, RobustF2
 
 __all__ = [
+    "AdaptiveAnswer",
     "AmsSketch",
-    "Answer",
     "Blocks",
     "Certificate",
     "Custom",

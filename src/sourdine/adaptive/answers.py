@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Answer", "Certificate"]
+from sourdine.release import Answer, Columns, Sheet, Shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["AdaptiveAnswer", "Certificate"]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One answer about the population behind a sample.
+@dataclass(frozen=True, slots=True, eq=False)
+class AdaptiveAnswer(Answer):
+    """One answer about the population behind a sample, however it was come by.
 
     Parameters
     ----------
@@ -21,6 +27,17 @@ class Answer:
         What the answer cost.
     source
         Where it came from: ``"data"``, or ``"hypothesis"`` where the data only nodded.
+
+    Examples
+    --------
+    >>> answer = AdaptiveAnswer(0.85, 0.8123, 0.8881, 4.4)
+    >>> print(answer)
+    value   from      to
+    0.850  0.812   0.888
+    cost  4.4 bits
+    by    data
+    >>> f"{answer:.0%}", AdaptiveAnswer.from_json(answer.to_json()) == answer
+    ('85%', True)
     """
 
     value: float
@@ -29,13 +46,33 @@ class Answer:
     bits: float
     source: str = "data"
 
-    def __str__(self) -> str:
-        ends = f"between {self.lower:.4g} and {self.upper:.4g}"
-        return f"{self.value:.4g}, {ends}, {self.bits:.3g} bits"
+    def columns(self) -> Columns:
+        """Return the value and the ends between which the truth lies."""
+        return Columns(
+            labels={},
+            name="value",
+            values=[self.value],
+            lower=[self.lower],
+            upper=[self.upper],
+            confidence=None,
+        )
+
+    def notes(self) -> list[tuple[str, str]]:
+        """Return what it cost, and where it came from."""
+        return [("cost", counted(f"{self.bits:.3g}", "bit")), ("by", self.source)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything public as what JSON knows."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> AdaptiveAnswer:
+        """Return the answer that `to_dict` wrote."""
+        return cls(**facts)
 
 
 @dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(Shown):
     """What is proved, and on which grounds; never what merely survived attacks.
 
     Parameters
@@ -48,6 +85,12 @@ class Certificate:
         How many answers it speaks of.
     grounds
         The theorem and its assumptions, in a sentence.
+
+    Examples
+    --------
+    >>> print(Certificate(0.0312, 0.05, 12, "50 bits told about 10000 rows"))
+    proved   all 12 answers within 0.0312 of the truth with probability 0.95
+    grounds  50 bits told about 10000 rows
     """
 
     halfwidth: float
@@ -55,10 +98,25 @@ class Certificate:
     answers: int
     grounds: str
 
-    def __str__(self) -> str:
+    @property
+    def claim(self) -> str:
+        """What is proved, in a few words."""
         if self.halfwidth >= 1:
-            return f"nothing is proved of {self.answers} answers: {self.grounds}"
-        return (
-            f"all {self.answers} answers within {self.halfwidth:.4g} of the truth with probability "
-            f"{1 - self.beta:g}: {self.grounds}"
-        )
+            return f"nothing of {self.answers} answers"
+        within = f"all {self.answers} answers within {self.halfwidth:.4g} of the truth"
+        return f"{within} with probability {1 - self.beta:g}"
+
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
+        return Sheet(notes=[("proved", self.claim), ("grounds", self.grounds)])
+
+
+def counted(figure: object, noun: str) -> str:
+    """Return so many of a thing.
+
+    Examples
+    --------
+    >>> counted(1, "answer"), counted("0.5", "bit")
+    ('1 answer', '0.5 bits')
+    """
+    return f"{figure} {noun}" if str(figure) == "1" else f"{figure} {noun}s"

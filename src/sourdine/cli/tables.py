@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from sourdine.cli.output import notes, picture, print_table
+from sourdine.cli.output import picture, print_sheet
 from sourdine.cli.statistics import typed as said
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.question import kinds
@@ -56,7 +56,7 @@ def sanitize(given: dict[str, Any]) -> None:
         given["file"], to=out, drop=kinds.KEYS.parse(given["drop"]) if given["drop"] else ()
     )
     console = Console(stderr=True)
-    console.print(str(plan), highlight=False, markup=False)
+    print_sheet(console, plan.sheet())
     console.print(f"Wrote {out}", highlight=False, markup=False)
 
 
@@ -72,11 +72,7 @@ def estimate(given: dict[str, Any]) -> None:
     if typed.get("json"):
         print(found.to_json())  # noqa: T201 - the answer
     else:
-        console = Console()
-        for name, what, release in found.releases():
-            console.print(f"{name}, {what}", style="bold", highlight=False, markup=False)
-            print_table(console, *release.columns().cells())
-        notes(console, list(found.remarks()))
+        print_sheet(Console(), found.sheet())
     if "plot" in typed:
         picture.draw(found, typed["plot"], title=Path(typed["file"]).name)
 
@@ -98,7 +94,7 @@ def density(given: dict[str, Any]) -> None:
     if as_json:
         print(found.to_json())  # noqa: T201 - the answer
     else:
-        Console().print(str(found), highlight=False, markup=False)
+        print_sheet(Console(), found.sheet())
     if plot is not None:
         column = f" of {typed['column']}" if "column" in typed else ""
-        picture.draw(found, plot, title=f"Density{column}")  # type: ignore[arg-type]
+        picture.draw(found, plot, title=f"Density{column}")

@@ -12,7 +12,7 @@ import typer
 from sourdine.cli.streams import complain, written
 
 if TYPE_CHECKING:
-    from sourdine.adaptive.answers import Answer
+    from sourdine.adaptive.answers import AdaptiveAnswer
     from sourdine.adaptive.holdout import GuardedHoldout
     from sourdine.adaptive.ledger import Remaining
 
@@ -31,7 +31,7 @@ def say(opened: GuardedHoldout, said: str, facts: dict[str, Any], *, as_json: bo
         _print(f"{said}\nleft: {_left_in_words(opened)}")
 
 
-def say_answer(opened: GuardedHoldout, answer: Answer, *, as_json: bool) -> None:
+def say_answer(opened: GuardedHoldout, answer: AdaptiveAnswer, *, as_json: bool) -> None:
     """Print a score with its interval."""
     said = f"{answer.value:.6g} (between {answer.lower:.4g} and {answer.upper:.4g})"
     facts = {name: getattr(answer, name) for name in ("value", "lower", "upper", "bits")}
@@ -45,7 +45,7 @@ def say_status(opened: GuardedHoldout, *, as_json: bool) -> None:
         return
     from rich.console import Console  # noqa: PLC0415 - loaded when needed
 
-    from sourdine.adaptive.holdout.verdict import counted  # noqa: PLC0415
+    from sourdine.adaptive.answers import counted  # noqa: PLC0415
     from sourdine.cli.output import notes  # noqa: PLC0415
 
     ledger, spent = opened.ledger, opened.ledger.spent

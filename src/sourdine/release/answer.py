@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.errors import ParameterTypeError
+from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
 from sourdine.release.sheet import Sheet, Shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
 
     from numpy.typing import NDArray
 
@@ -26,7 +27,8 @@ class Answer(Shown):
     """A number, or several, that say how far they can be from the truth and what they cost.
 
     A kind of answer says only what is its own: `columns` (its numbers, with labels and ends),
-    `notes` (what stands below the table), `to_dict`, and `plot` where there is a picture.
+    `notes` (what stands below the table), `to_dict` and `from_dict`, and `plot` where there is a
+    picture.
     """
 
     __slots__ = ()
@@ -43,6 +45,11 @@ class Answer(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Return everything public as what JSON knows."""
 
+    @classmethod
+    @abstractmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """Return the answer that `to_dict` wrote; what it lacks raises a KeyError."""
+
     def sheet(self) -> Sheet:
         """Return what is printed."""
         heads, rows = self.columns().cells()
@@ -51,6 +58,21 @@ class Answer(Shown):
     def to_json(self) -> str:
         """Return everything public as JSON; `from_json` reads it back."""
         return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read an answer back; its intervals and tables are those of the first."""
+        try:
+            return cls.from_dict(json.loads(text))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            if isinstance(error, SourdineError):
+                raise
+            raise ParameterError(
+                "the JSON",
+                f"be what {cls.__name__}.to_json() wrote",
+                "something else",
+                "Pass that text, all of it.",
+            ) from None
 
     def to_frame(self, library: str = "pandas") -> Any:  # noqa: ANN401
         """Return labels, values and ends as a frame of ``"pandas"``, ``"polars"`` or ``"pyarrow"``.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from sourdine.errors import ParameterError
@@ -11,7 +11,7 @@ from sourdine.look.numbers import row, shown
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Columns"]
+__all__ = ["Columns", "end_heads", "framed", "label"]
 
 LIBRARIES = ("pandas", "polars", "pyarrow")
 
@@ -31,7 +31,12 @@ class Columns:
     lower, upper
         The ends of their intervals; None where a value has none.
     confidence
-        The probability with which the intervals hold.
+        The probability with which the intervals hold; None if something else says it.
+    even
+        Whether all numbers are printed as precisely as the narrowest interval deserves, as befits
+        shares of one whole; else each as its own interval does.
+    most
+        How many rows are printed: of more, those with the largest values. None for all.
 
     Examples
     --------
@@ -45,23 +50,58 @@ class Columns:
     values: Sequence[Any]
     lower: Sequence[Any] | None = None
     upper: Sequence[Any] | None = None
-    confidence: float = 0.95
+    confidence: float | None = 0.95
+    even: bool = False
+    most: int | None = None
+
+    def largest(self, most: int | None) -> Columns:
+        """Return the rows with the largest values, in the order they have."""
+        if most is None or len(self.values) <= most:
+            return self
+        down = sorted(range(len(self.values)), key=lambda i: -self.values[i])[:most]
+        kept = sorted(down)
+        picked = {
+            name: None if column is None else [column[i] for i in kept]
+            for name, column in (
+                ("values", self.values),
+                ("lower", self.lower),
+                ("upper", self.upper),
+            )
+        }
+        labels = {name: [column[i] for i in kept] for name, column in self.labels.items()}
+        return replace(self, labels=labels, **cast("Any", picked))
 
     def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return heads and rows as texts, each number with the digits its interval supports."""
-        names = [[_label(v) for v in column] for column in self.labels.values()]
+        kept = self.largest(self.most)
+        names = [[label(v) for v in column] for column in kept.labels.values()]
+        heads = (*self.labels, self.name, *(end_heads(self.confidence) if self.bounded else ()))
+        rows = [(*label, *text) for *label, text in zip(*names, kept.texts(), strict=True)]
+        if (left := len(self.values) - len(kept.values)) > 0:
+            rows.append((f"and {left} smaller", *[""] * (len(heads) - 1)))
+        return heads, rows
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there are intervals."""
+        return self.lower is not None and self.upper is not None
+
+    def texts(self) -> list[tuple[str, ...]]:
+        """Return the texts of each value and of the ends of its interval."""
         if self.lower is None or self.upper is None:
-            texts = [(str(v),) for v in self.values]
-            heads: tuple[str, ...] = (*self.labels, self.name)
-        else:
-            ends = zip(self.lower, self.upper, strict=True)
-            texts = [row(v, pair) for v, pair in zip(self.values, ends, strict=True)]  # type: ignore[misc]
-            heads = (*self.labels, self.name, *end_heads(self.confidence))
-        return heads, [(*label, *text) for *label, text in zip(*names, texts, strict=True)]
+            return [(label(v),) for v in self.values]
+        ends = list(zip(self.lower, self.upper, strict=True))
+        if not self.even:
+            return [row(v, pair) for v, pair in zip(self.values, ends, strict=True)]
+        width = min((high - low for low, high in ends if high > low), default=0.0)
+        return [
+            tuple(shown(x, width) for x in (v, *pair))
+            for v, pair in zip(self.values, ends, strict=True)
+        ]
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the columns by name, as a frame holds them."""
-        columns = {name: list(column) for name, column in self.labels.items()}
+        columns = {name: _of_one_type(column) for name, column in self.labels.items()}
         columns[self.name] = list(self.values)
         if self.lower is not None and self.upper is not None:
             columns |= {"lower": list(self.lower), "upper": list(self.upper)}
@@ -69,38 +109,60 @@ class Columns:
 
     def to_frame(self, library: str) -> Any:  # noqa: ANN401
         """Return a frame of the library named: pandas, polars or pyarrow."""
-        if library not in LIBRARIES:
-            raise ParameterError(
-                "library",
-                "be 'pandas', 'polars' or 'pyarrow'",
-                repr(library),
-                "Type {library}.",
-                library="pandas",
-            )
-        import narwhals  # noqa: PLC0415 - loaded when a frame is asked for
-
-        try:
-            return narwhals.from_dict(self.to_dict(), backend=cast("Any", library)).to_native()
-        except ImportError:
-            raise ParameterError(
-                "library",
-                "be one that is installed",
-                repr(library),
-                f"Install it with pip install {library}.",
-            ) from None
+        return framed(self.to_dict(), library)
 
 
-def end_heads(confidence: float) -> tuple[str, str]:
+def framed(columns: Mapping[str, Sequence[Any]], library: str) -> Any:  # noqa: ANN401
+    """Return columns as a frame of the library named: pandas, polars or pyarrow."""
+    if library not in LIBRARIES:
+        raise ParameterError(
+            "library",
+            "be 'pandas', 'polars' or 'pyarrow'",
+            repr(library),
+            "Type {library}.",
+            library="pandas",
+        )
+    import narwhals  # noqa: PLC0415 - loaded when a frame is asked for
+
+    try:
+        return narwhals.from_dict(columns, backend=cast("Any", library)).to_native()
+    except ImportError:
+        raise ParameterError(
+            "library",
+            "be one that is installed",
+            repr(library),
+            f"Install it with pip install {library}.",
+        ) from None
+
+
+def end_heads(confidence: float | None) -> tuple[str, str]:
     """Return what the ends of intervals are called.
 
     Examples
     --------
-    >>> end_heads(0.95)
-    ('from (95 %)', 'to (95 %)')
+    >>> end_heads(0.95), end_heads(None)
+    (('from (95 %)', 'to (95 %)'), ('from', 'to'))
     """
+    if confidence is None:
+        return "from", "to"
     return f"from ({100 * confidence:g} %)", f"to ({100 * confidence:g} %)"
 
 
-def _label(x: object) -> str:
-    """Return a label as a person reads it: numbers with few digits."""
-    return shown(x, 1e-6 * abs(x)).rstrip("0").rstrip(".") if isinstance(x, float) and x else str(x)
+def label(x: object) -> str:
+    """Return a label as a person reads it: numbers with few digits.
+
+    Examples
+    --------
+    >>> label(0.1), label(0.0), label(1e7), label("yes"), label(1 / 3)
+    ('0.1', '0', '10 000 000', 'yes', '0.3333333')
+    """
+    if not isinstance(x, float):
+        return str(x)
+    text = shown(x, 1e-6 * abs(x)) if x else "0"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _of_one_type(labels: Sequence[Any]) -> list[Any]:
+    """Return labels as a column of a frame can hold them: of several types, as texts."""
+    types = {type(x) for x in labels}
+    return list(labels) if len(types) <= 1 or types <= {int, float} else list(map(str, labels))

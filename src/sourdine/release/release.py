@@ -7,7 +7,6 @@ these facts, computed by what drew it.
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
     from sourdine.grid import Grid
 
-__all__ = ["SHOWN", "Drawer", "Release", "read_confidence"]
+__all__ = ["SHOWN", "Drawer", "Release", "read_confidence", "read_drawer"]
 
 SHOWN = 0.95
 """The confidence of the intervals in a table."""
@@ -46,6 +45,10 @@ class Drawer(ABC):
     kind: ClassVar[str]
     populations: ClassVar[bool] = True
     """Whether there are intervals for the population too."""
+    even: ClassVar[bool] = False
+    """Whether the numbers are shares of one whole, printed with one precision."""
+    most: ClassVar[int | None] = None
+    """How many numbers are printed: of more, the largest."""
     kinds: ClassVar[dict[str, type[Drawer]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -82,6 +85,8 @@ class Drawer(ABC):
             lower=[x for low, _ in pairs for x in flat(low)],
             upper=[x for _, high in pairs for x in flat(high)],
             confidence=self.shown,
+            even=self.even,
+            most=self.most,
         )
 
     def value(self, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
@@ -194,18 +199,9 @@ class Release(Answer):
         }
 
     @classmethod
-    def from_json(cls, text: str) -> Release:
-        """Read a release of a statistic back; its intervals and tables are those of the first."""
-        facts = _facts(text)
-        kind = facts["question"].get("statistic")
-        if kind not in Drawer.kinds:
-            raise ParameterError(
-                "the JSON",
-                "hold the release of a statistic",
-                f"the kind {kind!r}",
-                "Only what sourdine's statistics released can be read back.",
-            )
-        mechanism = Drawer.kinds[kind].from_dict(facts["question"])
+    def from_dict(cls, facts: Mapping[str, Any]) -> Release:
+        """Return the release that `to_dict` wrote: of a statistic or of an estimate."""
+        mechanism = read_drawer(facts["question"])
         return cls(
             value=mechanism.value(facts["drawn"]),
             cost=Guarantee.from_dict(facts["cost"]),
@@ -217,6 +213,19 @@ class Release(Answer):
 
     def __repr__(self) -> str:
         return f"<Release: {self.mechanism}, {self.cost}>"
+
+
+def read_drawer(facts: Mapping[str, Any]) -> Drawer:
+    """Return what wrote these facts with `to_dict`, of whichever kind it is."""
+    kind = facts["statistic"]
+    if kind not in Drawer.kinds:
+        raise ParameterError(
+            "the JSON",
+            "hold the release of a statistic",
+            f"the kind {kind!r}",
+            "Only what sourdine's statistics released can be read back.",
+        )
+    return Drawer.kinds[kind].from_dict(facts)
 
 
 def read_confidence(confidence: object) -> float:
@@ -240,20 +249,3 @@ def flat(value: Any) -> list[Any]:  # noqa: ANN401
     if isinstance(value, np.ndarray):
         return list(value.ravel().tolist())
     return list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def _facts(text: str) -> dict[str, Any]:
-    """Return what the JSON of a release holds, or say that it is none."""
-    try:
-        facts = json.loads(text)
-        complete = {"value", "cost", "question", "drawn", "caveats"} <= facts.keys()
-    except (ValueError, TypeError, AttributeError):
-        complete = False
-    if not complete:
-        raise ParameterError(
-            "the JSON",
-            "be that of a release",
-            "something else",
-            "Pass what Release.to_json() wrote.",
-        )
-    return dict(facts)

@@ -24,7 +24,7 @@ class Sheet:
     Parameters
     ----------
     heads
-        The names of the columns.
+        The names of the columns; none where there are notes alone.
     rows
         The cells of each line.
     notes
@@ -40,8 +40,8 @@ class Sheet:
     no       7
     """
 
-    heads: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    heads: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
     notes: Sequence[tuple[str, str]] = ()
     title: str | None = None
 
@@ -62,9 +62,15 @@ class Sheet:
             "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>"
             for row in self.rows
         )
+        title = f"<h4>{escape(self.title)}</h4>" if self.title else ""
+        if not self.heads:
+            facts = "".join(
+                f"<tr><th>{escape(word)}</th><td>{escape(text)}</td></tr>"
+                for word, text in self.notes
+            )
+            return f"{title}<table>{facts}</table>"
         notes = "<br>".join(f"{escape(word)}: {escape(text)}" for word, text in self.notes)
         caption = f"<caption style='caption-side:bottom;text-align:left'>{notes}</caption>"
-        title = f"<h4>{escape(self.title)}</h4>" if self.title else ""
         return (
             f"{title}<table>{caption if notes else ''}"
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -9,6 +9,8 @@ from sourdine.errors import ParameterError
 from sourdine.privacy.printing import shown
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from sourdine.privacy import Guarantee
 
 __all__ = ["Charge", "Terms"]
@@ -94,6 +96,16 @@ class Charge:
     parameters: str
     cost: Guarantee
     spent: Guarantee
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What was charged, but for delta."""
+        return self.cost.exact_epsilon()
+
+    @property
+    def delta(self) -> Fraction:
+        """The delta that was charged."""
+        return self.cost.delta
 
     def __str__(self) -> str:
         return f"{self.number}  {self.when}  {self.what}  {self.cost}"

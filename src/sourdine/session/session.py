@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import PurePath
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,10 +13,9 @@ from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer
 from sourdine.plan import Planner
 from sourdine.privacy.budget import read_total, remaining
-from sourdine.privacy.printing import shown
 from sourdine.question import converters, read
 from sourdine.questions import Statistics
-from sourdine.release import Release, Sheet, Shown
+from sourdine.release import History, Release, Sheet, Shown
 from sourdine.session.charges import Terms
 from sourdine.session.ledger import FileLedger, MemoryLedger
 from sourdine.tally import Frame
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from sourdine.session.ledger import Ledger
 
 __all__ = ["Session"]
+
+HEADS = {"number": "", "when": "time", "what": "question", "epsilon": "epsilon", "mechanism": "by"}
+"""What a history shows of a charge."""
 
 
 class Session(Statistics[Release], Shown):
@@ -137,9 +140,9 @@ class Session(Statistics[Release], Shown):
         return remaining(self.total, self.spent)
 
     @property
-    def history(self) -> list[Charge]:
+    def history(self) -> History[Charge]:
         """Every charge: when, what, its cost, its public parameters; no data, no answer."""
-        return self._ledger.history
+        return History(self._ledger.history, HEADS)
 
     @property
     def plan(self) -> Planner:
@@ -190,12 +193,8 @@ class Session(Statistics[Release], Shown):
 
     def sheet(self) -> Sheet:
         """Return what is printed: every charge, and what is left."""
-        rows = [
-            (str(c.number), c.when, c.what, shown(c.cost.exact_epsilon()), c.mechanism)
-            for c in self.history
-        ]
         notes = [("spent", str(self.spent)), ("left", str(self.remaining)), ("of", str(self.total))]
-        return Sheet(heads=("", "time", "question", "epsilon", "by"), rows=rows, notes=notes)
+        return replace(self.history.sheet(), notes=notes)
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise ParameterTypeError(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sourdine.adaptive.answers import Answer
+from sourdine.adaptive.answers import AdaptiveAnswer
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.exact import integer, number, rational
 from sourdine.noise import SeededSource
@@ -211,8 +211,8 @@ class _Climber:
     def run(self) -> AgentRun:
         said = self.judge.report(self.kept.predictions)
         return AgentRun(
-            reported=said.value if isinstance(said, Answer) else said,
-            interval=(said.lower, said.upper) if isinstance(said, Answer) else None,
+            reported=said.value if isinstance(said, AdaptiveAnswer) else said,
+            interval=(said.lower, said.upper) if isinstance(said, AdaptiveAnswer) else None,
             true=self.kept.accuracy,
             accepted=self.accepted,
             confirmed=self.confirmed,

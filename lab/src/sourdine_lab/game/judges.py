@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.adaptive.answers import Answer
+    from sourdine.adaptive.answers import AdaptiveAnswer
     from sourdine.noise import Source
     from sourdine_lab.game.game import Mechanism
 
@@ -37,7 +37,7 @@ class Judge(Protocol):
     def confirm(self, new: Bits, old: Bits) -> bool:
         """Return whether what was kept holds; asked every so often."""
 
-    def report(self, predictions: Bits) -> float | Answer:
+    def report(self, predictions: Bits) -> float | AdaptiveAnswer:
         """Return the accuracy to report at the end."""
 
 
@@ -174,7 +174,7 @@ class Guarded:
         """Return the guard's verdict."""
         return bool(self.guard.confirm(new[self._half :], old[self._half :]))
 
-    def report(self, predictions: Bits) -> Answer:
+    def report(self, predictions: Bits) -> AdaptiveAnswer:
         """Return the guard's final answer."""
         return self.guard.final(predictions[self._half :])
 
@@ -206,7 +206,7 @@ class Direct:
         """Return True: the guard has said so before."""
         return True
 
-    def report(self, predictions: Bits) -> Answer:
+    def report(self, predictions: Bits) -> AdaptiveAnswer:
         """Return the guard's final answer."""
         return self.guard.final(predictions)
 
@@ -230,7 +230,7 @@ class Posted:
         board: Callable[[Bits], Leaderboard] = lambda labels: Leaderboard(GuardedHoldout(labels)),
     ) -> None:
         self.board = board(labels)
-        self._best: Answer | None = None
+        self._best: AdaptiveAnswer | None = None
         self.heard = np.nan
 
     def better(self, new: Bits, old: Bits) -> bool:
@@ -243,7 +243,7 @@ class Posted:
         """Return True: nobody asks twice."""
         return True
 
-    def report(self, predictions: Bits) -> Answer:
+    def report(self, predictions: Bits) -> AdaptiveAnswer:
         """Return the leader's score."""
         if self._best is None:
             self._submit(predictions)

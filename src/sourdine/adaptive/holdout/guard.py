@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from sourdine.adaptive.answers import Answer, Certificate
+from sourdine.adaptive.answers import AdaptiveAnswer, Certificate
 from sourdine.adaptive.holdout.evidence import proves_progress, stands_out
 from sourdine.adaptive.holdout.labels import NUMBER, Labels
 from sourdine.adaptive.holdout.losses import read_loss
@@ -35,10 +35,11 @@ from sourdine.adaptive.holdout.store import (
     old_file,
 )
 from sourdine.adaptive.holdout.terms import read_ledger
-from sourdine.adaptive.holdout.verdict import Told, Verdict
+from sourdine.adaptive.holdout.verdict import HEADS, Told, Verdict
 from sourdine.adaptive.ledger import Remaining, TranscriptLedger
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import at_least, flag, number
+from sourdine.release import History
 
 if TYPE_CHECKING:
     import os
@@ -216,7 +217,7 @@ class GuardedHoldout:
                 self._store.confirm(turn, charge, fresh)
         return Verdict(answer, bits, self._left())
 
-    def score(self, predictions: object, *, resolution: Number = 0.01) -> Answer:
+    def score(self, predictions: object, *, resolution: Number = 0.01) -> AdaptiveAnswer:
         r"""Answer one minus the average loss (the accuracy), on a public grid.
 
         The interval allows for the rounding: it goes from the lower end that the least average of
@@ -236,7 +237,7 @@ class GuardedHoldout:
         with self._turn() as turn:
             return rounded(average, step, self._loss.levels(self.n), turn)
 
-    def final(self, predictions: object = None) -> Answer:
+    def final(self, predictions: object = None) -> AdaptiveAnswer:
         """Answer the exact average of the predictions that hold, or of others, and close.
 
         It costs nothing that anyone still needs, for nothing is answered after it.
@@ -252,7 +253,7 @@ class GuardedHoldout:
             average = self._average(last)
             lower, upper = turn.interval(average)
             bits = turn.last(self._loss.levels(self.n), FINAL)
-        return Answer(average, lower, upper, bits)
+        return AdaptiveAnswer(average, lower, upper, bits)
 
     def remaining(self, target: Number | None = None) -> Remaining:
         """Return what can be told before the next half-width is above the target."""
@@ -298,14 +299,15 @@ class GuardedHoldout:
         return self.ledger.bits
 
     @property
-    def history(self) -> list[Told]:
+    def history(self) -> History[Told]:
         """All answers, the first one first: when, to what, and their bits."""
         lines = self.ledger.history
         before = [0.0, *(line.spent.bits for line in lines)]
-        return [
+        told = [
             Told(line.number, line.when, line.what, line.spent.bits - bits)
             for line, bits in zip(lines, before, strict=False)
         ]
+        return History(told, HEADS)
 
     @property
     def path(self) -> Path | None:

@@ -19,6 +19,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import TYPE_CHECKING
 
+from sourdine.adaptive.answers import counted
 from sourdine.adaptive.holdout.evidence import stands_out
 from sourdine.adaptive.holdout.guard import read_guard
 from sourdine.adaptive.holdout.rounding import levels_of, rounded
@@ -26,12 +27,13 @@ from sourdine.adaptive.holdout.store import Entry
 from sourdine.adaptive.holdout.verdict import left_in_words
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import number
+from sourdine.release import Columns, Sheet, Shown
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from sourdine.adaptive.answers import Answer
+    from sourdine.adaptive.answers import AdaptiveAnswer
     from sourdine.adaptive.holdout.guard import GuardedHoldout
     from sourdine.adaptive.ledger import Remaining, Turn
     from sourdine.exact.parameters import Number
@@ -40,7 +42,7 @@ __all__ = ["Leaderboard", "Standing"]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Shown):
     """What a submission is told; true if it leads now.
 
     Parameters
@@ -56,20 +58,24 @@ class Standing:
     """
 
     name: str
-    score: Answer | None
+    score: AdaptiveAnswer | None
     bits: float
     remaining: Remaining | None = None
 
     def __bool__(self) -> bool:
         return self.score is not None
 
-    def __str__(self) -> str:
-        said = "not better than the leader" if self.score is None else f"leads with {self.score}"
-        left = "" if self.remaining is None else f"; {left_in_words(self.remaining)}"
-        return f"{self.name}: {said}{left}"
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
+        cost = ("cost", counted(f"{self.bits:.3g}", "bit"))
+        left = [] if self.remaining is None else [("left", left_in_words(self.remaining))]
+        if self.score is None:
+            return Sheet(notes=[(self.name, "not better than the leader"), cost, *left])
+        heads, rows = self.score.columns().cells()
+        return Sheet(heads=heads, rows=rows, notes=[cost, *left], title=f"{self.name} leads")
 
 
-class Leaderboard:
+class Leaderboard(Shown):
     r"""Submissions against one guard, of which only those that lead see a score.
 
     Parameters
@@ -148,20 +154,28 @@ class Leaderboard:
         shown = [entry for entry in self._entries() if entry.score is not None]
         return [Standing(entry.name, entry.score, entry.bits) for entry in reversed(shown)]
 
-    def __str__(self) -> str:
+    def sheet(self) -> Sheet:
+        """Return what is printed: the scores that were shown, the leader first."""
         entries = self._entries()
-        rows: list[tuple[str, ...]] = [("name", "score", "lower", "upper", "bits")]
-        for entry in reversed(entries):
-            if (score := entry.score) is not None:
-                ends = f"{score.lower:.4g}", f"{score.upper:.4g}"
-                rows.append((entry.name, f"{score.value:.4g}", *ends, f"{entry.bits:.3g}"))
-        others = len(entries) - len(rows) + 1
+        shown = [entry for entry in reversed(entries) if entry.score is not None]
+        heads, rows = Columns(
+            labels={"name": [entry.name for entry in shown]},
+            name="score",
+            values=[entry.score.value for entry in shown if entry.score],
+            lower=[entry.score.lower for entry in shown if entry.score],
+            upper=[entry.score.upper for entry in shown if entry.score],
+            confidence=None,
+        ).cells()
+        bits = [f"{entry.bits:.3g}" for entry in shown]
         width = self.guard.ledger.halfwidth() + float(self.step) / 2
-        foot = (
-            f"{others} more did not beat the leader; the next answer is within {width:.2g} of the "
-            "truth"
+        return Sheet(
+            heads=(*heads, "bits"),
+            rows=[(*row, cost) for row, cost in zip(rows, bits, strict=True)],
+            notes=[
+                ("others", f"{len(entries) - len(shown)} more did not beat the leader"),
+                ("next", f"the next answer is within {width:.2g} of the truth"),
+            ],
         )
-        return "\n".join([*_aligned(rows), foot])
 
     def __repr__(self) -> str:
         step = "'auto'" if self._auto else f"{float(self.step):g}"
@@ -190,13 +204,3 @@ class Leaderboard:
                 f"the next half-width must stay at most {ledger.limit:g}, got {after:.4g} if the "
                 "submission leads. Nothing was answered: take fresh data."
             )
-
-
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
-    """Return the rows as lines: names on the left, figures on the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for name, *figures in rows:
-        cells = [cell.rjust(width) for cell, width in zip(figures, widths[1:], strict=True)]
-        lines.append("  ".join([name.ljust(widths[0]), *cells]).rstrip())
-    return lines

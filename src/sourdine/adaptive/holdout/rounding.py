@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING
 
-from sourdine.adaptive.answers import Answer
+from sourdine.adaptive.answers import AdaptiveAnswer
 
 if TYPE_CHECKING:
     from sourdine.adaptive.ledger import Turn
@@ -18,7 +18,7 @@ EXACT = "score, exact"
 HALF = Fraction(1, 2)
 
 
-def rounded(average: float, step: Fraction, finest: int, turn: Turn) -> Answer:
+def rounded(average: float, step: Fraction, finest: int, turn: Turn) -> AdaptiveAnswer:
     """Charge an average on the grid of multiples of a step, and return it with its interval.
 
     Where the grid has as many cells as there are averages at all, ``finest``, rounding would save
@@ -26,12 +26,12 @@ def rounded(average: float, step: Fraction, finest: int, turn: Turn) -> Answer:
     """
     if levels_of(step) >= finest:
         lower, upper = turn.interval(average)
-        return Answer(average, lower, upper, turn.value(finest, EXACT))
+        return AdaptiveAnswer(average, lower, upper, turn.value(finest, EXACT))
     cell = floor(Fraction(average) / step + HALF)
     least, most = float((cell - HALF) * step), float((cell + HALF) * step)
     lower, upper = turn.interval(max(least, 0.0))[0], turn.interval(min(most, 1.0))[1]
     bits = turn.value(levels_of(step), f"{SCORE}{step}")
-    return Answer(min(float(cell * step), 1.0), lower, upper, bits)
+    return AdaptiveAnswer(min(float(cell * step), 1.0), lower, upper, bits)
 
 
 def levels_of(step: Fraction) -> int:

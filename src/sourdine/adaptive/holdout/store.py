@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from sourdine.adaptive.answers import Answer
+from sourdine.adaptive.answers import AdaptiveAnswer
 from sourdine.adaptive.holdout.labels import Labels
 from sourdine.adaptive.holdout.losses import loss_of
 from sourdine.adaptive.ledger import LEDGER_TABLES
@@ -57,7 +57,7 @@ class Entry:
     """A submission to the leaderboard: its name, its score if it was shown, and its bits."""
 
     name: str
-    score: Answer | None
+    score: AdaptiveAnswer | None
     bits: float
 
 
@@ -156,7 +156,7 @@ class FileStore:
             "SELECT name, value, lower, upper, bits FROM submissions ORDER BY number"
         )
         return [
-            Entry(name, None if value is None else Answer(value, lower, upper, bits), bits)
+            Entry(name, None if value is None else AdaptiveAnswer(value, lower, upper, bits), bits)
             for name, value, lower, upper, bits in rows
         ]
 

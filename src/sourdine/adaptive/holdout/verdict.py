@@ -5,14 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sourdine.adaptive.answers import counted
+from sourdine.release import Sheet, Shown
+
 if TYPE_CHECKING:
     from sourdine.adaptive.ledger import Remaining
 
-__all__ = ["Told", "Verdict", "counted", "left_in_words"]
+__all__ = ["HEADS", "Told", "Verdict", "left_in_words"]
+
+HEADS = {"number": "", "when": "time", "what": "question", "bits": "bits"}
+"""What a guard's history shows of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Shown):
     """Whether new predictions were confirmed; true if so.
 
     Parameters
@@ -32,10 +38,12 @@ class Verdict:
     def __bool__(self) -> bool:
         return self.confirmed
 
-    def __str__(self) -> str:
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
         said = "confirmed" if self.confirmed else "not confirmed"
-        left = "" if self.remaining is None else f", {left_in_words(self.remaining)}"
-        return f"{said}, {counted(f'{self.bits:.3g}', 'bit')}{left}"
+        left = [] if self.remaining is None else [("left", left_in_words(self.remaining))]
+        cost = counted(f"{self.bits:.3g}", "bit")
+        return Sheet(notes=[("verdict", said), ("cost", cost), *left])
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +66,6 @@ class Told:
     when: str
     what: str
     bits: float
-
-    def __str__(self) -> str:
-        return f"{self.number}. {self.when} {self.what}, {counted(f'{self.bits:.3g}', 'bit')}"
-
-
-def counted(figure: object, noun: str) -> str:
-    """Return so many of a thing.
-
-    Examples
-    --------
-    >>> counted(1, "answer"), counted("0.5", "bit")
-    ('1 answer', '0.5 bits')
-    """
-    return f"{figure} {noun}" if str(figure) == "1" else f"{figure} {noun}s"
 
 
 def left_in_words(left: Remaining) -> str:

@@ -36,6 +36,7 @@ from sourdine.adaptive.thresholds import largest
 from sourdine.book import Alone, Book, Kind, new_identity, now, only_grows, only_one
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import integer, number, positive
+from sourdine.release import History
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,6 +56,9 @@ CREATE TABLE answers (
     number INTEGER PRIMARY KEY, time TEXT NOT NULL, what TEXT NOT NULL, told BLOB NOT NULL
 );
 {only_grows("answers")}{only_one("terms")}"""
+
+HEADS = {"number": "", "when": "time", "what": "question", "bits": "bits in all"}
+"""What a ledger's history shows of an answer."""
 
 LEDGER = Kind(noun="ledger", mark=b"SouT", version=1, schema=LEDGER_TABLES)
 
@@ -177,10 +181,10 @@ class TranscriptLedger:
         return self._book.path if self._book else None
 
     @property
-    def history(self) -> list[Line]:
+    def history(self) -> History[Line]:
         """All answers, the first one first."""
         with self.turn() as turn:
-            return turn.history()
+            return History(turn.history(), HEADS)
 
     @property
     def spent(self) -> Spent:

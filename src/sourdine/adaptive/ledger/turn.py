@@ -34,6 +34,11 @@ class Line:
     what: str
     spent: Spent
 
+    @property
+    def bits(self) -> float:
+        """The bits told until then."""
+        return self.spent.bits
+
 
 class Turn:
     """One writer's time alone with a ledger: read, decide, charge."""

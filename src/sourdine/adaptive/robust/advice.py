@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING
 
 from sourdine.adaptive.robust.choices import CHOICES, Choice, Need
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import integer, number
 from sourdine.look.numbers import shown
+from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
@@ -35,11 +35,10 @@ MODELS = {
 
 NAMES = ("insertions", "subset", "merge", "turnstile")
 """What is offered to type."""
-HEADS = ("choice", "memory", "standing", "why")
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
+class Advice(Shown):
     """The choices for a task, cheapest first, and the one to take.
 
     Parameters
@@ -62,30 +61,14 @@ class Advice:
         """The cheapest choice that is proved."""
         return next(choice for choice in self.choices if choice.proved)
 
-    def table(self) -> list[tuple[str, ...]]:
-        """Return the rows as texts; the one to take is marked."""
-        return [
-            (("> " if c is self.best else "  ") + c.name, size(c.memory), c.standing, c.note)
+    def sheet(self) -> Sheet:
+        """Return what is printed; the choice to take is marked."""
+        rows = [
+            (">" if c is self.best else "", c.name, size(c.memory), c.standing, c.note)
             for c in self.choices
         ]
-
-    def __str__(self) -> str:
-        rows = [("  " + HEADS[0], *HEADS[1:]), *self.table()]
-        widths = [max(len(row[i]) for row in rows) for i in range(3)]
-        lines = [
-            f"{name:<{widths[0]}}  {memory:>{widths[1]}}  {standing:<{widths[2]}}  {why}"
-            for name, memory, standing, why in rows
-        ]
-        return "\n".join([self._asked(), *(line.rstrip() for line in lines)])
-
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{text}</th>" for text in HEADS)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>"
-            for row in self.table()
-        )
-        caption = f"<caption>{escape(self._asked())}</caption>"
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        heads = ("", "choice", "memory", "standing", "why")
+        return Sheet(heads=heads, rows=rows, title=self._asked())
 
     def _asked(self) -> str:
         need = self.need

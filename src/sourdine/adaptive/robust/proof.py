@@ -55,6 +55,7 @@ from sourdine.adaptive.ledger.dependence import coin_divergence
 from sourdine.adaptive.thresholds import largest
 from sourdine.errors import ParameterError
 from sourdine.exact import integer, number, positive
+from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,7 +75,7 @@ _LOUD = 50.0
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(Shown):
     """How many adaptive steps are proved, and on which grounds; never what survived attacks.
 
     Parameters
@@ -103,12 +104,12 @@ class Proof:
     def __bool__(self) -> bool:
         return self.steps > 0
 
-    def __str__(self) -> str:
-        if not self.steps:
-            return f"nothing is proved: {self.grounds}"
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
         steps = "any number of" if self.steps == ENDLESS else str(self.steps)
         chance = "always" if not self.beta else f"with probability {1 - self.beta:g}"
-        return f"{steps} adaptive steps right {chance}: {self.grounds}"
+        claim = f"{steps} adaptive steps right {chance}" if self.steps else "nothing"
+        return Sheet(notes=[("proved", claim), ("grounds", self.grounds)])
 
 
 def step_divergence(sample: int, copies: int, epsilon0: float) -> float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sourdine.adaptive.ledger import Spent
 from sourdine.adaptive.thresholds import largest
+from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +20,7 @@ __all__ = ["Left", "left_until"]
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class Left(Shown):
     """How many more questions are sure to be answered; None for any number.
 
     Parameters
@@ -33,9 +34,10 @@ class Left:
     surprises: int | None
     nods: int | None
 
-    def __str__(self) -> str:
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
         surprises, nods = ("any number of" if x is None else x for x in (self.surprises, self.nods))
-        return f"left: {surprises} surprises, or {nods} nods"
+        return Sheet(notes=[("left", f"{surprises} surprises, or {nods} nods")])
 
 
 def left_until(target: Fraction, ledger: TranscriptLedger, levels: Callable[[int], int]) -> Left:

@@ -3,18 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING
 
 from sourdine.errors import ParameterTypeError
+from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sourdine.adaptive.answers import Certificate
     from sourdine.adaptive.server.server import QueryServer
 
-__all__ = ["report"]
+__all__ = ["Report", "report"]
 
 
-def report(server: QueryServer, attacks: Mapping[str, float] | None = None) -> str:
+@dataclass(frozen=True, slots=True)
+class Report(Shown):
+    """What is proved of a server's answers, and apart from it what was tried.
+
+    Parameters
+    ----------
+    certificate
+        What is proved; None before anything was asked.
+    attacks
+        The largest error of an answer under each attack.
+    """
+
+    certificate: Certificate | None
+    attacks: Mapping[str, float]
+
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
+        proved: Sequence[tuple[str, str]] = [("proved", "nothing was asked yet")]
+        if self.certificate is not None:
+            proved = self.certificate.sheet().notes
+        tried = ", ".join(f"{name} {error:.4g}" for name, error in self.attacks.items())
+        return Sheet(
+            notes=[*proved, *([("tried", f"{tried}; this proves nothing")] if tried else [])]
+        )
+
+
+def report(server: QueryServer, attacks: Mapping[str, float] | None = None) -> Report:
     """Return the certificate, and apart from it the error that each attack achieved.
 
     Parameters
@@ -30,8 +61,8 @@ def report(server: QueryServer, attacks: Mapping[str, float] | None = None) -> s
     >>> from sourdine.adaptive.server import QueryServer
     >>> server = QueryServer([0, 1, 1, 1], universe=2)
     >>> print(report(server, {"overfitting": 0.013}))
-    proved: nothing was asked yet
-    tried, which proves nothing: overfitting 0.013
+    proved  nothing was asked yet
+    tried   overfitting 0.013; this proves nothing
     """
     if not isinstance(getattr(server, "answers", None), int):
         raise ParameterTypeError(
@@ -42,12 +73,7 @@ def report(server: QueryServer, attacks: Mapping[str, float] | None = None) -> s
             f"attacks must be the largest error by name, got {type(attacks).__name__}. "
             "Type report(server, {'overfitting': 0.013})."
         )
-    proved = str(server.certificate()) if server.answers else "nothing was asked yet"
-    lines = [f"proved: {proved}"]
-    if attacks:
-        tried = ", ".join(f"{name} {error:.4g}" for name, error in attacks.items())
-        lines.append(f"tried, which proves nothing: {tried}")
-    return "\n".join(lines)
+    return Report(server.certificate() if server.answers else None, attacks or {})
 
 
 def _errors(attacks: object) -> bool:

@@ -26,7 +26,7 @@ from math import floor
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from sourdine.adaptive.answers import Answer, Certificate
+from sourdine.adaptive.answers import AdaptiveAnswer, Certificate
 from sourdine.adaptive.ledger import Dependence, TranscriptLedger
 from sourdine.adaptive.server.gaps import Tally
 from sourdine.adaptive.server.guesses import Parts, Trained, read_guess
@@ -202,7 +202,7 @@ class QueryServer:
         """Return the value of an answer alone."""
         return self.ask(query).value
 
-    def ask(self, query: Query, *, guess: float | None = None) -> Answer:
+    def ask(self, query: Query, *, guess: float | None = None) -> AdaptiveAnswer:
         """Return an answer, the ends of the truth and what it cost.
 
         Whether the guess was near is charged, and on the disk if the ledger is, before anything
@@ -271,7 +271,7 @@ class QueryServer:
         --------
         >>> server = QueryServer([0] * 5000 + [1] * 5000, universe=2)
         >>> print(server.remaining())
-        left: any number of surprises, or any number of nods
+        left  any number of surprises, or any number of nods
         >>> left = server.remaining(0.05)
         >>> left.surprises, left.nods > 80_000
         (6, True)
@@ -311,17 +311,23 @@ class QueryServer:
                 "surprise. Nothing was answered: guess(query) still answers, without ends."
             )
 
-    def _answer(self, question: Question, cell: Cell | None, nats: float, bits: float) -> Answer:
+    def _answer(
+        self, question: Question, cell: Cell | None, nats: float, bits: float
+    ) -> AdaptiveAnswer:
         value = self._look.value(question, cell)
         lower, upper = self._ends(*self._look.known(question, cell), nats)
         ends = max(lower, question.low), min(upper, question.high)
-        return self._counted(Answer(value, *ends, bits, "hypothesis" if cell is None else "data"))
+        return self._counted(
+            AdaptiveAnswer(value, *ends, bits, "hypothesis" if cell is None else "data")
+        )
 
-    def _certain(self, question: Question) -> Answer:
+    def _certain(self, question: Question) -> AdaptiveAnswer:
         """Return the answer to a query that cannot surprise: its range says it all."""
-        return self._counted(Answer(question.guess, question.low, question.high, 0.0, "hypothesis"))
+        return self._counted(
+            AdaptiveAnswer(question.guess, question.low, question.high, 0.0, "hypothesis")
+        )
 
-    def _counted(self, answer: Answer) -> Answer:
+    def _counted(self, answer: AdaptiveAnswer) -> AdaptiveAnswer:
         self.answers += 1
         off = max(answer.value - answer.lower, answer.upper - answer.value)
         self._widest = max(self._widest, off)

@@ -18,6 +18,7 @@ from sourdine.adaptive.sketches.siphash import siphash, siphash_many
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.look.figures import MissingExtraError
 from sourdine.noise import SYSTEM
+from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,15 +54,17 @@ class DistinctSketch(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Shown):
     """What is proved, under which assumption, and what is not."""
 
     proved: str
     assumes: str
     not_proved: str
 
-    def __str__(self) -> str:
-        return f"proved: {self.proved}\nassumes: {self.assumes}\nnot proved: {self.not_proved}"
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
+        said = (("proved", self.proved), ("assumes", self.assumes), ("not proved", self.not_proved))
+        return Sheet(notes=said)
 
 
 class Keyed:

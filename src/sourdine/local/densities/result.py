@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from fractions import Fraction
-from html import escape
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.errors import ParameterError
 from sourdine.exact import probability, rational
 from sourdine.local.densities.picture import picture
 from sourdine.look.numbers import shown
 from sourdine.privacy import Guarantee
+from sourdine.release import Answer, Columns, Sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -33,8 +32,8 @@ BAND = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Density:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Density(Answer):
     """A density on public bounds: constant on equal cells, not negative, of integral 1.
 
     Parameters
@@ -157,40 +156,37 @@ class Density:
         """Draw the density with its band; ``truth`` is a function to draw beside it."""
         return picture(self, path=path, truth=truth, title=title)
 
-    def rows(self) -> list[tuple[str, ...]]:
-        """Return the shares of ten equal parts, as texts."""
-        edges = np.linspace(*self.ends, ROWS + 1)
-        share = np.diff(self.cdf(edges))
-        width = self.ends[1] - self.ends[0]
-        return [
-            (shown(a, width / 10), shown(b, width / 10), f"{100 * s:.1f} %")
-            for a, b, s in zip(edges[:-1], edges[1:], share, strict=True)
-        ]
+    def columns(self) -> Columns:
+        """Return the density in each cell, with the ends of its pointwise band."""
+        edges, (low, high) = self.edges.tolist(), self.band()
+        return Columns(
+            labels={"from": edges[:-1], "to": edges[1:]},
+            name="density",
+            values=self.heights.tolist(),
+            lower=low.tolist(),
+            upper=high.tolist(),
+        )
 
-    def __str__(self) -> str:
-        table = [("from", "to", "share"), *self.rows()]
-        sizes = [max(len(row[i]) for row in table) for i in range(3)]
-        lines = ["  ".join(t.rjust(w) for t, w in zip(row, sizes, strict=True)) for row in table]
-        lines += [f"cost  {self.cost}", f"by    {self.method}, {self.reports} reports"]
-        return "\n".join(lines)
+    def sheet(self) -> Sheet:
+        """Return what is printed: the shares of ten equal parts."""
+        edges = np.linspace(*self.ends, ROWS + 1)
+        width = (self.ends[1] - self.ends[0]) / ROWS
+        rows = [
+            (shown(a, width), shown(b, width), f"{100 * share:.1f} %")
+            for (a, b), share in zip(pairwise(edges), np.diff(self.cdf(edges)), strict=True)
+        ]
+        return Sheet(heads=("from", "to", "share"), rows=rows, notes=self.notes())
+
+    def notes(self) -> list[tuple[str, str]]:
+        """Return what stands below the table."""
+        return [("cost", str(self.cost)), ("by", f"{self.method}, {self.reports} reports")]
 
     def __repr__(self) -> str:
-        return f"Density({self.method}, {self.reports} reports, {self.cost})"
+        return f"<Density: {self.method}, {self.reports} reports, {self.cost}>"
 
-    def _repr_html_(self) -> str:
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(t)}</td>" for t in row) + "</tr>" for row in self.rows()
-        )
-        head = "".join(f"<th>{t}</th>" for t in ("from", "to", "share"))
-        caption = escape(f"{self.cost}, by {self.method}, {self.reports} reports")
-        return (
-            f"<table><caption style='caption-side:bottom;text-align:left'>{caption}</caption>"
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        )
-
-    def to_json(self) -> str:
-        """Return everything as JSON; `from_json` reads it back."""
-        facts = {
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything public as what JSON knows."""
+        return {
             "bounds": [str(rational(b, "bounds")) for b in self.bounds],
             "mass": self.mass.tolist(),
             "raw": self.raw.tolist(),
@@ -200,12 +196,10 @@ class Density:
             "reports": self.reports,
             "note": BAND,
         }
-        return json.dumps(facts, ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, text: str) -> Density:
-        """Read a density back."""
-        facts = _facts(text)
+    def from_dict(cls, facts: Mapping[str, Any]) -> Density:
+        """Return the density that `to_dict` wrote."""
         low, high = map(Fraction, facts["bounds"])
         arrays = {name: np.array(facts[name], np.float64) for name in ("mass", "raw", "spread")}
         return cls(
@@ -215,23 +209,6 @@ class Density:
             reports=facts["reports"],
             **arrays,
         )
-
-
-def _facts(text: str) -> dict[str, Any]:
-    """Return what the JSON of a density holds, or say that it is none."""
-    try:
-        facts = json.loads(text)
-        complete = {"bounds", "mass", "raw", "spread", "cost", "method", "reports"} <= facts.keys()
-    except (ValueError, TypeError, AttributeError):
-        complete = False
-    if not complete:
-        raise ParameterError(
-            "the JSON",
-            "be that of a density",
-            "something else",
-            "Pass what Density.to_json() wrote.",
-        )
-    return dict(facts)
 
 
 def _plain(x: NDArray[Any]) -> Any:  # noqa: ANN401

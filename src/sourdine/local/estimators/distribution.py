@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -12,8 +12,7 @@ from sourdine.local.estimators.bayes import em
 from sourdine.local.estimators.channel import channel
 from sourdine.local.estimators.numeric import NumericEstimate, read_tally
 from sourdine.local.estimators.ramps import ramps
-from sourdine.look.numbers import row
-from sourdine.release import SHOWN, Release, readable
+from sourdine.release import SHOWN, read_confidence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
     from sourdine.grid import Grid
     from sourdine.local.estimators.channel import Numeric, Score
+    from sourdine.release import Release
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -31,7 +31,6 @@ __all__ = [
     "DistributionEstimate",
     "QuantileEstimate",
     "distribution",
-    "quantile_table",
     "quantiles",
 ]
 
@@ -72,9 +71,8 @@ def quantiles(
     estimate = QuantileEstimate(report=report, grid=grid, orders=read)
     counts = read_tally(report, tally)
     found = estimate.quantiles(_likely(report, counts, _default(report)))
-    low, high = estimate.between(_release(estimate, found, counts), SHOWN, "sample")
-    found = np.clip(found, low, high)
-    return _release(estimate, found, counts)
+    low, high = estimate.ends(counts, read_confidence(SHOWN), "sample")
+    return estimate.counted(counts, np.clip(found, low, high))
 
 
 def distribution(
@@ -110,7 +108,7 @@ def distribution(
     counts = read_tally(report, tally)
     raw = estimate.raw(counts)
     value = raw if how == "raw" else estimate.shares(_likely(report, counts, how))
-    return _release(estimate, value, counts, raw=raw)
+    return estimate.counted(counts, value, raw=raw)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +123,8 @@ class QuantileEstimate(NumericEstimate):
         The orders of the quantiles.
     """
 
-    kind = "quantiles of reports"
+    kind: ClassVar[str] = "quantiles of reports"
+    head: ClassVar[str] = "quantile"
 
     orders: tuple[float, ...]
 
@@ -144,15 +143,18 @@ class QuantileEstimate(NumericEstimate):
             tick = np.rint(np.interp(q, np.concatenate([[0.0], cumulative]), ends))
         return np.asarray(self.grid.values(np.minimum(tick, self.report.last).astype(np.int64)))
 
-    def between(self, release: Release, confidence: Number, of: str) -> tuple[Floats, Floats]:
+    def limits(self, release: Release, beta: float, of: str) -> tuple[Floats, Floats]:
+        """Return the ends of all quantiles."""
+        return self.ends(np.asarray(release.drawn["tally"], np.int64), beta, of)
+
+    def ends(self, counts: Ints, beta: float, of: str) -> tuple[Floats, Floats]:
         r"""Return the ends of all quantiles.
 
         A quantile :math:`\xi` has :math:`F(\xi-) \le q \le F(\xi)`. So a node :math:`t_j` is
         possible if the upper end for the mean of :math:`R_j` is at least :math:`q` and the
         lower end for that of :math:`R_{j-\delta}` is at most :math:`q`.
         """
-        miss = self.miss(confidence) / len(self.orders)
-        counts = np.asarray(release.drawn["tally"], np.int64)
+        miss = beta / len(self.orders)
         n = int(counts.sum())
         q = np.array(self.orders)
         if not n:
@@ -163,26 +165,16 @@ class QuantileEstimate(NumericEstimate):
         first, last = (self.grid.values(np.asarray(end, np.int64)) for end in ends)
         return first, last
 
-    def table(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return a row for each quantile."""
-        return quantile_table(self.orders, release)
+    def labels(self, release: Release) -> dict[str, Sequence[float]]:
+        """Return the order of each quantile."""
+        del release
+        return {"q": self.orders}
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw the quantiles against their orders."""
         from sourdine.local.estimators import figures  # noqa: PLC0415 - matplotlib, late
 
         return figures.steps(self, release, **options)
-
-
-def quantile_table(
-    orders: Sequence[float], release: Release
-) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return a row for each quantile: its order, its value, its interval."""
-    rows = zip(orders, release.value, zip(*release.interval(), strict=True), strict=True)
-    shown: list[tuple[str, ...]] = [
-        (f"{q:g}", *row(v.item(), [e.item() for e in end])) for q, v, end in rows
-    ]
-    return ("order", "quantile", "from (95 %)", "to (95 %)"), shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +191,9 @@ class DistributionEstimate(NumericEstimate):
         How many bins there are at most.
     """
 
-    kind = "distribution of reports"
+    kind: ClassVar[str] = "distribution of reports"
+    head: ClassVar[str] = "share"
+    even: ClassVar[bool] = True
 
     method: Method
     bins: int
@@ -246,9 +240,9 @@ class DistributionEstimate(NumericEstimate):
         below, above = self.bumps(n)
         return np.asarray((below.mean(groups) + above.mean(groups)) / 2)
 
-    def between(self, release: Release, confidence: Number, of: str) -> tuple[Floats, Floats]:
+    def limits(self, release: Release, beta: float, of: str) -> tuple[Floats, Floats]:
         """Return the ends of all shares."""
-        miss = self.miss(confidence) / (len(self.starts) - 1)
+        miss = beta / (len(self.starts) - 1)
         counts = np.asarray(release.drawn["tally"], np.int64)
         n = int(counts.sum())
         if not n:
@@ -259,13 +253,10 @@ class DistributionEstimate(NumericEstimate):
         high = above.mean(groups) + _half(above, groups, miss, of)
         return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
-    def table(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return a row for each bin."""
-        ends = zip(*release.interval(), strict=True)
-        rows = zip(self.edges, release.value, ends, strict=False)
-        shown: list[tuple[str, ...]]
-        shown = [(f"{b:g}", *row(float(v), [float(e) for e in end])) for b, v, end in rows]
-        return ("begins at", "share", "from (95 %)", "to (95 %)"), shown
+    def labels(self, release: Release) -> dict[str, Sequence[float]]:
+        """Return where each bin begins."""
+        del release
+        return {"begins at": self.edges[:-1].tolist()}
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw the shares as bars with their intervals."""
@@ -309,18 +300,3 @@ def _likely(report: Numeric, counts: Ints, method: Method) -> Floats:
     """Return the shares of the nodes under which the reports are most likely."""
     c = channel(report)
     return em(c.rows.T, c.counts(counts), smooth=method == "ems")
-
-
-def _release(estimate: Any, value: Floats, counts: Ints, **more: Any) -> Release:  # noqa: ANN401
-    return Release(
-        value=value,
-        cost=estimate.report.guarantee,
-        mechanism=estimate,
-        caveats=estimate.caveats,
-        drawn={"tally": counts, "reports": int(counts.sum()), **more},
-        grid=estimate.grid,
-    )
-
-
-readable(QuantileEstimate.kind, QuantileEstimate.rebuilt)
-readable(DistributionEstimate.kind, DistributionEstimate.rebuilt)

@@ -116,29 +116,28 @@ def shares(
     title
         What to write above it.
     """
-    kept = survey.largest(release)
-    low, high = (end[kept] for end in release.interval())
-    x, y = np.asarray(release.value)[kept], np.arange(len(kept))[::-1]
-    figure, axes = canvas(7.0, 1.3 + (0.3 if len(kept) <= MANY else 0.2) * len(kept))
+    columns = release.columns()
+    kept = columns.largest(columns.most)
+    drawn = len(kept.values)
+    low, high = np.array(kept.lower, float), np.array(kept.upper, float)
+    x, y = np.array(kept.values, float), np.arange(drawn)[::-1]
+    figure, axes = canvas(7.0, 1.3 + (0.3 if drawn <= MANY else 0.2) * drawn)
     axes.hlines(y, low, high, color=PALE, linewidth=7, capstyle="round")
     axes.axvline(0, color=RULE, linewidth=1.6)
     axes.plot(x, y, "o", color=BLUE, markersize=6, label="estimated")
-    width = survey.precision(low, high)
-    for share, end, at in zip(x.tolist(), high, y, strict=True):
+    for (text, *_), at, yi in zip(kept.texts(), np.maximum(x, high), y, strict=True):
         axes.annotate(
-            shown(share, width),
-            (max(share, end), at), (9, 0), textcoords="offset points", va="center",
-            color=INK, fontsize=8,
-        )  # fmt: skip
+            text, (at, yi), (9, 0), textcoords="offset points", va="center", color=INK, fontsize=8
+        )
     if truth is not None:
-        known = np.asarray(truth, np.float64)[kept]
-        axes.plot(known, y, "|", color=RED, markersize=13, markeredgewidth=2, label="truth")
+        known = dict(zip(columns.labels["category"], np.asarray(truth, np.float64), strict=True))
+        seen = [known[name] for name in kept.labels["category"]]
+        axes.plot(seen, y, "|", color=RED, markersize=13, markeredgewidth=2, label="truth")
         legend(axes)
-    names = survey.names
-    axes.set_yticks(y, [names[v] for v in kept])
-    axes.set_ylim(-0.6, len(kept) - 0.4)
+    axes.set_yticks(y, list(map(str, kept.labels["category"])))
+    axes.set_ylim(-0.6, drawn - 0.4)
     axes.margins(x=0.14)
-    axes.set_xlabel(_below(survey, len(kept)), color=INK)
+    axes.set_xlabel(_below(survey, drawn), color=INK)
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color=RULE, linewidth=0.8)

@@ -10,20 +10,20 @@ import numpy as np
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import flag, given, integer, kind
 from sourdine.local.estimators.bayes import em
+from sourdine.local.estimators.estimate import Estimate
 from sourdine.local.estimators.simplex import norm_sub
 from sourdine.local.estimators.supports import population_ends, sample_ends
-from sourdine.look.numbers import shown
 from sourdine.mechanisms.frequency_oracle import FrequencyOracle
 from sourdine.mechanisms.mechanism import settle
-from sourdine.release import SHOWN, Release, read_confidence, readable
+from sourdine.release.answer import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from sourdine.exact.parameters import Number
     from sourdine.privacy import Guarantee
+    from sourdine.release import Release
 
     Floats = NDArray[np.float64]
 
@@ -40,7 +40,7 @@ FINE, STEPS = 1e-4, 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frequencies:
+class Frequencies(Estimate):
     """Public facts of a survey: all that shares and their intervals need beside the supports.
 
     Parameters
@@ -53,8 +53,8 @@ class Frequencies:
         How many categories there are.
     reports
         How many people reported.
-    labels
-        The names of the categories.
+    names
+        What the categories are called.
     consistent
         What made the shares consistent, if anything did.
     together
@@ -62,13 +62,16 @@ class Frequencies:
     """
 
     kind: ClassVar[str] = "frequencies"
+    head: ClassVar[str] = "share"
+    even: ClassVar[bool] = True
+    most: ClassVar[int | None] = MANY
 
     randomiser: str
     p: float | Sequence[float] | Floats
     q: float | Sequence[float] | Floats
     categories: int
     reports: int
-    labels: Sequence[Any] | None = None
+    names: Sequence[Any] | None = None
     consistent: str | None = None
     together: bool = False
 
@@ -90,7 +93,7 @@ class Frequencies:
                 "Leave {consistent} out for unbiased shares.",
                 consistent=LEFT_OUT,
             )
-        settle(self, p=p, q=q, labels=_names(self.labels, self.categories))
+        settle(self, p=p, q=q, names=_names(self.names, self.categories))
         settle(self, together=flag(self.together, "together"))
 
     def shares(self, support: ArrayLike) -> Floats:
@@ -111,41 +114,21 @@ class Frequencies:
             return np.full(self.categories, 0.25)
         return np.asarray((f * p * (1 - p) + (1 - f) * q * (1 - q)) / (self.reports * (p - q) ** 2))
 
-    def between(self, release: Release, confidence: Number, of: str) -> tuple[Floats, Floats]:
+    def limits(self, release: Release, beta: float, of: str) -> tuple[Floats, Floats]:
         """Return the ends of every category's share, in [0, 1]."""
-        miss = read_confidence(confidence) / (self.categories if self.together else 1)
+        miss = beta / (self.categories if self.together else 1)
         ends = population_ends if of == "population" else sample_ends
         support = np.asarray(release.drawn["support"], np.int64)
         return ends(support, self.reports, self.p, self.q, miss)
 
-    def table(
-        self, release: Release, confidence: Number = SHOWN
-    ) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-        """Return a row for each category, or for the largest."""
-        low, high = release.interval(confidence)
-        kept, names = self.largest(release), self.names
-        width = self.precision(low[kept], high[kept])
-        rows = [
-            (names[v], *(shown(float(x[v]), width) for x in (release.value, low, high)))
-            for v in kept
-        ]
-        if len(kept) < self.categories:
-            rows.append((f"and {self.categories - len(kept)} smaller", "", "", ""))
-        return ("category", "share", "from (95 %)", "to (95 %)"), rows
+    def labels(self, release: Release) -> dict[str, Sequence[Any]]:
+        """Return the name of each category, or its code."""
+        del release
+        return {"category": self.names or range(self.categories)}
 
-    def precision(self, low: Floats, high: Floats) -> float:
-        """Return the width of the narrowest interval: all numbers are shown as precisely."""
-        return float(min((w for w in high - low if w), default=0.0))
-
-    def largest(self, release: Release, most: int = MANY) -> list[int]:
-        """Return the categories of the largest shares, in the order given."""
-        down = np.argsort(-np.asarray(release.value), kind="stable")[:most]
-        return sorted(down.tolist())
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the categories, as texts."""
-        return [str(name) for name in self.labels or range(self.categories)]
+    def value(self, drawn: Mapping[str, Any]) -> Floats:
+        """Return the shares, made consistent or not."""
+        return np.asarray(drawn["consistent" if self.consistent else "raw"], np.float64)
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -159,16 +142,15 @@ class Frequencies:
 
         return figures.shares(self, release, **options)
 
-    def restore(self, value: Any, drawn: Mapping[str, Any]) -> Floats:  # noqa: ANN401
-        """Return the array of shares that `Release.to_json` wrote."""
-        del drawn
-        return np.asarray(value, np.float64)
-
-    def facts(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the public facts as JSON knows them."""
         public = {f.name: getattr(self, f.name) for f in fields(self)}
-        lists = {k: list(v) if isinstance(v, tuple) else v for k, v in public.items()}
-        return {"kind": self.kind, **lists}
+        return {"statistic": self.kind, **plain(public)}
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Frequencies:
+        """Return what wrote these facts."""
+        return cls(**{name: x for name, x in facts.items() if name != "statistic"})
 
     def __str__(self) -> str:
         people = "1 report" if self.reports == 1 else f"{self.reports} reports"
@@ -270,7 +252,7 @@ def frequencies(  # noqa: PLR0913 - each has its own meaning, and all but three 
         q=q,
         categories=oracle.categories,
         reports=n,
-        labels=labels,
+        names=labels,
         consistent=consistent,
         together=together,
     )
@@ -283,22 +265,18 @@ def frequencies(  # noqa: PLR0913 - each has its own meaning, and all but three 
             "More support one category: count all reports of the tally.",
         )
     raw = survey.shares(support)
-    drawn = {"raw": raw, "variance": survey.variance(raw), "support": support, "reports": n}
-    value = raw
+    drawn: dict[str, Any] = {
+        "raw": raw,
+        "variance": survey.variance(raw),
+        "support": support,
+        "reports": n,
+    }
     if consistent == "norm-sub":
-        value = norm_sub(raw)
+        drawn["consistent"] = norm_sub(raw)
     if consistent == "em":
-        value = em(_channel(oracle, counts, n), counts, tolerance=FINE, most=STEPS)
-    return Release(
-        value=value,
-        cost=oracle.guarantee if cost is None else cost,
-        mechanism=survey,
-        caveats=survey.caveats,
-        drawn=drawn,
-    )
-
-
-readable(Frequencies.kind, Frequencies)
+        likely = em(_channel(oracle, counts, n), counts, tolerance=FINE, most=STEPS)
+        drawn["consistent"] = likely
+    return survey.release(oracle.guarantee if cost is None else cost, drawn)
 
 
 def _read_tally(oracle: FrequencyOracle, tally: ArrayLike) -> NDArray[np.int64]:

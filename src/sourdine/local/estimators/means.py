@@ -5,22 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import hypot, log, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from sourdine.local.estimators.channel import TAUS, channel, solve
 from sourdine.local.estimators.numeric import NumericEstimate, read_tally
 from sourdine.local.numeric import UnbiasedReport
-from sourdine.look.numbers import row
-from sourdine.release import Release, readable
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from sourdine.exact.parameters import Number
     from sourdine.grid import Grid
     from sourdine.local.estimators.channel import Numeric, Score
+    from sourdine.release import Release
 
     Floats = NDArray[np.float64]
 
@@ -66,14 +64,7 @@ def mean(report: Numeric, tally: ArrayLike, grid: Grid) -> Release:
     """
     estimate = MeanEstimate(report=report, grid=grid)
     counts = read_tally(report, tally)
-    return Release(
-        value=estimate.value(counts),
-        cost=report.guarantee,
-        mechanism=estimate,
-        caveats=estimate.caveats,
-        drawn={"tally": counts, "reports": int(counts.sum())},
-        grid=grid,
-    )
+    return estimate.counted(counts, estimate.estimate(counts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,9 +79,10 @@ class MeanEstimate(NumericEstimate):
         The lattice of the numbers.
     """
 
-    kind = "mean of reports"
+    kind: ClassVar[str] = "mean of reports"
+    head: ClassVar[str] = "mean"
 
-    def value(self, counts: NDArray[np.int64]) -> float:
+    def estimate(self, counts: NDArray[np.int64]) -> float:
         """Return the estimate; of no reports, the middle of the range."""
         n = int(counts.sum())
         if not n:
@@ -98,29 +90,17 @@ class MeanEstimate(NumericEstimate):
         share, _ = scores_of_share(self.report, n)
         return self.number(float(share.mean(channel(self.report).counts(counts))))
 
-    def between(self, release: Release, confidence: Number, of: str) -> tuple[float, float]:
+    def limits(self, release: Release, beta: float, of: str) -> tuple[float, float]:
         """Return the ends of the mean of those who reported, or of the law they come from."""
-        miss = self.miss(confidence)
         counts = np.asarray(release.drawn["tally"], np.int64)
         n = int(counts.sum())
         if not n:
             return self.number(0), self.number(1)
         if self.report.codes == 2:
-            low, high = _of_bits(self.report, counts, miss)
+            low, high = _of_bits(self.report, counts, beta)
         else:
-            low, high = _of_scores(self.report, counts, miss, of)
+            low, high = _of_scores(self.report, counts, beta, of)
         return self.number(min(max(low, 0), 1)), self.number(min(max(high, 0), 1))
-
-    def table(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return the mean and its interval."""
-        ends = release.interval()
-        return ("mean", "from (95 %)", "to (95 %)"), [row(release.value, ends)]
-
-    def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
-        """Draw the mean as a dot with its interval."""
-        from sourdine.look import figures  # noqa: PLC0415 - matplotlib is loaded there, late
-
-        return figures.dots({"mean": release.value}, release, **options)
 
 
 @lru_cache(64)
@@ -187,6 +167,3 @@ def _of_bits(report: Numeric, counts: NDArray[np.int64], miss: float) -> tuple[f
     high = betaincinv(ones + 1, zeros, 1 - miss / 2) if zeros else 1.0
     (_, none), (_, every) = channel(report).rows
     return float((low - none) / (every - none)), float((high - none) / (every - none))
-
-
-readable(MeanEstimate.kind, MeanEstimate.rebuilt)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sourdine.errors import ParameterError
 from sourdine.grid import Grid
 from sourdine.laws.normal import gaussian_quantile as normal_quantile
+from sourdine.local.estimators.estimate import Estimate
 from sourdine.local.numeric import Duchi, Hybrid, SlidingWindow
 from sourdine.local.numeric.unbiased import on_grid
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase
-from sourdine.release import read_confidence
+from sourdine.release.answer import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from sourdine.exact.parameters import Number
     from sourdine.local.estimators.channel import Numeric
     from sourdine.release import Release
 
@@ -36,7 +35,7 @@ PARAMETERS = ("epsilon", "last", "slide", "width", "form", "minimise")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NumericEstimate(ABC):
+class NumericEstimate(Estimate):
     """An estimate from the tally of reports: public parameters that explain a release.
 
     Parameters
@@ -46,8 +45,6 @@ class NumericEstimate(ABC):
     grid
         The lattice of the numbers.
     """
-
-    kind: ClassVar[str]
 
     report: Numeric
     grid: Grid
@@ -67,36 +64,30 @@ class NumericEstimate(ABC):
         """Return the number at a share of the range."""
         return float(self.grid.origin) + share * float(self.grid.spacing * self.grid.last)
 
-    @staticmethod
-    def miss(confidence: Number) -> float:
-        """Return the probability with which an interval may miss the truth."""
-        return read_confidence(confidence)
-
-    @abstractmethod
-    def between(self, release: Release, confidence: Number, of: str) -> Any:  # noqa: ANN401
-        """Return the ends between which the truth lies with probability ``confidence``."""
-
-    def restore(self, value: Any, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401, ARG002
-        """Return the value that `Release.to_json` wrote, with the type it had."""
-        return np.array(value) if isinstance(value, list) else value
-
-    def facts(self) -> dict[str, Any]:
-        """Return the public parameters as JSON knows them; ``rebuilt(**facts)`` reads them."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the public parameters as JSON knows them."""
         shown = [name for name in PARAMETERS if hasattr(self.report, name)]
         report = {name: _plain(getattr(self.report, name)) for name in shown}
         bounds = [str(Fraction(v)) for v in (self.grid.lower, self.grid.upper, self.grid.spacing)]
-        own = {f.name: getattr(self, f.name) for f in fields(self)[2:]}
-        return {"kind": self.kind, "by": type(self.report).__name__, **own} | {
+        own = plain({f.name: getattr(self, f.name) for f in fields(self)[2:]})
+        return {"statistic": self.kind, "by": type(self.report).__name__, **own} | {
             "report": report,
             "grid": bounds,
         }
 
     @classmethod
-    def rebuilt(cls, by: str, report: dict[str, Any], grid: list[str], **own: Any) -> Self:  # noqa: ANN401
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
         """Return the estimate that wrote these facts."""
-        given = {**report, "epsilon": Fraction(report["epsilon"])}
+        given = {**facts["report"], "epsilon": Fraction(facts["report"]["epsilon"])}
+        report: Any = RANDOMISERS[facts["by"]](**given)
+        own = {f.name: facts[f.name] for f in fields(cls)[2:]}
         own = {name: tuple(v) if isinstance(v, list) else v for name, v in own.items()}
-        return cls(report=RANDOMISERS[by](**given), grid=Grid(*map(Fraction, grid)), **own)
+        return cls(report=report, grid=Grid(*map(Fraction, facts["grid"])), **own)
+
+    def counted(self, tally: NDArray[np.int64], estimate: Any, **more: Any) -> Release:  # noqa: ANN401
+        """Return the release of an estimate from a tally."""
+        drawn = {"tally": tally, "reports": int(tally.sum()), "estimate": estimate, **more}
+        return self.release(self.report.guarantee, drawn, self.grid)
 
     def __str__(self) -> str:
         return f"{self.kind}, {self.report}"

@@ -65,7 +65,7 @@ class AnyAnswer(Report):
     [0.25, 0.25, 0.25, 0.25]
     """
 
-    value: Report
+    value: Report  # type: ignore[assignment]
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -171,7 +171,7 @@ class PaidFlag(Report):
     (Fraction(1, 4), Fraction(3, 4))
     """
 
-    value: Report
+    value: Report  # type: ignore[assignment]
     flag: RandomizedResponse
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 

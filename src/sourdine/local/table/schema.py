@@ -15,6 +15,7 @@ from sourdine.local.table.part import Part
 from sourdine.noise import SYSTEM
 from sourdine.privacy import LOCAL, Guarantee
 from sourdine.privacy.printing import shown
+from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -35,7 +36,7 @@ VERSION = 1
 """Of the format and of what the defaults mean: both stand in the fingerprint."""
 
 
-class Schema:
+class Schema(Shown):
     r"""Columns, and the privacy that one record costs as a whole.
 
     Parameters
@@ -263,18 +264,20 @@ class Schema:
         own = f"epsilon={shown(self.epsilon)}, strategy={self.strategy!r}{weights}"
         return f"Schema({columns}, {own})"
 
-    def __str__(self) -> str:
-        rows, sending = [("column", "kind", "epsilon", "by")], self.parts("report")
+    def sheet(self) -> Sheet:
+        """Return what is printed: each column with what it costs and what randomises it."""
+        rows, sending = [], self.parts("report")
         for name, part in self.parts().items():
             by, sent = str(part.mechanism), str(sending[name].mechanism)
             by = by if by == sent else f"{by}; sent by {sent}"
             rows.append((name, part.column.kind, shown(part.epsilon), by))
-        a, b, c = (max(len(row[i]) for row in rows) for i in range(3))
-        table = [f"{n:<{a}}  {k:<{b}}  {e:>{c}}  {by}" for n, k, e, by in rows]
-        sampled = self.strategy == "sample"
-        one = ["each person reports one column, drawn at random"] if sampled else []
+        notes = [("cost", f"{self.guarantee}, for all columns of a record")]
+        if self.strategy == "sample":
+            notes.append(("asked", "each person reports one column, drawn at random"))
         again = f"to sanitise the same records again costs epsilon {shown(self.epsilon)} again"
-        return "\n".join([*table, *one, f"a record costs {self.guarantee}", again])
+        return Sheet(
+            heads=("column", "kind", "epsilon", "by"), rows=rows, notes=[*notes, ("note", again)]
+        )
 
 
 def _read_columns(columns: object) -> dict[str, Attribute]:

@@ -9,7 +9,8 @@ direction that would exclude it. If hardly anybody answered, everything is possi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import abstractmethod
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,23 +20,23 @@ from sourdine.exact import probability
 from sourdine.laws.normal import student_quantile
 from sourdine.local.estimators.bayes import em
 from sourdine.local.estimators.channel import channel
-from sourdine.local.estimators.distribution import quantile_table
+from sourdine.local.estimators.estimate import Estimate
 from sourdine.local.estimators.means import MeanEstimate, scores_of_share
-from sourdine.local.estimators.numeric import NumericEstimate
 from sourdine.local.estimators.ramps import ramps
 from sourdine.local.table.absence import PaidFlag
 from sourdine.local.table.estimating.scores import flagged, flagged_rows
-from sourdine.look.numbers import row
 from sourdine.mechanisms import RandomizedResponse
-from sourdine.release import Release, readable, rebuilt
+from sourdine.release.answer import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Self
 
     from numpy.typing import NDArray
 
     from sourdine.exact.parameters import Number
     from sourdine.grid import Grid
+    from sourdine.release import Release
 
     Floats = NDArray[np.float64]
 
@@ -58,7 +59,7 @@ def mean_of_answers(mechanism: PaidFlag, tally: NDArray[np.int64], grid: Grid) -
         The lattice of the numbers.
     """
     estimate = AnsweredMean(mechanism=mechanism, grid=grid)
-    return _release(estimate, estimate.value(_grouped(mechanism, tally)), tally)
+    return estimate.counted(tally)
 
 
 def quantiles_of_answers(
@@ -67,12 +68,12 @@ def quantiles_of_answers(
     """Estimate quantiles of those who answered; the parameters are those of `mean_of_answers`."""
     read = tuple(float(probability(q, "orders")) for q in orders)
     estimate = AnsweredQuantiles(mechanism=mechanism, grid=grid, orders=read)
-    return _release(estimate, estimate.value(_grouped(mechanism, tally)), tally)
+    return estimate.counted(tally)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnsweredMean:
-    """The mean of those who answered.
+class Answered(Estimate):
+    """What those who answered say.
 
     Parameters
     ----------
@@ -82,8 +83,6 @@ class AnsweredMean:
         The lattice of the numbers.
     """
 
-    kind: ClassVar[str] = "mean of answers"
-
     mechanism: PaidFlag
     grid: Grid
 
@@ -92,7 +91,45 @@ class AnsweredMean:
         """Whom it is of."""
         return ("Of the people who answered.",)
 
-    def value(self, counts: Floats) -> float:
+    @abstractmethod
+    def estimate(self, counts: Floats) -> Any:  # noqa: ANN401
+        """Return the estimate from the counts of groups of reports."""
+
+    def counted(self, tally: NDArray[np.int64]) -> Release:
+        """Return the release of the estimate from a tally."""
+        found = self.estimate(_grouped(self.mechanism, tally))
+        drawn = {"tally": tally, "reports": int(tally.sum()), "estimate": found}
+        return self.release(self.mechanism.guarantee, drawn, self.grid)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the public parameters as JSON knows them."""
+        value: Any = self.mechanism.value
+        answers = MeanEstimate(report=value, grid=self.grid).to_dict()
+        own = plain({f.name: getattr(self, f.name) for f in fields(self)[2:]})
+        flag = str(self.mechanism.flag.epsilon)
+        return {"statistic": self.kind, **own, "answers": answers, "flag": flag}
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """Return what wrote these facts."""
+        known = MeanEstimate.from_dict(facts["answers"])
+        flag = RandomizedResponse(epsilon=Fraction(facts["flag"]), categories=2)
+        mechanism = PaidFlag(value=known.report, flag=flag)
+        own = {f.name: tuple(facts[f.name]) for f in fields(cls)[2:]}
+        return cls(mechanism=mechanism, grid=known.grid, **own)
+
+    def __str__(self) -> str:
+        return f"{self.kind}, {self.mechanism}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredMean(Answered):
+    """The mean of those who answered; the parameters are those of `Answered`."""
+
+    kind: ClassVar[str] = "mean of answers"
+    head: ClassVar[str] = "mean"
+
+    def estimate(self, counts: Floats) -> float:
         """Return the ratio of the two estimates, within the bounds; of nobody, their middle."""
         share, _ = scores_of_share(self.mechanism.value, int(counts.sum()))
         total = _mean(flagged(self.mechanism, share.g[:, None], np.array([0.5])), counts)[0]
@@ -100,44 +137,23 @@ class AnsweredMean:
         found = total / there if there > 0 else 0.5
         return _number(self.grid, float(np.clip(found, 0, 1)))
 
-    def between(self, release: Release, confidence: Number, of: str) -> tuple[float, float]:
+    def limits(self, release: Release, beta: float, of: str) -> tuple[float, float]:
         """Return the least and the greatest mean that is possible."""
         del of
         counts = _grouped(self.mechanism, np.asarray(release.drawn["tally"], np.int64))
         share, _ = scores_of_share(self.mechanism.value, int(counts.sum()))
         tried = np.linspace(0, 1, FINE + 1)
         phi = flagged(self.mechanism, share.g[:, None] - tried, 0.5 - tried)
-        off, half = _test(self.mechanism, phi, counts, float(share.bias), confidence)
+        off, half = _test(self.mechanism, phi, counts, float(share.bias), beta)
         (inside,) = np.nonzero(np.abs(off) <= half)
         if not inside.size:
             inside = np.argmin(np.abs(off) - half, keepdims=True)
         low, high = tried[max(inside[0] - 1, 0)], tried[min(inside[-1] + 1, FINE)]
         return _number(self.grid, float(low)), _number(self.grid, float(high))
 
-    def table(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return the mean and its interval."""
-        return ("mean", "from (95 %)", "to (95 %)"), [row(release.value, release.interval())]
-
-    def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
-        """Draw the mean as a dot with its interval."""
-        from sourdine.look import figures  # noqa: PLC0415 - matplotlib is loaded there, late
-
-        return figures.dots({"mean": release.value}, release, **options)
-
-    def restore(self, value: Any, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401, ARG002
-        """Return the value that `Release.to_json` wrote."""
-        return value
-
-    def facts(self) -> dict[str, Any]:
-        """Return the public parameters as JSON knows them."""
-        return {"kind": self.kind, **_facts(self.mechanism, self.grid)}
-
-    def __str__(self) -> str:
-        return f"{self.kind}, {self.mechanism}"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnsweredQuantiles:
+class AnsweredQuantiles(Answered):
     """Quantiles of those who answered.
 
     Parameters
@@ -149,17 +165,11 @@ class AnsweredQuantiles:
     """
 
     kind: ClassVar[str] = "quantiles of answers"
+    head: ClassVar[str] = "quantile"
 
-    mechanism: PaidFlag
-    grid: Grid
     orders: tuple[float, ...]
 
-    @property
-    def caveats(self) -> tuple[str, ...]:
-        """Whom they are of."""
-        return ("Of the people who answered.",)
-
-    def value(self, counts: Floats) -> NDArray[Any]:
+    def estimate(self, counts: Floats) -> NDArray[Any]:
         """Return the quantiles of the most likely distribution of the answers."""
         c = channel(self.mechanism.value)
         p, q = self.mechanism.flag.channel
@@ -173,16 +183,15 @@ class AnsweredQuantiles:
         ticks = np.rint(c.nodes[np.minimum(node, len(c.nodes) - 1)]).astype(np.int64)
         return np.asarray(self.grid.values(ticks))
 
-    def between(self, release: Release, confidence: Number, of: str) -> tuple[Any, Any]:
+    def limits(self, release: Release, beta: float, of: str) -> tuple[Any, Any]:
         """Return the ends of all quantiles, which hold together."""
         del of
         counts = _grouped(self.mechanism, np.asarray(release.drawn["tally"], np.int64))
-        level = 1 - NumericEstimate.miss(confidence) / len(self.orders)
-        ends = [self._possible(counts, q, level) for q in self.orders]
+        ends = [self._possible(counts, q, beta / len(self.orders)) for q in self.orders]
         low, high = (np.array([e[i] for e in ends], np.int64) for i in (0, 1))
         return self.grid.values(low), self.grid.values(high)
 
-    def _possible(self, counts: Floats, q: float, level: float) -> tuple[int, int]:
+    def _possible(self, counts: Floats, q: float, beta: float) -> tuple[int, int]:
         c = channel(self.mechanism.value)
         found = ramps(self.mechanism.value, int(counts.sum()))
         d = len(c.nodes) - 1
@@ -192,7 +201,7 @@ class AnsweredQuantiles:
         mean = (weight @ heights) / weight.sum()
         bias = float(np.max(found.score.bias)) + (0.0 if c.every else 1 / d)
         phi = flagged(self.mechanism, found.score.g - q, mean - q)
-        off, half = _test(self.mechanism, phi, counts, bias, level)
+        off, half = _test(self.mechanism, phi, counts, bias, beta)
         upper = np.append((off + half)[found.length - 1 :], 1.0)
         lower = np.concatenate(([-1.0], (off - half)[: d + found.length - 1]))[: d + 1]
         first = int(np.argmax(upper >= 0))
@@ -202,9 +211,10 @@ class AnsweredQuantiles:
         first, last = min(first, last), max(first, last)
         return int(np.floor(c.nodes[first])), int(np.ceil(c.nodes[last]))
 
-    def table(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return a row for each quantile."""
-        return quantile_table(self.orders, release)
+    def labels(self, release: Release) -> dict[str, Sequence[float]]:
+        """Return the order of each quantile."""
+        del release
+        return {"q": self.orders}
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw the quantiles against their orders."""
@@ -212,18 +222,6 @@ class AnsweredQuantiles:
 
         estimate: Any = self
         return figures.steps(estimate, release, **options)
-
-    def restore(self, value: Any, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401, ARG002
-        """Return the value that `Release.to_json` wrote."""
-        return np.array(value)
-
-    def facts(self) -> dict[str, Any]:
-        """Return the public parameters as JSON knows them."""
-        own = {"kind": self.kind, "orders": list(self.orders)}
-        return {**own, **_facts(self.mechanism, self.grid)}
-
-    def __str__(self) -> str:
-        return f"{self.kind}, {self.mechanism}"
 
 
 def _grouped(mechanism: PaidFlag, tally: NDArray[np.int64]) -> Floats:
@@ -236,7 +234,7 @@ def _mean(phi: Floats, counts: Floats) -> Floats:
 
 
 def _test(
-    mechanism: PaidFlag, phi: Floats, counts: Floats, bias: float, confidence: Number
+    mechanism: PaidFlag, phi: Floats, counts: Floats, bias: float, beta: float
 ) -> tuple[Floats, Floats]:
     """Return the mean of scores, and how far it may be from the truth.
 
@@ -254,40 +252,9 @@ def _test(
     known = absent * variance[-1] + (1 - absent) * variance[:-1].min(axis=0)
     seen = _mean(phi * phi, counts) - off**2
     deviation = np.sqrt(np.maximum(seen, known) / n)
-    quantile = student_quantile(NumericEstimate.miss(confidence), int(n) - 1)
+    quantile = student_quantile(beta, int(n) - 1)
     return off, quantile * deviation + bias * (1 + q / p)
 
 
 def _number(grid: Grid, share: float) -> float:
     return float(grid.origin) + share * float(grid.spacing * grid.last)
-
-
-def _release(estimate: Any, value: Any, tally: NDArray[np.int64]) -> Release:  # noqa: ANN401
-    return Release(
-        value=value,
-        cost=estimate.mechanism.guarantee,
-        mechanism=estimate,
-        caveats=estimate.caveats,
-        drawn={"tally": tally, "reports": int(tally.sum())},
-        grid=estimate.grid,
-    )
-
-
-def _facts(mechanism: PaidFlag, grid: Grid) -> dict[str, Any]:
-    """Return what rebuilds a mechanism and its grid."""
-    value: Any = mechanism.value
-    answers = MeanEstimate(report=value, grid=grid).facts()
-    return {"answers": answers, "flag": str(mechanism.flag.epsilon)}
-
-
-def _rebuilt(answers: Mapping[str, Any], flag: str, orders: Sequence[float] | None = None) -> Any:  # noqa: ANN401
-    known: Any = rebuilt(answers)
-    oracle = RandomizedResponse(epsilon=Fraction(flag), categories=2)
-    mechanism = PaidFlag(value=known.report, flag=oracle)
-    if orders is None:
-        return AnsweredMean(mechanism=mechanism, grid=known.grid)
-    return AnsweredQuantiles(mechanism=mechanism, grid=known.grid, orders=tuple(orders))
-
-
-readable(AnsweredMean.kind, _rebuilt)
-readable(AnsweredQuantiles.kind, _rebuilt)

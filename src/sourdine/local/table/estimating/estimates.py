@@ -19,6 +19,9 @@ from sourdine.local.table.estimating.answered import mean_of_answers, quantiles_
 from sourdine.local.table.estimating.of_column import of_column
 from sourdine.local.table.estimating.pairs import pair
 from sourdine.local.table.estimating.scores import BINS, axis, names
+from sourdine.release import SHOWN, Sheet, Shown
+from sourdine.release.answer import plain
+from sourdine.release.columns import end_heads, framed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from sourdine.local.table.part import Part
     from sourdine.local.table.schema import Schema
     from sourdine.privacy import Guarantee
-    from sourdine.release import Release
+    from sourdine.release import Columns, Release
 
 __all__ = ["DECILES", "Estimates"]
 
@@ -42,7 +45,7 @@ DECILES = tuple(i / 10 for i in range(1, 10))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Estimates(Mapping[str, "Release"]):
+class Estimates(Shown, Mapping[str, "Release"]):
     """Shares, means, quantiles and pairs of columns, each a `Release` with its interval.
 
     ``estimates["vote"]`` is the column's own: shares of categories, the mean of numbers.
@@ -231,17 +234,16 @@ class Estimates(Mapping[str, "Release"]):
             yield f"{one} x {other}", "shares", self.pair(one, other)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return every estimate as what JSON knows, and how many reports were dropped."""
+        """Return every estimate as what JSON knows, and how many reports were dropped.
+
+        Each is what `Release.from_json` reads, with its interval beside it.
+        """
         found: dict[str, Any] = {}
         for name, what, release in self.releases():
-            low, high = release.interval()
-            ends = [np.asarray(e).tolist() for e in (low, high)]
-            own = {"value": np.asarray(release.value).tolist(), "interval": ends}
-            labels = getattr(release.mechanism, "labels", None)
-            found.setdefault(name, {})[what] = {**own, **({"labels": labels} if labels else {})}
-        cost = self.schema.guarantee.to_dict()
+            ends = {"confidence": SHOWN, "ends": plain(release.interval(SHOWN))}
+            found.setdefault(name, {})[what] = {**release.to_dict(), "interval": ends}
         return {
-            "cost": cost,
+            "cost": self.cost.to_dict(),
             "estimates": found,
             "dropped": dict(self.dropped),
             "notes": [*self.notes],
@@ -264,7 +266,7 @@ class Estimates(Mapping[str, "Release"]):
 
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield what a reader must know of all columns: a word, and a sentence."""
-        yield "cost", f"a record costs {self.cost}"
+        yield "cost", f"{self.cost}, for all columns of a record"
         if self.schema.strategy == "sample":
             asked = ", ".join(f"{name} {n}" for name, n in self.counts.items())
             yield "asked", f"of each column some people, drawn at random: {asked}"
@@ -275,30 +277,38 @@ class Estimates(Mapping[str, "Release"]):
             yield "absent", ABSENT
         yield from (("note", text) for text in self.notes)
 
-    def __str__(self) -> str:
-        found = [f"{name}, {what}\n{_table(release)}" for name, what, release in self.releases()]
-        return "\n\n".join([*found, "\n".join(f"{a:<8}{b}" for a, b in self.remarks())])
+    def sheet(self) -> Sheet:
+        """Return what is printed: a row for each number of each column."""
+        rows = [
+            (name, what, ", ".join(row[:-3]), *row[-3:])
+            for name, what, release in self.releases()
+            for row in release.columns().cells()[1]
+        ]
+        return Sheet(
+            heads=("column", "what", "of", "estimate", *end_heads(SHOWN)),
+            rows=rows,
+            notes=[*self.remarks()],
+        )
+
+    def to_frame(self, library: str = "pandas") -> Any:  # noqa: ANN401
+        """Return all numbers as a frame of ``"pandas"``, ``"polars"`` or ``"pyarrow"``."""
+        rows = [
+            (name, what, ", ".join(map(str, label)), *numbers)
+            for name, what, release in self.releases()
+            for label, numbers in _lines(release.columns())
+        ]
+        heads = ("column", "what", "of", "estimate", "lower", "upper")
+        return framed(dict(zip(heads, map(list, zip(*rows, strict=True)), strict=True)), library)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{name}: {n} reports" for name, n in self.counts.items())
         return f"Estimates({counts})"
 
-    def _repr_html_(self) -> str:
-        return "".join(
-            f"<h4>{name}, {what}</h4>{release._repr_html_()}"
-            for name, what, release in self.releases()
-        )
 
-
-def _table(release: Release) -> str:
-    """Return the table of a release without its notes."""
-    heads, rows = release.mechanism.table(release)
-    widths = [max(len(line[i]) for line in [heads, *rows]) for i in range(len(heads))]
-    lines = [
-        "  ".join(
-            t.ljust(w) if i == 0 else t.rjust(w)
-            for i, (t, w) in enumerate(zip(line, widths, strict=True))
-        )
-        for line in [heads, *rows]
-    ]
-    return "\n".join(line.rstrip() for line in lines)
+def _lines(columns: Columns) -> Iterator[tuple[tuple[Any, ...], tuple[float, ...]]]:
+    """Yield the labels of each number, and the number with its ends."""
+    assert columns.lower is not None  # noqa: S101 - estimates have intervals
+    assert columns.upper is not None  # noqa: S101
+    numbers = [map(float, x) for x in (columns.values, columns.lower, columns.upper)]
+    labels = zip(*columns.labels.values(), strict=True) if columns.labels else [()]
+    yield from zip(labels, zip(*numbers, strict=True), strict=True)

@@ -76,18 +76,18 @@ def _plain(axes: Any) -> None:  # noqa: ANN401
 
 
 def _shares(axes: Any, release: Release) -> None:  # noqa: ANN401
-    statistic: Any = release.mechanism
-    kept = statistic.largest(release, MOST)
-    low, high = (np.asarray(end)[kept] for end in release.interval())
-    y = np.arange(len(kept))[::-1]
+    columns = release.columns()
+    kept, categories = columns.largest(MOST), len(columns.values)
+    low, high = np.array(kept.lower, float), np.array(kept.upper, float)
+    y = np.arange(len(kept.values))[::-1]
     axes.hlines(y, low, high, color=PALE, linewidth=6, capstyle="round")
-    axes.plot(np.clip(np.asarray(release.value)[kept], 0, 1), y, "o", color=BLUE, markersize=5)
-    axes.set_yticks(y, [statistic.names[v] for v in kept])
+    axes.plot(np.clip(kept.values, 0, 1), y, "o", color=BLUE, markersize=5)
+    axes.set_yticks(y, list(map(str, kept.labels["category"])))
     end = min(1.0, float(high.max()) * 1.15 + 0.02)
     axes.set_xlim(-0.02 * end, 1.02 * end)
-    if len(kept) < statistic.categories:
-        axes.set_xlabel(f"the {len(kept)} largest of {statistic.categories}", color=INK, fontsize=7)
-    axes.set_ylim(-0.6, len(kept) - 0.4)
+    if len(y) < categories:
+        axes.set_xlabel(f"the {len(y)} largest of {categories}", color=INK, fontsize=7)
+    axes.set_ylim(-0.6, len(y) - 0.4)
     axes.grid(axis="x", color=RULE, linewidth=0.8)
     axes.locator_params(axis="x", nbins=5)
     axes.xaxis.set_major_formatter(lambda x, _: f"{100 * x:g} %")
@@ -136,13 +136,13 @@ def squares(
     title
         What stands above it.
     """
-    rows, columns = (len(labels) for labels in table.labels)
-    longest = max(map(len, table.labels[0]))
+    rows, columns = (len(parts) for parts in table.parts)
+    longest = max(map(len, table.parts[0]))
     figure, axes = figures.canvas(2.6 + 0.08 * longest + 0.95 * columns, 1.9 + 0.8 * rows)
     _squares(axes, table, release, 8)
-    axes.set_xlabel(table.columns[1], color=INK)
-    axes.set_ylabel(table.columns[0], color=INK)
-    name = title or f"{table.columns[0]} and {table.columns[1]}"
+    axes.set_xlabel(table.names[1], color=INK)
+    axes.set_ylabel(table.names[0], color=INK)
+    name = title or f"{table.names[0]} and {table.names[1]}"
     return figures.finished(figure, axes, release, title=name, path=path)
 
 
@@ -163,9 +163,9 @@ def _squares(axes: Any, table: Any, release: Release, size: float) -> None:  # n
     axes.set_xlim(-0.6, columns - 0.4)
     axes.set_ylim(-0.75, rows - 0.4)
     axes.set_aspect("equal")
-    slant = {"rotation": 30, "ha": "right"} if max(map(len, table.labels[1])) > 8 else {}
-    axes.set_xticks(np.arange(columns), table.labels[1], **slant)
-    axes.set_yticks(np.arange(rows)[::-1], table.labels[0])
+    slant = {"rotation": 30, "ha": "right"} if max(map(len, table.parts[1])) > 8 else {}
+    axes.set_xticks(np.arange(columns), table.parts[1], **slant)
+    axes.set_yticks(np.arange(rows)[::-1], table.parts[0])
     axes.tick_params(length=0, labelsize=size)
     for edge in ("left", "bottom"):
         axes.spines[edge].set_visible(False)

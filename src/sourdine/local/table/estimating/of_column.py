@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sourdine.release import readable, rebuilt
+from sourdine.release import Drawer, read_drawer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from sourdine.exact.parameters import Number
-    from sourdine.release import Release
+    from sourdine.release import Columns, Release
 
 __all__ = ["OfColumn", "of_column"]
 
@@ -23,7 +22,7 @@ def of_column(release: Release, name: str, *, sampled: bool) -> Release:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OfColumn:
+class OfColumn(Drawer):
     """An estimate that knows its column, and whether all people were asked.
 
     If each column is asked of some people, drawn at random without replacement, the error is at
@@ -42,7 +41,7 @@ class OfColumn:
 
     kind: ClassVar[str] = "column"
 
-    estimate: Any
+    estimate: Drawer
     column: str
     sampled: bool
 
@@ -52,36 +51,44 @@ class OfColumn:
         some = "Asked of some people, drawn at random; the interval is for all of them."
         return (some,) if self.sampled else ()
 
-    def between(self, release: Release, confidence: Number, of: str) -> Any:  # noqa: ANN401
-        """Return the ends for all people, or for the population they come from."""
-        return self.estimate.between(release, confidence, "population" if self.sampled else of)
+    @property
+    def head(self) -> str:
+        """What the numbers are."""
+        return self.estimate.head
 
-    def table(self, release: Release) -> Any:  # noqa: ANN401
-        """Return the estimate's own table."""
-        return self.estimate.table(release)
+    def limits(self, release: Release, beta: float, of: str) -> Any:  # noqa: ANN401
+        """Return the ends for all people, or for the population they come from."""
+        return self.estimate.limits(release, beta, "population" if self.sampled else of)
+
+    def labels(self, release: Release) -> Mapping[str, Sequence[Any]]:
+        """Return the estimate's own labels."""
+        return self.estimate.labels(release)
+
+    def columns(self, release: Release) -> Columns:
+        """Return the estimate's own columns."""
+        return self.estimate.columns(release)
+
+    def value(self, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Return the estimate's own value."""
+        return self.estimate.value(drawn)
 
     def plot(self, release: Release, *, title: str | None = None, **options: Any) -> Any:  # noqa: ANN401
         """Draw the estimate's own picture, under the column's name."""
         return self.estimate.plot(release, title=title or self.column, **options)
 
-    def restore(self, value: Any, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
-        """Return the value with the type it had."""
-        return self.estimate.restore(value, drawn)
-
-    def facts(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the estimate's facts and the column."""
         own = {"column": self.column, "sampled": self.sampled}
-        return {"kind": self.kind, "estimate": self.estimate.facts(), **own}
+        return {"statistic": self.kind, "estimate": self.estimate.to_dict(), **own}
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> OfColumn:
+        """Return what wrote these facts."""
+        estimate = read_drawer(facts["estimate"])
+        return cls(estimate=estimate, column=facts["column"], sampled=facts["sampled"])
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
         return getattr(object.__getattribute__(self, "estimate"), name)
 
     def __str__(self) -> str:
         return f"{self.column}: {self.estimate}"
-
-
-def _rebuilt(estimate: Mapping[str, Any], column: str, sampled: bool) -> OfColumn:  # noqa: FBT001
-    return OfColumn(estimate=rebuilt(estimate), column=column, sampled=sampled)
-
-
-readable(OfColumn.kind, _rebuilt)

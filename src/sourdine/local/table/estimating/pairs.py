@@ -11,24 +11,24 @@ estimated from the same products, or from the known laws of the scores if these 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from sourdine.laws.normal import student_quantile
-from sourdine.local.estimators.numeric import NumericEstimate
-from sourdine.look.numbers import shown
-from sourdine.release import Release, readable
+from sourdine.local.estimators.estimate import Estimate
+from sourdine.release.answer import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from sourdine.exact.parameters import Number
     from sourdine.local.table.estimating.scores import Axis
     from sourdine.privacy import Guarantee
+    from sourdine.release import Release
 
     Floats = NDArray[np.float64]
 
@@ -53,16 +53,16 @@ def pair(first: Axis, second: Axis, tally: NDArray[np.int64], cost: Guarantee) -
     square = np.maximum((a * a).T @ tally @ (b * b) / max(n, 1), _known(first, second, tally))
     noise, sampled = (np.maximum(square - less, 0) for less in (np.clip(share, 0, 1), share**2))
     table = PairTable(
-        columns=(first.name, second.name), labels=(first.labels, second.labels), reports=n
+        names=(first.name, second.name), parts=(first.labels, second.labels), reports=n
     )
     drawn = {
-        "raw": share,
+        "estimate": share,
         "sample": np.sqrt(noise / max(n, 1)),
         "population": np.sqrt(sampled / max(n, 1)),
         "bias": np.outer(first.bias, 1 + second.bias) + second.bias,
         "reports": n,
     }
-    return Release(value=share, cost=cost, mechanism=table, caveats=table.caveats, drawn=drawn)
+    return table.release(cost, drawn)
 
 
 def _known(first: Axis, second: Axis, tally: NDArray[np.int64]) -> Floats:
@@ -80,23 +80,25 @@ def _known(first: Axis, second: Axis, tally: NDArray[np.int64]) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairTable:
+class PairTable(Estimate):
     """Public facts of a table of two columns.
 
     Parameters
     ----------
-    columns
+    names
         Their names.
-    labels
+    parts
         The parts of each.
     reports
         How many people reported both.
     """
 
     kind: ClassVar[str] = "pair of columns"
+    head: ClassVar[str] = "share"
+    even: ClassVar[bool] = True
 
-    columns: Sequence[str]
-    labels: Sequence[Sequence[str]]
+    names: Sequence[str]
+    parts: Sequence[Sequence[str]]
     reports: int
 
     @property
@@ -105,25 +107,19 @@ class PairTable:
         each = "Each interval holds on its own, by the normal law; unbiased shares may be negative."
         return (each,) if self.reports else ("Nobody reported: nothing is known.",)
 
-    def between(self, release: Release, confidence: Number, of: str) -> tuple[Floats, Floats]:
+    def limits(self, release: Release, beta: float, of: str) -> tuple[Floats, Floats]:
         """Return the ends of every share, in [0, 1], each on its own."""
-        miss = NumericEstimate.miss(confidence)
-        raw, deviation, bias = (np.asarray(release.drawn[k]) for k in ("raw", of, "bias"))
+        raw, deviation, bias = (np.asarray(release.drawn[k]) for k in ("estimate", of, "bias"))
         if self.reports < 2:
             return np.zeros(raw.shape), np.ones(raw.shape)
-        half = student_quantile(miss, self.reports - 1) * deviation + bias
+        half = student_quantile(beta, self.reports - 1) * deviation + bias
         return np.clip(raw - half, 0, 1), np.clip(raw + half, 0, 1)
 
-    def table(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return a row for each pair of parts."""
-        low, high = release.interval()
-        width = float((high - low).min()) or 1e-3
-        rows = [
-            (one, other, *(shown(float(x[i, j]), width) for x in (release.value, low, high)))
-            for i, one in enumerate(self.labels[0])
-            for j, other in enumerate(self.labels[1])
-        ]
-        return (*self.columns, "share", "from (95 %)", "to (95 %)"), rows
+    def labels(self, release: Release) -> dict[str, Sequence[str]]:
+        """Return the part of either column for each share."""
+        del release
+        every = zip(*product(*self.parts), strict=True)
+        return {name: list(parts) for name, parts in zip(self.names, every, strict=True)}
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw the shares as a map."""
@@ -131,20 +127,15 @@ class PairTable:
 
         return squares(self, release, **options)
 
-    def restore(self, value: Any, drawn: Mapping[str, Any]) -> Floats:  # noqa: ANN401, ARG002
-        """Return the shares as an array."""
-        return np.array(value)
-
-    def facts(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the public facts as JSON knows them."""
-        labels = [list(part) for part in self.labels]
-        return {
-            "kind": self.kind, "columns": list(self.columns), "labels": labels,
-            "reports": self.reports,
-        }  # fmt: skip
+        public = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {"statistic": self.kind, **plain(public)}
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> PairTable:
+        """Return what wrote these facts."""
+        return cls(**{name: x for name, x in facts.items() if name != "statistic"})
 
     def __str__(self) -> str:
-        return f"{self.columns[0]} and {self.columns[1]} together, {self.reports} reports"
-
-
-readable(PairTable.kind, PairTable)
+        return f"{self.names[0]} and {self.names[1]} together, {self.reports} reports"

@@ -1,0 +1,23 @@
+"""`Release` as a person imports it: one that reads back whatever any room has published.
+
+A release is rebuilt by the kind of statistic or estimate that drew it. A kind is known once its
+room is loaded, and this loads all of them.
+
+Examples
+--------
+>>> import sourdine as sd
+>>> asked = sd.count(["a", "b"] * 50, epsilon=1)
+>>> Release.from_json(asked.to_json()) == asked
+True
+>>> {"mean", "mean of reports", "frequencies"} <= Drawer.kinds.keys()
+True
+"""
+
+from __future__ import annotations
+
+import sourdine.central
+import sourdine.local.estimators
+import sourdine.local.table.estimating.estimates  # noqa: F401 - loaded for their kinds
+from sourdine.release import Drawer, Release
+
+__all__ = ["Drawer", "Release"]
