@@ -56,14 +56,14 @@ def test_times_that_python_cannot_hold_are_missing(unit, capfd):
     frame = pl.DataFrame({"t": times, "d": days, "l": long, "x": [1, 2, 3, 4], "u": [1, 2, 3, 4]})
     for data in (frame, frame.lazy()):
         for column in ("t", "d", "l"):
-            sd.histogram(data, column=column, bins=["1970-01-01", "a"], epsilon=1)
+            sd.histogram(data, column=column, categories=["1970-01-01", "a"], epsilon=1)
         assert 0 <= sd.mean(data, column="x", unit="u", bounds=(0, 9), epsilon=1).value <= 9
     assert capfd.readouterr().err == ""
 
 
 def test_arrow_texts_that_are_none_are_missing():
     odd = pa.array([b"a", b"\xff", b"b"], pa.binary()).view(pa.string())
-    release = sd.histogram(pa.table({"x": odd}), column="x", bins=["a", "b"], epsilon=50)
+    release = sd.histogram(pa.table({"x": odd}), column="x", categories=["a", "b"], epsilon=50)
     assert list(release.value) == [1, 1] or dict(release.value) == {"a": 1, "b": 1}
 
 

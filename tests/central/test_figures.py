@@ -5,7 +5,6 @@ import sys
 import pytest
 
 from sourdine.central import count, histogram, mean
-from sourdine.errors import ParameterTypeError
 from sourdine.look.figures import MissingExtraError
 
 TABLE = {"v": [1, 2, 3, 4] * 50, "g": ["a", "b"] * 100}
@@ -17,8 +16,14 @@ CASES = {
         {"a": 2, "b": 3},
     ),
     "bins": (lambda: histogram(TABLE["v"], bins=5, bounds=(0, 5), epsilon=1), [0, 50, 50, 50, 50]),
-    "keys": (lambda: histogram(TABLE, column="g", bins=["a", "b"], missing=True, epsilon=1), None),
-    "unknown": (lambda: histogram(TABLE, column="g", keys="unknown", delta=0.01, epsilon=1), None),
+    "categories": (
+        lambda: histogram(TABLE, column="g", categories=["a", "b"], missing="count", epsilon=1),
+        None,
+    ),
+    "unknown": (
+        lambda: histogram(TABLE, column="g", categories="unknown", delta=0.01, epsilon=1),
+        None,
+    ),
 }
 
 
@@ -33,10 +38,11 @@ def test_pictures_are_saved(make, truth, tmp_path):
     assert (axes.get_legend() is not None) == (truth is not None)
 
 
-def test_histograms_by_group_have_no_common_picture():
+def test_histograms_by_group_have_a_dot_for_each_bin_of_each_group():
+    pytest.importorskip("matplotlib")
     split = histogram(TABLE, column="v", bins=[0, 2, 5], by="g", keys=["a", "b"], epsilon=1)
-    with pytest.raises(ParameterTypeError, match="a picture must be of one number for each group"):
-        split.plot()
+    names = [text.get_text() for text in split.plot().axes[0].get_yticklabels()]
+    assert names == ["a, 0 to 2", "a, 2 to 5", "b, 0 to 2", "b, 2 to 5"]
 
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):

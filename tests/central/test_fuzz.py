@@ -40,7 +40,7 @@ def statistic(rng):
         bounds = {"bounds": (0, 10)} if isinstance(bins, int) else {}
         return relation, lambda x: sd.histogram(x, bins=bins, **bounds, **common)
     if kind == "keys":
-        return relation, lambda x: sd.histogram(x, bins=["5", "7", "text"], **common)
+        return relation, lambda x: sd.histogram(x, categories=["5", "7", "text"], **common)
     if kind == "quantiles":
         q = rng.choice(([0.5], [0.1, 0.9], [0.25, 0.5, 0.75], [i / 10 for i in range(1, 10)]))
         method = rng.choice(METHODS)

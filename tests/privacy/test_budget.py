@@ -143,8 +143,8 @@ def test_repr():
     budget = Budget(1)
     budget.spend(Guarantee(0.25))
     assert repr(budget) == (
-        "<Budget: epsilon 0.25, one record added or removed spent of epsilon 1, one record added or "
-        "removed>"
+        "<Budget: epsilon 0.25, one record added or removed spent of "
+        "epsilon 1, one record added or removed>"
     )
 
 

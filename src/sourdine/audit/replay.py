@@ -19,6 +19,7 @@ from sourdine.exact import kind
 from sourdine.mechanisms import recording
 from sourdine.privacy import compose
 from sourdine.release import Release
+from sourdine.release.answer import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +98,7 @@ def _steps(first: list[Step], second: list[Step]) -> list[str]:
 
 def _public(one: Release, two: Release) -> list[str]:
     parts = ("value", "cost", "caveats", "mechanism")
-    differ = [part for part in parts if not np.array_equal(getattr(one, part), getattr(two, part))]
+    differ = [part for part in parts if plain(getattr(one, part)) != plain(getattr(two, part))]
     if one.to_dict()["drawn"] != two.to_dict()["drawn"]:
         differ.append("rest")
     return [f"the {part} depends on the data beyond the mechanisms' answers" for part in differ]

@@ -15,7 +15,7 @@ from sourdine.central.groups import each
 from sourdine.central.keys import NamedCounts
 from sourdine.central.statistic import Statistic
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
-from sourdine.exact import given, integer, one_of, rational
+from sourdine.exact import given, integer, one_of
 from sourdine.look.numbers import shown
 from sourdine.mechanisms import Laplace
 from sourdine.mechanisms.laplace import laplace_error
@@ -54,7 +54,17 @@ def read_bins(x: int | Sequence[Number] | None) -> int | tuple[Fraction, ...] | 
                 "bins", f"be below {MOST_BINS}", str(count), "Type {bins}.", bins=100
             )
         return count
-    return tuple(rational(edge, "bins") for edge in x)
+    example = [0, 18, 65, 120]
+    edges = tuple(read.part(edge, "bins", "be finite numbers", example) for edge in x)
+    if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
+        raise ParameterError(
+            "bins",
+            "be at least two edges in rising order",
+            f"{len(edges)} that are not",
+            "Type {bins}.",
+            bins=example,
+        )
+    return edges
 
 
 def read_categories(x: Sequence[Any] | str | None) -> tuple[Any, ...] | str | None:

@@ -15,6 +15,7 @@ from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import one_of
 from sourdine.grid import Grid
 from sourdine.question import WHAT, kinds, says
+from sourdine.question import converters as read
 from sourdine.tally import Codes, Ticks
 
 if TYPE_CHECKING:
@@ -32,6 +33,11 @@ POLICIES = ("auto", "exclude", "no")
 def read_missing(x: str) -> str:
     """Return what is done with missing values."""
     return one_of(x, "missing", *POLICIES)
+
+
+def read_category(x: object) -> Any:  # noqa: ANN401
+    """Return the value whose share is asked."""
+    return read.label(x, "category", "yes")
 
 
 @frozen(kw_only=True, slots=False)
@@ -60,13 +66,13 @@ class Proportion(Statistic):
     )
 
     category: Any = field(
-        default=None,
+        default=None, converter=read_category,
         metadata=says(
             kinds.VALUE,
             "The value whose share is asked; without it the column holds zeros and ones.",
             group=WHAT,
         ),
-    )
+    )  # fmt: skip
     missing: str = field(
         default="auto", converter=read_missing,
         metadata=says(
@@ -89,8 +95,6 @@ class Proportion(Statistic):
                 "Leave {missing} out.",
                 missing=LEFT_OUT,
             )
-        if self.category is not None:
-            Codes(self.column, [self.category])
         _ = self.ratio.mechanism  # refuses early
 
     @property

@@ -31,7 +31,7 @@ from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
 from sourdine.question import DATA, GROUPS, PRIVACY, Question, kinds, says
 from sourdine.question import converters as read
 from sourdine.release import Release
-from sourdine.tally import Codes, Frame
+from sourdine.tally import Frame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -146,8 +146,6 @@ class Statistic(Question):
                 "Type {keys}.",
                 keys=["a", "b"],
             )
-        if self.keys is not None:
-            Codes(self.by, self.keys)
 
     def check(self) -> None:
         """Refuse parameters that do not go together."""

@@ -9,9 +9,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, positive, probability, rational
 from sourdine.privacy import ADD_REMOVE, LOCAL, Relation
+from sourdine.tally import Codes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,9 +31,11 @@ __all__ = [
     "epsilon",
     "error",
     "keys",
+    "label",
     "listed",
     "n",
     "name",
+    "part",
     "relation",
     "rows",
     "step",
@@ -38,6 +43,7 @@ __all__ = [
 ]  # fmt: skip
 
 Bounds = tuple[Fraction, Fraction]
+WIDEST = Fraction(10**290)
 
 
 def epsilon(x: Number | None) -> Fraction:
@@ -139,12 +145,46 @@ def listed(x: object, parameter: str, example: list[Any]) -> tuple[Any, ...] | N
         raise ParameterTypeError(
             parameter, "be a list", given(x), f"Type {{{parameter}}}.", **{parameter: example}
         )
-    values = tuple(v.item() if hasattr(v, "item") else v for v in x)
+    values = tuple(v.item() if isinstance(v, np.generic) else v for v in x)
     if not values:
         raise ParameterError(
             parameter, "hold at least one", "none", f"Type {{{parameter}}}.", **{parameter: example}
         )
+    if not _distinct(values):
+        alone = all(_distinct([value]) for value in values)
+        raise ParameterError(
+            parameter,
+            "hold texts, numbers or dates, each once",
+            "two that are the same text" if alone else "one that is missing or something else",
+            f"Type {{{parameter}}}.",
+            **{parameter: example},
+        )
     return values
+
+
+def label(x: object, parameter: str, example: str) -> Any:  # noqa: ANN401
+    """Return a value that a column may hold."""
+    plain = x.item() if isinstance(x, np.generic) else x
+    if plain is not None and not _distinct([plain]):
+        raise ParameterTypeError(
+            parameter,
+            "be a text, a number or a date",
+            given(x),
+            f"Type {{{parameter}}}.",
+            **{parameter: example},
+        )
+    return plain
+
+
+def _distinct(values: Sequence[Any]) -> bool:
+    """Return whether these are values that can be told apart as they are read off the data."""
+    if any(hasattr(value, "__iter__") and not isinstance(value, str) for value in values):
+        return False
+    try:
+        Codes(None, values)
+    except (ParameterError, ParameterTypeError):
+        return False
+    return True
 
 
 def bounds(x: Sequence[Number] | None) -> Bounds:
@@ -155,7 +195,15 @@ def bounds(x: Sequence[Number] | None) -> Bounds:
         raise ParameterTypeError(
             "bounds", "be two numbers", given(x), "Type {bounds}.", bounds=(0, 120)
         )
-    lower, upper = (rational(b, "bounds") for b in x)
+    lower, upper = (part(b, "bounds", "be two finite numbers", (0, 120)) for b in x)
+    if max(abs(lower), abs(upper)) > WIDEST or 0 < upper - lower < 1 / WIDEST:
+        raise ParameterError(
+            "bounds",
+            "be within 1e290 of 0, and further than 1e-290 apart",
+            "others",
+            "Type {bounds}.",
+            bounds=(0, 120),
+        )
     if lower >= upper:
         raise ParameterError(
             "bounds",
@@ -165,6 +213,16 @@ def bounds(x: Sequence[Number] | None) -> Bounds:
             bounds=(0, 120),
         )
     return lower, upper
+
+
+def part(x: object, parameter: str, must: str, example: object) -> Fraction:
+    """Return a number out of several."""
+    try:
+        return rational(x, parameter)
+    except (ParameterError, ParameterTypeError) as error:
+        raise type(error)(
+            parameter, must, error.got, f"Type {{{parameter}}}.", **{parameter: example}
+        ) from None
 
 
 _WHICH = (

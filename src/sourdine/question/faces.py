@@ -7,6 +7,7 @@ completes them, and ``help()`` shows them: nothing is written twice.
 from __future__ import annotations
 
 import inspect
+from functools import cache
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
 from sourdine.question.question import Question, parameters, plain_parameter, read
@@ -85,14 +86,16 @@ def documented(call: Callable[..., Any], cls: type[Question], first: str) -> Cal
     return call
 
 
-def _signature(cls: type[Question]) -> list[inspect.Parameter]:
+@cache
+def _signature(cls: type[Question]) -> tuple[inspect.Parameter, ...]:
     """Return the constructor's parameters, group by group, defaults as a person types them."""
     own = inspect.signature(cls).parameters
     listed = [own[p.name] for p in parameters(cls)]
     shown = [
         p if p.default is p.empty else p.replace(default=plain_parameter(p.default)) for p in listed
     ]
-    return sorted([*shown, *(own[name] for name in cls.unlisted)], key=lambda p: p.kind)
+    rest = [own[name] for name in cls.unlisted]
+    return tuple(sorted([*shown, *rest], key=lambda p: p.kind))
 
 
 def _doc(cls: type[Question]) -> str:

@@ -84,7 +84,7 @@ def spelled(x: object) -> Any:  # noqa: ANN401
 
 def _listed(x: object) -> Any:  # noqa: ANN401
     """Return the parts between commas."""
-    return [part.strip() for part in x.split(",")] if isinstance(x, str) else x
+    return tuple(part.strip() for part in x.split(",")) if isinstance(x, str) else x
 
 
 def _numbers(x: object) -> Any:  # noqa: ANN401
@@ -100,7 +100,7 @@ def _pair(x: object) -> Any:  # noqa: ANN401
 
 
 def _each(x: object) -> Any:  # noqa: ANN401
-    return [spelled(part) for part in x] if isinstance(x, (list, tuple)) else x
+    return tuple(map(spelled, x)) if isinstance(x, (list, tuple)) else x
 
 
 def _categories(x: object) -> Any:  # noqa: ANN401

@@ -9,14 +9,16 @@ what a release carries, what a ledger stores and what a form sends.
 from __future__ import annotations
 
 from abc import abstractmethod
+from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import attrs
+import numpy as np
 
-from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
 from sourdine.privacy import Relation
 from sourdine.question.kinds import DATA, GROUPS, PRIVACY, WHAT
 from sourdine.release import Drawer, Release
@@ -82,7 +84,9 @@ class Question(Drawer):
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
         """Return the question that `to_dict` wrote."""
-        return _read(cls, {k: v for k, v in facts.items() if k != "statistic"})
+        said = {name: value for name, value in facts.items() if name != "statistic"}
+        _require_known(cls, said)
+        return _read(cls, said)
 
     @abstractmethod
     def release(self, data: object) -> Release:
@@ -102,6 +106,8 @@ class Question(Drawer):
         }
 
 
+HINTS = 3
+"""How many hints are followed before one is shown."""
 UNSAID = ("error",)
 """What a question no longer says once it is settled: an error asked for has become an epsilon."""
 
@@ -137,30 +143,65 @@ def read(cls: type[Q], typed: Mapping[str, Any]) -> Q:
         Parameters by name, as Python values, as texts or as JSON holds them; None means that one
         was left out.
     """
+    said = {
+        name: tuple(value) if type(value) is list else value
+        for name, value in typed.items()
+        if value is not None
+    }
+    kinds = tuple(
+        tuple(map(type, value)) if type(value) is tuple else type(value) for value in said.values()
+    )
+    if all(_PLAIN.issuperset(kind) if type(kind) is tuple else kind in _PLAIN for kind in kinds):
+        return _remembered(cls, kinds, tuple(said.items()))  # type: ignore[return-value]
+    return _asked(cls, said)
+
+
+_PLAIN = frozenset({str, int, float, bool, Fraction, Decimal, Relation, np.float64, np.int64})
+"""What is told apart by its type and its value alone."""
+
+
+@lru_cache(256)
+def _remembered(
+    cls: type[Question], kinds: tuple[Any, ...], said: tuple[tuple[str, Any], ...]
+) -> Question:
+    """Return the same question for the same words: questions are frozen."""
+    del kinds  # 1 and True are equal, but not the same
+    return _asked(cls, dict(said))
+
+
+def _asked(cls: type[Q], said: Mapping[str, Any]) -> Q:
     try:
-        key = (cls, *((name, type(x), _frozen(x)) for name, x in typed.items()))
-        found: Any = _ASKED.get(key)
-    except TypeError:  # what cannot be hashed is read each time
-        return _checked(cls, typed)
-    if found is None:
-        found = _checked(cls, typed)
-        if len(_ASKED) >= REMEMBERED:
-            _ASKED.clear()
-        _ASKED[key] = found
-    return found  # type: ignore[no-any-return]
+        return _built(cls, said)
+    except SourdineError as error:
+        raise _with_a_hint_that_works(error, cls, said) from None
 
 
-REMEMBERED = 256
-_ASKED: dict[Any, Question] = {}
+def _with_a_hint_that_works(
+    error: SourdineError, cls: type[Question], said: Mapping[str, Any]
+) -> SourdineError:
+    """Return the error; if obeying its hint leads to the same parameter, with the hint found there.
+
+    What to type for a parameter may depend on others, which the reader of that one does not know.
+    """
+    for _ in range(HINTS):
+        said = obeyed(said, error.tries)
+        try:
+            _built(cls, said)
+        except SourdineError as next_one:
+            if next_one.name != error.name:
+                return error
+            error.hint, error.tries = next_one.hint, {**error.tries, **next_one.tries}
+        else:
+            return error
+    return error
 
 
-def _frozen(x: object) -> object:
-    """Return what tells a parameter from any other: 1, 1.0 and True are not the same."""
-    return tuple((type(v), _frozen(v)) for v in x) if isinstance(x, (list, tuple)) else x
+def obeyed(said: Mapping[str, Any], tries: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a person types who obeys a hint."""
+    return {name: x for name, x in {**said, **tries}.items() if x is not LEFT_OUT}
 
 
-def _checked(cls: type[Q], typed: Mapping[str, Any]) -> Q:
-    said = {name: value for name, value in typed.items() if value is not None}
+def _built(cls: type[Q], said: Mapping[str, Any]) -> Q:
     _require_known(cls, said)
     if ("epsilon" in said) == ("error" in said):
         raise ParameterError(
@@ -177,7 +218,6 @@ def _checked(cls: type[Q], typed: Mapping[str, Any]) -> Q:
 
 
 def _read(cls: type[Q], said: Mapping[str, Any]) -> Q:
-    _require_known(cls, said)
     known = {p.name: p for p in parameters(cls)}
     values = {k: known[k].kind.parse(v) if k in known else v for k, v in said.items()}
     for name in cls.required:

@@ -214,12 +214,14 @@ def is_one(q: object) -> bool:
 
 @remembered(64)
 def _orders(given: tuple[object, ...]) -> tuple[Fraction, ...]:
-    orders = tuple(rational(order, "q") for order in given)
+    orders = tuple(rational(order, "q", example=0.5) for order in given)
     inside = all(0 < order < 1 for order in orders)
     if not orders or not inside or any(a >= b for a, b in pairwise(orders)):
-        shown = ", ".join(str(order) for order in given[:5]) or "none"
         raise ParameterError(
-            f"q must be ascending orders above 0 and below 1, got {shown}. "
-            f"Type them as q=[0.25, 0.5, 0.75]; 50 % is 0.5."
+            "q",
+            "be ascending orders above 0 and below 1",
+            ", ".join(str(order) for order in given[:5]) or "none",
+            "Type {q}; 50 % is 0.5.",
+            q=[0.25, 0.5, 0.75],
         )
     return orders

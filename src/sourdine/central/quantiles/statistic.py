@@ -51,8 +51,12 @@ FURTHER = 1.5
 MOST_BRACKETED = 13
 
 
-def read_q(x: Number | Sequence[Number]) -> Fraction | tuple[Fraction, ...]:
+def read_q(x: Number | Sequence[Number] | None) -> Fraction | tuple[Fraction, ...]:
     """Return the orders, ascending; of a single one, not in a list, the order itself."""
+    if x is None:
+        raise ParameterError(
+            "q", "be an order, or several", "none", "Type {q}; 50 % is 0.5.", q=[0.25, 0.5, 0.75]
+        )
     orders = read_orders(x)
     return orders[0] if is_one(x) else orders
 

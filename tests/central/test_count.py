@@ -1,0 +1,56 @@
+"""Counts: their error, their interval, what is refused."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from sourdine.central import Count, count
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_count_error_is_that_of_the_noise(rows, simulated):
+    asked = Count(epsilon=0.5, rows=rows)
+    values, low, high = simulated(asked, [0] * 100, 2000)
+    seen = np.quantile(np.abs(values - 100), 0.95)
+    assert 0.9 <= asked.error(0.05) / seen <= 1.2
+    assert ((low <= 100) & (high >= 100)).mean() >= 0.95 - 6 * sqrt(0.0475 / 2000)
+
+
+def test_a_column_is_counted_without_what_is_missing():
+    x = {"a": [1, None, float("nan"), 4] * 500, "b": ["x", None, "", "y"] * 500}
+    every, some, texts = (count(x, epsilon=5, **c) for c in ({}, {"column": "a"}, {"column": "b"}))
+    assert abs(every.value - 2000) < 50
+    assert abs(some.value - 1000) < 50
+    assert abs(texts.value - 1000) < 50  # an empty text is missing
+    assert "All records are counted, those with missing values too." in every.caveats
+    assert "Records whose value is missing are not counted." in some.caveats
+
+
+WRONG = [
+    (lambda: count([1]), "epsilon must be given, or an error instead, got neither. Type epsilon=1"),
+    (
+        lambda: count([1], epsilon=1, error=1),
+        "epsilon must be given, or an error instead, got both",
+    ),
+    (lambda: count([1], epsilon=0), "epsilon must be above 0, got 0. Type"),
+    (lambda: count([1], epsilon="much"), "epsilon must be a number, got 'much'"),
+    (lambda: count([1], epsilon=1, rows=0), "rows must be at least 1, got 0. Type"),
+    (lambda: count([1], epsilon=1, n="nonsense"), "n must be a whole number, got 'nonsense'"),
+    (lambda: count([1], epsilon=1, n=-5), "n must be at least 1, got -5"),
+    (lambda: count([1], epsilon=1, delta=0.05), "delta must be a parameter of count"),
+    (lambda: count([1], epsilon=1, relation="local"), "must be 'add_remove' or 'substitute'"),
+    (lambda: count([1], epsilon=1, relation="x"), "relation must be"),
+    (lambda: count([1], error=-1), "error must be above 0"),
+    (lambda: count([1], epsilon=1, confidence=1), "confidence must be above 0 and below 1"),
+    (lambda: count([1], epsilon=1).interval(of="law"), "of must be 'sample' or 'population'"),
+    (lambda: count([1], epsilon=1).interval(of="population"), "or ask for a mean or a share."),
+    (lambda: count([1], epsilon=1).interval(1.2), "confidence must be above 0 and below 1"),
+]
+
+
+@pytest.mark.parametrize(("call", "text"), WRONG, ids=[text for _, text in WRONG])
+def test_wrong_parameters_say_what_to_type(call, text, refused):
+    refused(call, text)

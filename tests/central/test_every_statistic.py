@@ -1,0 +1,140 @@
+"""Every statistic as a whole call: on neighbours, on strange data, through JSON."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from sourdine import central
+from sourdine.audit import replay
+from sourdine.central import (
+    count,
+    histogram,
+    mean,
+    median,
+    proportion,
+    quantile,
+    quantiles,
+    variance,
+)
+from sourdine.noise import SeededSource
+from sourdine.release import Release
+from sourdine.tally import Frame
+
+NAN, INF = float("nan"), float("inf")
+B = {"bounds": (0, 10), "step": 1}
+CALLS = {
+    "count": lambda x, **k: count(x, epsilon=1, **k),
+    "count-column": lambda x, **k: count(x, epsilon=1, column="value", **k),
+    "sum": lambda x, **k: central.sum(x, epsilon=1, bounds=(-3, 10), step=0.5, **k),
+    "mean": lambda x, **k: mean(x, epsilon=1, **B, **k),
+    "mean-exclude": lambda x, **k: mean(x, epsilon=1, missing="exclude", **B, **k),
+    "mean-gaussian": lambda x, **k: mean(x, epsilon=1, delta=1e-6, method="gaussian", **B, **k),
+    "mean-grid": lambda x, **k: mean(x, epsilon=1, method="exponential", **B, **k),
+    "mean-grid-exclude": lambda x, **k: mean(
+        x, epsilon=1, method="exponential", missing="exclude", **B, **k
+    ),
+    "variance": lambda x, **k: variance(x, epsilon=1, **B, **k),
+    "proportion": lambda x, **k: proportion(x, epsilon=1, **k),
+    "proportion-planned": lambda x, **k: proportion(x, epsilon=1, n=6, **k),
+    "proportion-n": lambda x, **k: proportion(x, epsilon=1, n=6, missing="no", **k),
+    "proportion-of": lambda x, **k: proportion(x, category=3, epsilon=1, **k),
+    "histogram": lambda x, **k: histogram(x, epsilon=1, bins=4, bounds=(0, 10), **k),
+    "histogram-edges": lambda x, **k: histogram(x, epsilon=1, bins=[0, 4, 10], **k),
+    "histogram-categories": lambda x, **k: histogram(
+        x, epsilon=1, categories=[1, 2, 3], missing="count", **k
+    ),
+    "histogram-unknown": lambda x, **k: histogram(
+        x, epsilon=1, delta=0.1, categories="unknown", **k
+    ),
+    "median": lambda x, **k: median(x, epsilon=1, **B, **k),
+    "quantile": lambda x, **k: quantile(x, 0.9, epsilon=1, **B, **k),
+    "quantiles": lambda x, **k: quantiles(x, [0.25, 0.5, 0.75], epsilon=1, **B, **k),
+    "quantiles-interval": lambda x, **k: quantiles(
+        x, [0.25, 0.75], epsilon=1, interval=0.9, **B, **k
+    ),
+}
+every = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+STRANGE = {
+    "none": [],
+    "one": [3.0],
+    "two": [3.0, 7.0],
+    "all missing": [NAN, NAN, None],
+    "infinite": [INF, -INF, 3],
+    "equal": [5] * 50,
+    "outside": [1e9, -1e9, 55] * 20,
+    "texts": ["a", "b", None, "3"],
+    "huge": [10**30, -(10**30), 2**63],
+}
+BASE = [3, 7, 0, 10, NAN, 3]
+
+
+def pairs(relation):
+    """Return neighbours of the base: one record fewer, or of another value, or missing."""
+    if relation == "add_remove":
+        return [BASE[:i] + BASE[i + 1 :] for i in range(len(BASE))] + [
+            [*BASE, v] for v in (0, 10, NAN)
+        ]
+    return [[*BASE[:-1], v] for v in (0, 10, 99, -99, NAN, INF)] + [[*BASE[:4], 5, 3]]
+
+
+@every
+def test_neighbours_see_the_same(call, relation):
+    for neighbour in pairs(relation):
+        result = replay(lambda x: call({"value": x}, relation=relation), BASE, neighbour)
+        assert result.holds, (neighbour, result.faults)
+
+
+@every
+@pytest.mark.parametrize("name", STRANGE)
+def test_strange_data_gives_an_ordinary_answer(call, relation, name):
+    release = call({"value": STRANGE[name]}, relation=relation)
+    text, back = str(release), release.to_json()
+    assert "NaN" not in back
+    assert "Infinity" not in back
+    assert text.startswith(" ") or text[0].isalpha()
+    usual = call({"value": [1, 2, 3]}, relation=relation)
+    assert release.caveats == usual.caveats
+    assert release.cost == usual.cost
+    assert set(json.loads(back)) == set(json.loads(usual.to_json()))
+    release.interval(0.9)
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_answers_stay_within_the_bounds(relation, name):
+    for method in ("laplace", "exponential"):
+        release = mean(STRANGE[name], epsilon=1, relation=relation, method=method, **B)
+        low, high = release.interval()
+        assert 0 <= low <= release.value <= high <= 10
+    assert 0 <= variance(STRANGE[name], epsilon=1, relation=relation, **B).value <= 25
+    assert 0 <= proportion(STRANGE[name], epsilon=1, relation=relation).value <= 1
+
+
+@every
+def test_json_both_ways(call, relation):
+    release = call({"value": [1, 2, 3] * 30}, relation=relation)
+    back = Release.from_json(release.to_json())
+    assert back.to_json() == release.to_json()
+    assert str(back) == str(release)
+    assert back.mechanism == release.mechanism
+    assert str(back.interval(0.9)) == str(release.interval(0.9))
+    assert back.cost == release.cost
+    assert type(back.value) is type(release.value)
+    assert "<table>" in back._repr_html_()
+
+
+@every
+def test_a_seeded_call_is_not_private(call):
+    one, two = (call({"value": [1, 2, 3]}, source=SeededSource(4)) for _ in range(2))
+    assert "NOT PRIVATE" in str(one)
+    assert one.to_json() == two.to_json()
+
+
+def test_every_kind_of_data():
+    """The mean of a list, an array, a frame and a frame of ours is one and the same."""
+    x = [1, 2, 3, None, 5]
+    kinds = [x, np.array([1, 2, 3, NAN, 5]), {"value": x}, Frame(x)]
+    drawn = {mean(k, epsilon=1, source=SeededSource(1), **B).value for k in kinds}
+    assert len(drawn) == 1

@@ -1,0 +1,157 @@
+"""Groups and persons: what each costs, what is kept, what is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import attrs
+import pytest
+
+from sourdine import central
+from sourdine.audit import replay
+from sourdine.central import (
+    ByGroup,
+    Mean,
+    Proportion,
+    count,
+    histogram,
+    mean,
+    proportion,
+    quantiles,
+    variance,
+)
+from sourdine.noise import SYSTEM, SeededSource
+from sourdine.release import Release
+
+B = {"bounds": (0, 10), "step": 1}
+CALLS = {
+    "count": lambda x, **k: count(x, epsilon=1, **k),
+    "sum": lambda x, **k: central.sum(x, epsilon=1, bounds=(-3, 10), step=0.5, **k),
+    "mean": lambda x, **k: mean(x, epsilon=1, **B, **k),
+    "mean-grid": lambda x, **k: mean(x, epsilon=1, method="exponential", **B, **k),
+    "mean-gaussian": lambda x, **k: mean(x, epsilon=1, method="gaussian", delta=0.01, **B, **k),
+    "variance": lambda x, **k: variance(x, epsilon=1, **B, **k),
+    "proportion": lambda x, **k: proportion(x, epsilon=1, **k),
+    "histogram": lambda x, **k: histogram(x, epsilon=1, bins=[0, 4, 10], **k),
+    "quantiles": lambda x, **k: quantiles(x, [0.25, 0.75], epsilon=1, **B, **k),
+}
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("name", CALLS)
+def test_groups_cost_what_they_say(name, relation, rows):
+    """One person's rows move from group to group; the costs of all that moves add up to epsilon.
+
+    Replay adds the whole cost of each group that moved, so for added rows one group is enough.
+    """
+    people = [(i, g, v) for i, (g, v) in enumerate(zip("aabbcc", [3, 7, 0, 10, 5, 3], strict=True))]
+
+    def frame(records):
+        i, g, v = zip(*records, strict=True)
+        return {"person": list(i), "group": list(g), "value": list(v)}
+
+    def call(x):
+        return CALLS[name](
+            x, relation=relation, column="value", by="group", keys=["a", "b", "new"],
+            unit="person", rows=rows, source=SeededSource(1),
+        )  # fmt: skip
+
+    changed = [(9, "a", v) for v in (0, 10, 4)][:rows]
+    if relation == "add_remove":
+        neighbours = [people + changed, people[1:]]
+    else:
+        neighbours = [[(0, g, v), *people[1:]] for g in "abz" for v in (0, 10)]
+    for neighbour in neighbours:
+        result = replay(lambda x: _private(call(x)), frame(people), frame(neighbour))
+        assert result.holds, (neighbour, result.faults)
+
+
+def _private(release):
+    """Return a release of a seeded call with the cost it would have had."""
+    asked = attrs.evolve(release.mechanism.question, source=SYSTEM)
+    return replace(release, cost=asked.cost)
+
+
+def test_what_is_kept_of_a_person_is_said():
+    x = {"who": [1, 1, 2], "value": [5, 6, 7]}
+    once = count(x, epsilon=1, unit="who").caveats
+    assert "The promise is for each who, not for each row: of each one row was kept." in once
+    twice = mean(x, epsilon=1, column="value", unit="who", rows=2, **B)
+    kept = "The promise is for each who, not for each row: of each at most 2 rows were kept."
+    assert kept in twice.caveats
+    trusted = mean([5, 6], epsilon=1, rows=2, **B)
+    assert (
+        "The promise is for a person, with at most 2 records; that nobody owns more is taken on "
+        "trust, for no unit was named."
+    ) in trusted.caveats
+    assert not any("promise is for" in caveat for caveat in mean([5, 6], epsilon=1, **B).caveats)
+
+
+def test_rows_of_one_person_are_bounded_across_groups():
+    x = {"who": [1] * 400, "group": ["a", "b"] * 200, "value": [5] * 400}
+    for keys in (["a", "b"], ["b", "a"]):
+        found = count(x, epsilon=100, by="group", keys=keys, unit="who", rows=3, column="value")
+        assert abs(sum(found.value.values()) - 3) <= 2
+
+
+def test_json_of_groups_keeps_keys():
+    x = {"v": [1, 2, 3] * 20, "g": [1, 2, 3] * 20, "t": [True, False, True] * 20}
+    for by, keys in (("g", [1, 2]), ("t", [True, False])):
+        for call in (CALLS["mean"], CALLS["count"], CALLS["variance"]):
+            release = call(x, column="v", by=by, keys=keys)
+            back = Release.from_json(release.to_json())
+            assert list(back.value) == keys
+            assert [type(key) for key in back.value] == [type(key) for key in keys]
+            assert back.value == release.value
+            assert back.interval() == release.interval()
+            assert back.mechanism == release.mechanism
+            assert str(back) == str(release)
+    split = histogram(x, column="v", bins=[0, 2, 4], by="g", keys=[1, 2], epsilon=1)
+    back = Release.from_json(split.to_json())
+    assert {k: v.tolist() for k, v in back.value.items()} == {
+        k: v.tolist() for k, v in split.value.items()
+    }
+    assert len(str(split).splitlines()) > 5
+
+
+def test_a_private_number_of_records_is_never_taken_for_public():
+    """With groups, or with rows bounded by person, no statistic may divide by the true number."""
+    x = {"value": [1, 0, 1], "g": ["a", "b", "a"], "who": [1, 1, 1]}
+    for statistic in (
+        Mean(bounds=(0, 10), epsilon=1, relation="substitute", column="value"),
+        Proportion(epsilon=1, relation="substitute", column="value"),
+    ):
+        assert statistic.known
+        grouped = attrs.evolve(statistic, by="g", keys=["a"])
+        assert not ByGroup(question=grouped).part.known
+        assert "records" not in grouped.release(x).drawn["groups"][0]
+        person = attrs.evolve(statistic, unit="who")
+        assert not person.known
+        assert "records" not in person.release(x).drawn
+
+
+def test_group_answers():
+    x = {"v": [2] * 1000 + [8] * 1000, "g": ["a"] * 1000 + ["b"] * 1000}
+    release = mean(x, column="v", by="g", keys=["a", "b", "none"], epsilon=1, **B)
+    assert abs(release.value["a"] - 2) < 1
+    assert abs(release.value["b"] - 8) < 1
+    assert 0 <= release.value["none"] <= 10
+    low, high = release.interval()["a"]
+    assert low <= release.value["a"] <= high
+    assert str(release).splitlines()[0].split()[:2] == ["g", "mean"]
+
+
+WRONG = [
+    (lambda: count([1], epsilon=1, keys=["a"]), "by must be the column that holds the keys"),
+    (lambda: count({"a": [1]}, epsilon=1, by="a"), "keys must be a list of the groups, got none"),
+    (lambda: count({"a": [1]}, epsilon=1, by="a", keys=[]), "keys must hold at least one"),
+    (lambda: count({"a": [1]}, epsilon=1, by="a", keys=5), "keys must be a list"),
+    (lambda: count({"a": [1]}, epsilon=1, by="b", keys=["x"]), "The columns are: 'a'"),
+    (lambda: count({"a": [1]}, epsilon=1, unit="b"), "The columns are: 'a'"),
+    (lambda: count({"a": [1]}, epsilon=1, unit=3), "unit must be a column's name"),
+]
+
+
+@pytest.mark.parametrize(("call", "text"), WRONG, ids=[text for _, text in WRONG])
+def test_wrong_parameters_say_what_to_type(call, text, refused):
+    refused(call, text)
