@@ -14,7 +14,9 @@ from sourdine.central.quantiles.expected import (
     one_error,
     two_level_error,
 )
+from sourdine.central.quantiles.methods import METHODS
 from sourdine.central.quantiles.statistic import Quantiles
+from sourdine.errors import ParameterError
 from sourdine.noise import SeededSource
 from sourdine.tally import Frame
 
@@ -67,3 +69,48 @@ def test_more_aims_need_a_larger_offset():
     few, many = spaced(9), tuple(q for q in spaced(9) for _ in range(3))
     alone = bracket_error(few, tuple(range(9)), 0.05)
     assert alone < bracket_error(many, tuple(range(1, 27, 3)), 0.05) < 2.5 * alone
+
+
+def specimens():
+    """Every method, with one quantile, nine and a hundred where it takes so many."""
+    for method in METHODS:
+        for m in (1, 9, 100):
+            for relation in ("add_remove", "substitute"):
+                terms = {"q": spaced(m), "bounds": (0, 1000), "step": 1, "relation": relation}
+                terms |= {"delta": 1e-6} if method == "gaussian" else {}
+                try:
+                    yield Quantiles(method=method, epsilon=3, **terms)
+                except ParameterError:
+                    continue
+    yield Quantiles(q=spaced(9), bounds=(0, 1), epsilon=1, interval=0.95)
+
+
+def known(mechanism, beta):
+    """What is known of an algorithm's error beyond its bound."""
+    name = type(mechanism).__name__
+    if name == "Anchors":
+        return known(mechanism.drawn, beta)
+    if name == "Hybrid":
+        return two_level_error(mechanism.orders, mechanism.stride, beta) / mechanism.first.c
+    if name in {"JointFree", "JointExp", "Brackets"}:
+        return joint_error(mechanism.lattice.orders, beta) / mechanism.c
+    if name == "QExp":
+        return one_error(beta) / mechanism.c + 0.5
+    return mechanism.bin_error(beta) if name in {"Tree", "HistogramMethod"} else None
+
+
+def test_every_algorithm_knows_what_to_expect():
+    seen = set()
+    for statistic in specimens():
+        for beta, n in ((0.05, 100_000), (0.3, 50)):
+            mechanism = statistic.mechanism(n)
+            expected = mechanism.expected(beta, n)
+            assert statistic.error(beta, n=n) == min(expected / n, 1), (mechanism, beta)
+            sharper = known(mechanism, beta)
+            assert expected == (mechanism.error(beta, n) if sharper is None else sharper)
+            seen.add(type(mechanism).__name__)
+    assert seen == {
+        *("Anchors", "Brackets", "HistogramMethod", "Hybrid", "IndExp", "InverseSensitivity"),
+        *("JointExp", "JointFree", "NaiveGaussian", "NaiveLaplace", "PiecewiseLaplace", "QExp"),
+        *("RecExp", "Tree"),
+    }

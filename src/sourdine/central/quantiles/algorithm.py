@@ -100,6 +100,13 @@ class QuantileMechanism(Mechanism[Points]):
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         """Return what no rank error passes with probability beta, for n records or any number."""
 
+    def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
+        """Return the rank error to expect where data lies densely: here what none passes.
+
+        An algorithm that knows its typical error better says it here; `error` holds for all data.
+        """
+        return self.error(beta, n)
+
     @abstractmethod
     def one(self, x: Points, source: Source) -> Sequence[int]:
         """Draw everything once: what `law` is the law of."""

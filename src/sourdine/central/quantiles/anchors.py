@@ -133,3 +133,7 @@ class Anchors(QuantileMechanism):
         """Return infinity: what lies between the anchors can be anything."""
         del beta, n
         return inf
+
+    def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
+        """Return that of the anchors."""
+        return self.drawn.expected(beta, n)

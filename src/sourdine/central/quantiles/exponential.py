@@ -11,6 +11,7 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.central.quantiles.algorithm import QuantileMechanism
+from sourdine.central.quantiles.expected import one_error
 from sourdine.errors import ParameterError
 from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import read_beta, settle
@@ -147,6 +148,11 @@ class QExp(QuantileMechanism):
         as a logarithm only.
         """
         return rank_bound(self.cells, self.c, read_beta(beta), n)
+
+    def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
+        """Return that of a Laplace variable, and half a rank for the target's rounding."""
+        del n
+        return one_error(read_beta(beta)) / self.c + 0.5
 
 
 def sensitivity(q: Fraction, *, substitutes: bool) -> Fraction:

@@ -137,6 +137,11 @@ class HistogramMethod(Independent):
         del n
         return self.bin_error(beta) if self.steps >= self.cells else inf
 
+    def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
+        """Return `bin_error`: records that share a bin do not count."""
+        del n
+        return self.bin_error(beta)
+
     def bin_error(self, beta: Number = 0.05) -> float:
         """Return a bound on the rank error of the worst quantile's bin."""
         half = read_beta(beta) / len(self.orders) / 2

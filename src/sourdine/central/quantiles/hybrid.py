@@ -17,6 +17,7 @@ import numpy as np
 
 from sourdine.central.quantiles.algorithm import QuantileMechanism
 from sourdine.central.quantiles.chain import Targets
+from sourdine.central.quantiles.expected import two_level_error
 from sourdine.central.quantiles.joint import JointFree, by_ranks, free_law, joint_log_weights
 from sourdine.central.quantiles.lattice import Fixed, FreeTotal, rounded_goals
 from sourdine.central.quantiles.points import NotReadError
@@ -198,3 +199,9 @@ class Hybrid(QuantileMechanism):
         half = read_beta(beta) / 2
         slices = len(self.first.orders) + 1
         return self.first.error(half, n) + self.first.error(half / slices, n)
+
+    def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
+        """Return the error of both levels' bridges."""
+        del n
+        stride = int(self.stride or 2)
+        return two_level_error(self.orders, stride, read_beta(beta)) / self.first.c

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine.central.quantiles.algorithm import FLOATS, QuantileMechanism
+from sourdine.central.quantiles.expected import joint_error
 from sourdine.central.quantiles.lattice import FreeTotal, OfRecords
 from sourdine.central.quantiles.sampler import JointSampler, first_reach
 from sourdine.errors import ParameterError
@@ -90,6 +91,11 @@ class _Joint(QuantileMechanism):
         for _ in range(3):
             x = (logs + log(2 * x / max(h, 1) + 3)) / self.c
         return h / 2 + m + x
+
+    def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
+        """Return the error of a bridge of Laplace steps."""
+        del n
+        return joint_error(self.lattice.orders, read_beta(beta)) / self.c
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

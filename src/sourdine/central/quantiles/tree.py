@@ -158,6 +158,11 @@ class Tree(QuantileMechanism):
         del n
         return self.bin_error(beta) if self.leaves >= self.cells else inf
 
+    def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
+        """Return `bin_error`: records that share a leaf do not count."""
+        del n
+        return self.bin_error(beta)
+
     def bin_error(self, beta: Number = 0.05) -> float:
         """Return a bound on the worst rank error of a quantile's leaf."""
         s, k = float(self.scale), self.height * (self.branching - 1) + 1
