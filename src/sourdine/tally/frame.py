@@ -12,6 +12,7 @@ from sourdine.noise import SYSTEM
 from sourdine.tally.cells import Codes, Ticks
 from sourdine.tally.counts import gather
 from sourdine.tally.opening import open_data
+from sourdine.tally.ranges import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -178,7 +179,7 @@ class Frame:
             The ticks that occur, in order, and how often.
         """
         name = self.resolve(cell.column)
-        return self._engine.between(name, cell, _disjoint(ranges, cell.size))
+        return self._engine.between(name, cell, joined(ranges, cell.size))
 
     def column(self, column: str | None = None, *, strict: bool = False) -> Column:
         """Return all values of a column, in the order of the rows, each read on its own.
@@ -268,16 +269,3 @@ class Frame:
         values, which no NumPy array of numbers can hold.
         """
         return self._engine.array(self.resolve(column))
-
-
-def _disjoint(ranges: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:
-    """Cut ranges to the grid, sort and join them."""
-    merged: list[tuple[int, int]] = []
-    for a, b in sorted((max(int(a), 0), min(int(b), size)) for a, b in ranges):
-        if a >= b:
-            continue
-        if merged and a <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], b))
-        else:
-            merged.append((a, b))
-    return merged

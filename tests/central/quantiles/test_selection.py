@@ -13,7 +13,7 @@ from sourdine.central.quantiles.joint import JointFree
 from sourdine.central.quantiles.lattice import FreeTotal
 from sourdine.central.quantiles.points import NotReadError, Points
 from sourdine.central.quantiles.sampler import JointSampler
-from sourdine.central.quantiles.selection import merged, points_of_array
+from sourdine.central.quantiles.selection import points_of_array, windows_within
 from sourdine.grid import Grid
 from sourdine.noise import SeededSource
 
@@ -82,7 +82,7 @@ def same(part, whole, ranges):
 @pytest.mark.parametrize("windows", WINDOWS.values(), ids=WINDOWS)
 def test_windows_equal_the_whole(x, windows):
     part, whole = points_of_array(x, GRID, windows), points_of_array(x, GRID)
-    same(part, whole, merged(windows(len(x)), len(x)))
+    same(part, whole, windows_within(windows(len(x)), len(x)))
     assert part.complete().masses(0, len(x) + 1).tolist() == whole.masses(0, len(x) + 1).tolist()
     low = np.sort(np.random.default_rng(3).integers(-50, len(x) + 50, 300))
     for more in (0, 3, 500):
@@ -115,7 +115,7 @@ def test_small_arrays_in_windows(x, starts):
         ranges = [(min(a, len(x) - 1), min(a, len(x) - 1) + b) for a, b in starts]
         part = points_of_array(values, grid, lambda _: ranges)
     whole = Points.of(x, 31)
-    same(part, whole, merged(ranges, len(x)))
+    same(part, whole, windows_within(ranges, len(x)))
     low = np.arange(-3, len(x) + 3)
     for more in (0, 1, 7, 60):
         bound = part.span(low, low + more)
@@ -202,6 +202,7 @@ def test_windows_suffice_mostly():
         assert made.one(part, SeededSource(seed)) == made.one(whole, SeededSource(seed))
 
 
-def test_ranges_are_merged():
-    assert merged([(5, 9), (-3, 2), (8, 12), (20, 30)], 25) == [(0, 2), (5, 12), (20, 25)]
-    assert merged([(0, 4), (4, 6)], 9) == [(0, 6)]
+def test_windows_are_joined_and_hold_a_record():
+    assert windows_within([(5, 9), (-3, 2), (8, 12), (20, 30)], 25) == [(0, 2), (5, 12), (20, 25)]
+    assert windows_within([(0, 4), (4, 6)], 9) == [(0, 6)]
+    assert windows_within([(-9, -5), (4, 4), (99, 120)], 9) == [(0, 1), (4, 5), (8, 9)]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sourdine.central.quantiles.points import Points
+from sourdine.central.quantiles.points import NotReadError, Points
 from sourdine.errors import ParameterError
 from sourdine.exact import integer, positive, rational
 from sourdine.mechanisms.mechanism import Mechanism, settle
@@ -30,16 +30,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sourdine.central.quantiles.order_statistics import Reader
     from sourdine.exact.parameters import Number
     from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
-__all__ = ["FLOATS", "QuantileMechanism", "is_one", "read_orders"]
+__all__ = ["FLOATS", "QuantileMechanism", "is_one", "read_orders", "release_from"]
 
 FLOATS = Fraction(1, 1 << 12)
 """This part of epsilon pays for the rounding of float weights."""
 
 MOST_OUTPUTS = 2_000_000
+
+ROOM = 16
+"""How many records wider windows are read, for atoms that their ends would cut."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +211,25 @@ class QuantileMechanism(Mechanism[Points]):
         a, b = (np.bincount(list(p), minlength=self.cells) for p in (x, y))
         more, fewer = np.maximum(b - a, 0).sum(), np.maximum(a - b, 0).sum()
         return bool(more + fewer <= 1 or (self.substitutes and more <= 1 and fewer <= 1))
+
+
+def release_from(reader: Reader, mechanism: QuantileMechanism, source: Source) -> Release:
+    """Read what the mechanism needs, more where that is not enough, and release.
+
+    A mechanism that meets ranks that were not read says so before it draws anything.
+    """
+    for reach in (0, 1):
+        points = reader.points(lambda n, r=reach: _wider(mechanism.windows(n), r))  # type: ignore[misc]
+        try:
+            return mechanism.release(points, source=source)
+        except NotReadError:
+            continue
+    return mechanism.release(reader.points(None), source=source)
+
+
+def _wider(windows: list[tuple[int, int]], reach: int) -> list[tuple[int, int]]:
+    """Return windows with some room, ``reach`` times their own width more on each side."""
+    return [(a - ROOM - reach * (b - a), b + ROOM + reach * (b - a)) for a, b in windows]
 
 
 def read_orders(q: object) -> tuple[Fraction, ...]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.central.quantiles.points import Points, Window
+from sourdine.tally.ranges import joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     Outline = tuple[Values, NDArray[np.int64], float]
     Found = tuple[Values, list[Stretch], Outline]
 
-__all__ = ["merged", "points_of_array"]
+__all__ = ["points_of_array", "windows_within"]
 
 SMALL = 20_000
 """Below this many values a sort is quickest."""
@@ -56,7 +57,7 @@ def points_of_array(
     n = len(values)
     if windows is None or n < SMALL or grid.size <= COARSE:
         return _all(values, grid)
-    wanted = merged(windows(n), n)
+    wanted = windows_within(windows(n), n)
     if sum(b - a for a, b in wanted) > MOST * n:
         return _all(values, grid)
     found = _one(values, *wanted[0]) if len(wanted) == 1 else _several(values, wanted)
@@ -72,16 +73,10 @@ def points_of_array(
     )
 
 
-def merged(ranges: Ranges, n: int) -> Ranges:
-    """Return ranges cut to 0 to n, none of them empty, in order, those that touch joined."""
-    out: list[list[int]] = []
-    starts = ((min(max(0, a), max(n - 1, 0)), b) for a, b in ranges)
-    for a, b in sorted((a, min(n, max(b, a + 1))) for a, b in starts):
-        if out and a <= out[-1][1]:
-            out[-1][1] = max(out[-1][1], b)
-        else:
-            out.append([a, b])
-    return [(a, b) for a, b in out]
+def windows_within(ranges: Ranges, n: int) -> Ranges:
+    """Return windows of n records, each of one record at least, in order and disjoint."""
+    starts = ((min(max(0, a), n - 1), b) for a, b in ranges)
+    return joined(((a, max(b, a + 1)) for a, b in starts), n)
 
 
 def _all(values: Values, grid: Grid) -> Points:

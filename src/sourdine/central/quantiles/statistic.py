@@ -11,18 +11,11 @@ import numpy as np
 from attrs import field, frozen
 
 from sourdine.central.lattice import Numeric
-from sourdine.central.quantiles.algorithm import is_one, read_orders
-from sourdine.central.quantiles.anchors import Anchors
+from sourdine.central.quantiles.algorithm import is_one, read_orders, release_from
 from sourdine.central.quantiles.brackets import Brackets
 from sourdine.central.quantiles.certificates import certified, noise_reach
-from sourdine.central.quantiles.expected import joint_error, one_error, two_level_error
-from sourdine.central.quantiles.exponential import QExp
-from sourdine.central.quantiles.histogram import HistogramMethod
-from sourdine.central.quantiles.hybrid import Hybrid
-from sourdine.central.quantiles.joint import JointExp, JointFree
 from sourdine.central.quantiles.methods import METHODS, chosen, made, needs_count
-from sourdine.central.quantiles.reading import Reader
-from sourdine.central.quantiles.tree import Tree
+from sourdine.central.quantiles.order_statistics import Reader
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import one_of
 from sourdine.mechanisms import Laplace
@@ -256,9 +249,9 @@ class Quantiles(Numeric):
         reader = Reader(data, data.resolve(self.column), self.grid)
         drawn: dict[str, Any] = {}
         if self.counts:
-            drawn["count"] = int(self.counting.release(reader.n, source=self.source))
+            drawn["count"] = int(self.counting.release(reader.n, source=self.source).value)
         mechanism = self.mechanism(drawn.get("count", self.n))
-        out = reader.released(mechanism, self.source)
+        out = release_from(reader, mechanism, self.source)
         total = mechanism.total(out.drawn["drawn"])
         if total is not None:
             drawn["total"] = total
@@ -301,22 +294,7 @@ class Quantiles(Numeric):
     def planned(self, beta: float, n: int | None) -> float:
         """Return the largest rank error to expect, as a part of n, where data lies densely."""
         n = self.public_n(n)
-        return min(self._ranks(self.mechanism(n), beta, n) / n, 1.0)
-
-    def _ranks(self, mechanism: QuantileMechanism, beta: float, n: int) -> float:
-        """Return the error to expect of a mechanism, in ranks; its bound where none is known."""
-        if isinstance(mechanism, Anchors):
-            mechanism = mechanism.drawn
-        if isinstance(mechanism, Hybrid):
-            stride = int(mechanism.stride or 2)
-            return two_level_error(self.orders, stride, beta) / mechanism.first.c
-        if isinstance(mechanism, (JointFree, JointExp)):
-            return joint_error(mechanism.lattice.orders, beta) / mechanism.c
-        if isinstance(mechanism, QExp):
-            return one_error(beta) / mechanism.c + 0.5
-        if isinstance(mechanism, (Tree, HistogramMethod)):
-            return mechanism.bin_error(beta)
-        return mechanism.error(beta, n=n)
+        return min(self.mechanism(n).expected(beta, n) / n, 1.0)
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Any, Any]:
         """Return the ends of all quantiles together."""

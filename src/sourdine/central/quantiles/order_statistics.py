@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.central.quantiles.points import NotReadError, Points, Window
-from sourdine.central.quantiles.selection import merged, points_of_array
+from sourdine.central.quantiles.points import Points, Window
+from sourdine.central.quantiles.selection import points_of_array, windows_within
 from sourdine.tally import Ticks
+from sourdine.tally.ranges import joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from sourdine.central.quantiles.algorithm import QuantileMechanism
     from sourdine.grid import Grid
-    from sourdine.noise import Source
-    from sourdine.release import Release
     from sourdine.tally import Frame
 
     Ranges = list[tuple[int, int]]
@@ -30,8 +28,6 @@ OUTLINE = 1 << 16
 """A first pass over data that is not in memory counts about this many blocks of cells."""
 WHOLE = 1 << 49
 """From here on whole numbers and floats are snapped differently."""
-ROOM = 16
-"""Windows are read so many records wider, for atoms that their ends would cut."""
 
 
 class Reader:
@@ -72,21 +68,6 @@ class Reader:
         blocks = Ticks(self._cell.column, self._cell.grid, block=self._block)
         return np.concatenate(([0], np.cumsum(self._frame.tally(blocks).counts[:-1])))
 
-    def released(self, mechanism: QuantileMechanism, source: Source) -> Release:
-        """Read what the mechanism needs, more where that is not enough, and release.
-
-        A mechanism that meets ranks that were not read says so before it draws anything.
-        """
-        for reach in (0, 1):
-            try:
-                points = self.points(lambda n, r=reach: _wider(mechanism.windows(n), r))  # type: ignore[misc]
-                self._last = points
-                return mechanism.release(points, source=source)
-            except NotReadError:
-                continue
-        self._last = self.points(None)
-        return mechanism.release(self._last, source=source)
-
     def between(self, edges: list[int]) -> NDArray[np.int64]:
         """Return how many values lie in each stretch between edges: below, between, above."""
         points = self.points(None) if self._last is None else self._last
@@ -96,14 +77,18 @@ class Reader:
 
     def points(self, windows: Callable[[int], Ranges] | None) -> Points:
         """Return the order statistics, at least in the windows of ranks that are asked for."""
+        self._last = self._read(windows)
+        return self._last
+
+    def _read(self, windows: Callable[[int], Ranges] | None) -> Points:
         if self._values is not None:
             return points_of_array(self._values, self._cell.grid, windows)
         size = self._cell.grid.size
-        if windows is None or self._block == 1:
+        if windows is None or self._block == 1 or self.n == 0:
             tally = self._frame.tally(self._cell)
             ticks, counts = tally.ticks, tally.tallied
             return Points.counted(np.asarray(ticks), np.asarray(counts), size)
-        return self._windows(merged(windows(self.n), self.n), size)
+        return self._windows(windows_within(windows(self.n), self.n), size)
 
     def _windows(self, wanted: Ranges, size: int) -> Points:
         """Read only the blocks of cells that hold the records wanted."""
@@ -113,22 +98,17 @@ class Reader:
             first = max(int(below.searchsorted(a, side="right")) - 1, 0)
             last = max(int(below.searchsorted(b, side="left")), first + 1)
             ranges.append((first * block, min(last * block, size)))
-        joined = merged(ranges, size)
-        ticks, counts = self._frame.between(self._cell, joined)
+        apart = joined(ranges, size)
+        ticks, counts = self._frame.between(self._cell, apart)
         parts = []
-        for a, b in joined:
+        for a, b in apart:
             i, j = ticks.searchsorted((a, b))
-            if j > i or self.n == 0:
+            if j > i:
                 parts.append(Window(ticks[i:j], counts[i:j], int(below[a // block])))
         outline = np.arange(len(below) - 1) * block, below[:-1]
-        return Points(self.n, size, parts, outline=outline, reload=lambda: self.points(None))
+        return Points(self.n, size, parts, outline=outline, reload=lambda: self._read(None))
 
 
 def _rounds(grid: Grid) -> bool:
     """Return whether a whole number may have another tick as a float."""
     return grid.integral and max(abs(grid.origin), abs(grid.value(grid.last))) >= WHOLE
-
-
-def _wider(windows: Ranges, reach: int) -> Ranges:
-    """Return windows with some room, ``reach`` times their own width more on each side."""
-    return [(a - ROOM - reach * (b - a), b + ROOM + reach * (b - a)) for a, b in windows]
