@@ -7,6 +7,7 @@ from numbers import Real
 from typing import TYPE_CHECKING
 
 from sourdine.errors import ParameterTypeError
+from sourdine.exact import kind
 
 if TYPE_CHECKING:
     from sourdine.adaptive.server.server import QueryServer
@@ -34,13 +35,13 @@ def report(server: QueryServer, attacks: Mapping[str, float] | None = None) -> s
     tried, which proves nothing: overfitting 0.013
     """
     if not isinstance(getattr(server, "answers", None), int):
-        raise ParameterTypeError(
-            f"server must be a QueryServer, got {type(server).__name__}. Type report(server)."
-        )
+        raise ParameterTypeError("server", "be a QueryServer", kind(server), "Type report(server).")
     if attacks is not None and not _errors(attacks):
         raise ParameterTypeError(
-            f"attacks must be the largest error by name, got {type(attacks).__name__}. "
-            "Type report(server, {'overfitting': 0.013})."
+            "attacks",
+            "be the largest error by name",
+            kind(attacks),
+            "Type report(server, {'overfitting': 0.013}).",
         )
     proved = str(server.certificate()) if server.answers else "nothing was asked yet"
     lines = [f"proved: {proved}"]
