@@ -117,7 +117,7 @@ class Codes:
     2
     >>> Codes("vote", [1, "1"])
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: categories must differ as texts, got '1' twice. List each once.
+    sourdine.errors.ParameterError: categories must differ as texts, got '1' twice. List each of them once.
     """
 
     column: str | None
