@@ -306,7 +306,9 @@ def test_bad_parameters():
     with pytest.raises(ParameterError, match="guess must be 'weights'"):
         _ = QueryServer([0, 1], guess="split").hypothesis
     for privacy in (None, Guarantee(1)):
-        with pytest.raises(ParameterTypeError, match="source must give random bytes, got a value of type int"):
+        with pytest.raises(
+            ParameterTypeError, match="source must give random bytes, got a value of type int"
+        ):
             QueryServer([0] * 9999, universe=2, threshold=0.1, privacy=privacy, source=3)
 
 

@@ -117,7 +117,7 @@ class Codes:
     2
     >>> Codes("vote", [1, "1"])
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: categories must differ as texts, got '1' twice. List each of them once.
+    sourdine.errors.ParameterError: categories must differ as texts, got '1' twice. List each once.
     """
 
     column: str | None
@@ -147,7 +147,7 @@ class Codes:
                 )
             if text in codes:
                 raise ParameterError(
-                    "categories", "differ as texts", f"{text!r} twice", "List each of them once."
+                    "categories", "differ as texts", f"{text!r} twice", "List each once."
                 )
             codes[text] = code
         for code, category in enumerate(categories):
