@@ -53,8 +53,10 @@ class Alone:
     def __enter__(self) -> None:
         if self.is_mine:
             raise SourdineError(
-                "a turn must end before the next one begins, got one inside the other. Ask the "
-                "open turn, as turn.halfwidth(), or end it first."
+                "a turn",
+                "end before the next one begins",
+                "one inside the other",
+                "Ask the open turn, such as turn.halfwidth(), or end it first.",
             )
         self.lock.acquire()
         self._holder = get_ident()

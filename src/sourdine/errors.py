@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, Self
 
 __all__ = [
     "LEFT_OUT",
@@ -118,6 +118,14 @@ class SourdineError(Exception):
 
         must, hint = (re.sub(r"\{(\w+)\}", spelled, text) for text in (self.must, self.hint))
         return f"{words.subject(self.name)} must {must}, got {self.got}. {hint}".rstrip()
+
+    def also(self, sentence: str) -> Self:
+        """Return the error with one more sentence in its hint."""
+        longer = type(self)(
+            self.name, self.must, self.got, f"{self.hint} {sentence}".strip(), **self.tries
+        )
+        longer.wording = self.wording
+        return longer
 
     def to_dict(self) -> dict[str, Any]:
         """Return the error as JSON knows it."""

@@ -193,10 +193,10 @@ def test_bad_parameters(terms, text):
 
 
 def test_a_task_is_a_name():
-    with pytest.raises(ParameterTypeError, match="task must be a name, got something of type int"):
+    with pytest.raises(ParameterTypeError, match="task must be a name, got a value of type int"):
         advise(3, "turnstile")
 
 
 def test_a_model_is_a_name():
-    with pytest.raises(ParameterTypeError, match="model must be a name, got something of type int"):
+    with pytest.raises(ParameterTypeError, match="model must be a name, got a value of type int"):
         advise("f2", 3)

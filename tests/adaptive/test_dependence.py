@@ -262,7 +262,7 @@ def test_a_custom_dependence_must_be_given_again():
     slow = Custom("slow", lambda n, t: ((t + 1) / n) ** 0.25)
     assert dependence_of(slow.facts(), slow) is slow
     for other in (None, Custom("fast", slow.function), Iid()):
-        with pytest.raises(ParameterError, match=r"Type dependence=Custom\('slow', \.\.\.\)"):
+        with pytest.raises(ParameterError, match=r"dependence=Custom\('slow', \.\.\.\)"):
             dependence_of(slow.facts(), other)
 
 

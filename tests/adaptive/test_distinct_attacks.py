@@ -69,7 +69,7 @@ def test_offline_refuses_what_cannot_be_wound_back():
         offline(Opaque, base=1, extra=1)
     with pytest.raises(ParameterError, match="base must be at least 1"):
         offline(small, base=0)
-    with pytest.raises(ParameterError, match="base must be so large"):
+    with pytest.raises(ParameterError, match="base must be large enough"):
         offline(lambda: ds.hll_sketch(12), base=1, extra=10)
 
 

@@ -140,7 +140,7 @@ def test_absolute_loss():
         GuardedHoldout([1], loss="absolute", scale=0)
     with pytest.raises(ParameterError, match=r"loss must be .* got 'mse'"):
         GuardedHoldout([1], loss="mse")
-    with pytest.raises(ParameterError, match=r"loss must be .* got int"):
+    with pytest.raises(ParameterError, match=r"loss must be .* got 3"):
         GuardedHoldout([1], loss=3)
 
 

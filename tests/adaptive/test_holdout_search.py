@@ -127,7 +127,9 @@ def test_rows_are_compared(rows, same, other):
 
 @pytest.mark.parametrize("make", [guarded_scorer, GuardCallback, Leaderboard])
 def test_labels_are_not_a_guard(make):
-    with pytest.raises(ParameterTypeError, match="guard must be a GuardedHoldout, got ndarray"):
+    with pytest.raises(
+        ParameterTypeError, match="guard must be a GuardedHoldout, got a value of type ndarray"
+    ):
         make(LABELS)
 
 
@@ -199,5 +201,7 @@ def test_callback_stops_when_nothing_is_left():
     study.run([(1.0, None)], again)
     assert study.stopped
     assert again.verdicts == []
-    with pytest.raises(ParameterTypeError, match=r"must be a function of study .* got int"):
+    with pytest.raises(
+        ParameterTypeError, match=r"must be a function of study .* got a value of type int"
+    ):
         GuardCallback(guard, 7)

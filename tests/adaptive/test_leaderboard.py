@@ -97,7 +97,7 @@ def test_bad_submissions():
     board = Leaderboard(GuardedHoldout(LABELS))
     with pytest.raises(ParameterError, match="name must be a text, got an empty one"):
         board.submit("", LABELS)
-    with pytest.raises(ParameterError, match="name must be a text, got int"):
+    with pytest.raises(ParameterError, match="name must be a text, got a value of type int"):
         board.submit(3, LABELS)
     with pytest.raises(ParameterError, match="one for each of 400 labels"):
         board.submit("a", LABELS[1:])

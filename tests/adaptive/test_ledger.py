@@ -260,7 +260,7 @@ def test_remaining_bits_are_those_of_one_more_value(target):
 def test_nothing_remains_where_the_width_is_passed():
     left = TranscriptLedger(100).remaining(0.01)
     assert (left.bits, left.answers, left.noes) == (0.0, 0, 0)
-    with pytest.raises(ParameterError, match=r"target must be given.*Type remaining\(0\.05\)"):
+    with pytest.raises(ParameterError, match=r"target must be given.* such as target=0\.05"):
         TranscriptLedger(100).remaining()
 
 

@@ -87,7 +87,7 @@ def test_a_file_names_its_dependence(tmp_path, dependence):
 def test_a_custom_dependence_is_given_again(tmp_path):
     path = tmp_path / "x.ledger"
     TranscriptLedger(50, dependence=SLOW, path=path).charge_bit(answer=True)
-    with pytest.raises(ParameterError, match=r"Type dependence=Custom\('slow', \.\.\.\)"):
+    with pytest.raises(ParameterError, match=r"dependence=Custom\('slow', \.\.\.\)"):
         TranscriptLedger.open(path)
     again = TranscriptLedger.open(path, dependence=SLOW)
     assert again.halfwidth() == SLOW.width(50, again.nats_after(again.spent))

@@ -257,7 +257,7 @@ def test_honest_error_of_the_private_median_is_within_its_accuracy():
     [
         ({"mode": "median"}, "mode must be 'dp-median' or 'switching'"),
         ({"copies": 0}, "copies must be at least 1"),
-        ({"sample": 61}, "sample must be at most copies, 60, got 61"),
+        ({"sample": 61}, r"sample must be at most the number of copies \(60\), got 61"),
         ({"sample": 0}, "sample must be at least 1"),
         ({"epsilon0": 0}, "epsilon0 must be above 0"),
         ({"epsilon0": 0.3}, r"epsilon0 must be above 0.318 .* Type epsilon0=1"),
@@ -277,13 +277,16 @@ def test_bad_parameters(changed, text):
 @pytest.mark.parametrize(
     ("changed", "text"),
     [
-        ({"epsilon0": None}, "epsilon0 and steps must be given"),
-        ({"steps": None}, "epsilon0 and steps must be given"),
-        ({"factory": 3}, "factory must be a function, got something of type int"),
-        ({"current": 3}, "current must be a function, got something of type int"),
-        ({"mode": "switching"}, "sample and epsilon0 must be left out"),
-        ({"factory": str}, "copies with update.* and query.*got one without update, of type str"),
-        ({"factory": lambda _: {1}}, "got one without query, of type set"),
+        ({"epsilon0": None}, "epsilon0 must be given"),
+        ({"steps": None}, "steps must be given"),
+        ({"factory": 3}, "factory must be a function, got a value of type int"),
+        ({"current": 3}, "current must be a function, got a value of type int"),
+        ({"mode": "switching"}, "epsilon0 must be left out"),
+        (
+            {"factory": str},
+            "copies with update.* and query.*got a value of type str without update",
+        ),
+        ({"factory": lambda _: {1}}, "got a value of type set without query"),
     ],
 )
 def test_bad_kinds(changed, text):

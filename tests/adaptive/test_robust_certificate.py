@@ -346,7 +346,10 @@ def test_cost_of_a_step():
         (lambda: copies_needed(0), "steps must be at least 1"),
         (lambda: copies_needed(10, release="laplace"), "release must be 'gaussian'"),
         (lambda: copies_needed(10, wrong=0.6), "wrong must be well below 1/2"),
-        (lambda: certified_steps(10, sample=11, epsilon0=1), "sample must be at most copies, 10"),
+        (
+            lambda: certified_steps(10, sample=11, epsilon0=1),
+            r"sample must be at most the number of copies \(10\)",
+        ),
         (lambda: certified_steps(10, sample=1, epsilon0=0), "epsilon0 must be above 0"),
         (
             lambda: cost(10, t_init=-1, t_update=1, t_query=1, copies=1, sample=1),

@@ -288,7 +288,7 @@ def test_bad_parameters():
         QueryServer([0], universe=2, guess="best")
     with pytest.raises(ParameterError, match="prior must be left out"):
         QueryServer([0, 1], guess="split", prior=[1, 2])
-    with pytest.raises(ParameterError, match="training and groups must be left out"):
+    with pytest.raises(ParameterError, match="training must be left out"):
         QueryServer([0], universe=2, training=[1])
     with pytest.raises(ParameterError, match="threshold must be above 0"):
         QueryServer([0], universe=2, threshold=0)
@@ -306,7 +306,9 @@ def test_bad_parameters():
     with pytest.raises(ParameterError, match="guess must be 'weights'"):
         _ = QueryServer([0, 1], guess="split").hypothesis
     for privacy in (None, Guarantee(1)):
-        with pytest.raises(ParameterTypeError, match="source must give random bytes, got int"):
+        with pytest.raises(
+            ParameterTypeError, match="source must give random bytes, got a value of type int"
+        ):
             QueryServer([0] * 9999, universe=2, threshold=0.1, privacy=privacy, source=3)
 
 
@@ -338,7 +340,9 @@ def test_report_demands_a_server_and_errors_by_name():
     for tried in (0.02, [0.02], {"overfitting": "much"}):
         with pytest.raises(ParameterTypeError, match="attacks must be the largest error by name"):
             report(server, tried)
-    with pytest.raises(ParameterTypeError, match="server must be a QueryServer, got dict"):
+    with pytest.raises(
+        ParameterTypeError, match="server must be a QueryServer, got a value of type dict"
+    ):
         report({"overfitting": 0.01})
 
 

@@ -208,7 +208,9 @@ def test_households_hold_their_ends():
 
 def test_halves_are_not_drawn_anew_under_an_old_ledger(tmp_path):
     ledger = TranscriptLedger(500, path=tmp_path / "a.ledger")
-    with pytest.raises(ParameterError, match="ledger must be left out with guess='split' unless"):
+    with pytest.raises(
+        ParameterError, match="ledger must be left out where the guess is 'split', unless"
+    ):
         QueryServer(np.zeros(1000), guess="split", ledger=ledger)
     QueryServer(np.zeros(500), guess="split", training=np.zeros(500), ledger=ledger)
 

@@ -99,7 +99,7 @@ def test_cells_that_cannot_be():
         Codes("x", ["a", None])
     with pytest.raises(ParameterError, match="cells must be at most 1000000 in all"):
         Frame({"x": [1]}).tally(Ticks("x", Grid(0, 1)), Codes("x", [1, 2]))
-    with pytest.raises(ParameterError, match="cells must be at least one"):
+    with pytest.raises(ParameterError, match="cells must hold at least one"):
         Frame([1]).tally()
 
 

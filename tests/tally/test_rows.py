@@ -111,7 +111,7 @@ def test_a_relation_without_arrow(monkeypatch):
 
 
 def test_rows_need_a_cell():
-    with pytest.raises(ParameterError, match="cells must be at least one"):
+    with pytest.raises(ParameterError, match="cells must hold at least one"):
         Frame([1]).codes()
 
 

@@ -138,13 +138,15 @@ def _pure(guarantee: Guarantee) -> Guarantee:
         raise _wrong_relation(guarantee.relation.name)
     if not guarantee.is_pure:
         raise ParameterTypeError(
-            "told must be a Concentrated or a Guarantee of delta 0, got one of delta above 0. "
-            "Type Concentrated(rho), as Gaussian noise has one."
+            "told",
+            "be a Concentrated or a Guarantee of delta 0",
+            "one of delta above 0",
+            "Type Concentrated(rho), which Gaussian noise has.",
         )
     return guarantee
 
 
 def _wrong_relation(name: str) -> ParameterError:
     return ParameterError(
-        f"told must be for one record replaced, got {name}. Type told.under('substitute')."
+        "told", "be for one record replaced", name, "Type told.under('substitute')."
     )

@@ -49,8 +49,10 @@ def values_of(query: Query, rows: NDArray[Any]) -> Values:
     vector = np.asarray(query)
     if rows.dtype.kind not in "iu":
         raise ParameterTypeError(
-            f"rows must be whole numbers where a query is a vector, got {rows.dtype}. "
-            "Type rows.astype(int), or a function as lambda rows: rows > 40."
+            "rows",
+            "be whole numbers where a query is a vector",
+            f"{rows.dtype}",
+            "Type rows.astype(int), or a function such as lambda rows: rows > 40.",
         )
     known = (rows >= 0) & (rows < vector.size)
     return np.append(clipped(vector, vector.size), 0.0)[np.where(known, rows, vector.size)]
@@ -80,9 +82,11 @@ def vector_of(query: Query, size: int) -> Values:
     values = _floats(np.asarray(query(np.arange(size)) if callable(query) else query), size)
     if not np.all((values >= -ROUNDING) & (values <= 1 + ROUNDING)):
         raise ParameterError(
-            "the values of a query must be between 0 and 1, got "
-            + ("values that are no numbers" if np.isnan(values).any() else "values beyond")
-            + ". Type a condition as lambda rows: rows > 40, or a share as lambda rows: rows / 100."
+            "the values of a query",
+            "be between 0 and 1",
+            "values that are no numbers" if np.isnan(values).any() else "values beyond",
+            "Type a condition such as lambda rows: rows > 40, or a share such as "
+            "lambda rows: rows / 100.",
         )
     return np.clip(values, 0.0, 1.0)
 
@@ -101,12 +105,16 @@ def clipped(values: NDArray[Any], size: int) -> Values:
 def _floats(values: NDArray[Any], size: int) -> Values:
     if values.shape != (size,):
         raise ParameterError(
-            f"a query must have one value for each of {size} rows, got the shape {values.shape}. "
-            "Type a function as lambda rows: rows > 40."
+            "a query",
+            f"have one value for each of {size} rows",
+            f"the shape {values.shape}",
+            "Type a function such as lambda rows: rows > 40.",
         )
     if values.dtype.kind not in "biuf":
         raise ParameterTypeError(
-            f"the values of a query must be numbers or booleans, got {values.dtype}. "
-            "Type a function as lambda rows: rows > 40."
+            "the values of a query",
+            "be numbers or booleans",
+            f"{values.dtype}",
+            "Type a function such as lambda rows: rows > 40.",
         )
     return values.astype(np.float64)

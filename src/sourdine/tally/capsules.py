@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
+from sourdine.exact import kind
 from sourdine.tally.duck import Duck, private_connection
 from sourdine.tally.series import memory_of_frame, memory_of_series
 
@@ -36,8 +37,10 @@ def open_capsule(data: object) -> Engine:
             else "Type pip install 'sourdine[arrow]', which reads more of them."
         )
         raise ParameterError(
-            f"data must export Arrow data that can be read, got something of type "
-            f"{type(data).__name__} that does not. {hint}"
+            "data",
+            "export Arrow data that can be read",
+            f"{kind(data)} that does not",
+            hint,
         ) from None
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import rational
+from sourdine.exact import given, kind, rational
 from sourdine.grid import MISSING, Grid
 from sourdine.tally.number_or_text import float_text, read_text
 
@@ -128,8 +128,11 @@ class Codes:
     def __post_init__(self) -> None:
         if isinstance(self.categories, str) or not hasattr(self.categories, "__iter__"):
             raise ParameterTypeError(
-                f"categories must be a list, got something of type "
-                f"{type(self.categories).__name__}. Type a list, as categories=['yes', 'no']."
+                "categories",
+                "be a list",
+                kind(self.categories),
+                "Type a list, such as {categories}.",
+                categories=["yes", "no"],
             )
         codes: dict[str, int] = {}
         categories = tuple(self.categories)
@@ -137,12 +140,14 @@ class Codes:
             text = read_text(category)
             if text is None:
                 raise ParameterError(
-                    f"categories must be texts, numbers or dates, got {category!r}. "
-                    f"What is missing is counted anyway."
+                    "categories",
+                    "be texts, numbers or dates",
+                    given(category),
+                    "Leave out what is missing: it is counted anyway.",
                 )
             if text in codes:
                 raise ParameterError(
-                    f"categories must differ as texts, got {text!r} twice. List each once."
+                    "categories", "differ as texts", f"{text!r} twice", "List each once."
                 )
             codes[text] = code
         for code, category in enumerate(categories):
@@ -213,14 +218,20 @@ class Edges:
     def __post_init__(self) -> None:
         if isinstance(self.edges, str) or not hasattr(self.edges, "__iter__"):
             raise ParameterTypeError(
-                f"edges must be a list of numbers, got something of type "
-                f"{type(self.edges).__name__}. Type a list, as edges=[0, 10, 20]."
+                "edges",
+                "be a list of numbers",
+                kind(self.edges),
+                "Type a list, such as {edges}.",
+                edges=[0, 10, 20],
             )
         edges = tuple(_edge(e) for e in self.edges)
         if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
             raise ParameterError(
-                f"edges must be at least two rising numbers, got {len(edges)} that are not. "
-                f"Type them in order, as edges=[0, 10, 20]."
+                "edges",
+                "be at least two rising numbers",
+                f"{len(edges)} others",
+                "Type them in order, such as {edges}.",
+                edges=[0, 10, 20],
             )
         object.__setattr__(self, "edges", edges)
         object.__setattr__(self, "inner", edges[1:-1])

@@ -68,8 +68,10 @@ class Tally:
         """The counts of all cells, the missing values last along each axis."""
         if self.table is None:
             raise ParameterError(
-                f"cells must be at most {DENSE} for a full table, got {self.sizes[0]}. "
-                f"Read ticks and tallied instead, or use a coarser grid."
+                "cells",
+                f"be at most {DENSE} for a full table",
+                f"{self.sizes[0]}",
+                "Read ticks and tallied instead, or use a coarser grid.",
             )
         return self.table
 
@@ -86,8 +88,10 @@ class Tally:
             return NotImplemented
         if self.sizes != other.sizes:
             raise ParameterError(
-                f"tallies must have the same cells to be added, got {self.sizes} and "
-                f"{other.sizes}. Tally both with the same grid."
+                "tallies",
+                "have the same cells to be added",
+                f"{self.sizes} and {other.sizes}",
+                "Tally both with the same grid.",
             )
         if self.table is not None and other.table is not None:
             return Tally(self.sizes, self.table + other.table)
@@ -131,8 +135,10 @@ def gather(
         return _table(sizes, groups)
     if len(sizes) > 1:
         raise ParameterError(
-            f"cells must be at most {DENSE} in all for several columns, got "
-            f"{' x '.join(map(str, sizes))}. Use coarser grids or fewer categories."
+            "cells",
+            f"be at most {DENSE} in all for several columns",
+            " x ".join(map(str, sizes)),
+            "Use coarser grids or fewer categories.",
         )
     ticks, tallied = merge((slots[0], counts) for slots, counts in groups)
     missing = int(tallied[ticks < 0].sum())

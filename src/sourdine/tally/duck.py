@@ -41,8 +41,10 @@ def guarded(work: Callable[[], Any]) -> Any:  # noqa: ANN401
 
 def _unreadable() -> ParameterError:
     return ParameterError(
-        "data must be readable to the end, got a file or relation that DuckDB cannot read. "
-        "Check that it is whole, that a relation's connection is open and memory is enough."
+        "data",
+        "be readable to the end",
+        "a file or relation that DuckDB cannot read",
+        "Check that it is whole, that a relation's connection is open and memory is enough.",
     )
 
 

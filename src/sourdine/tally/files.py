@@ -47,23 +47,28 @@ def open_file(path: str) -> Engine:
     """Return an engine over a file, or over all files that a pattern names."""
     if not is_path(path):
         raise ParameterError(
-            f"path must end in .csv, .tsv or .parquet, or in .txt for one value a line or .npy for "
-            f"an array, got {path!r}. "
-            f"Rename the file, or read it with pandas or Polars and pass the frame."
+            "path",
+            "end in .csv, .tsv or .parquet, or in .txt for one value a line or .npy for an array",
+            repr(path),
+            "Rename the file, or read it with pandas or Polars and pass the frame.",
         )
     files = [path] if Path(path).is_file() else sorted(glob(path, recursive=True))  # noqa: PTH207
     if not files:
         raise ParameterError(
-            f"path must name a file that exists, got {path!r}. "
-            f"Check the name and the folder, which is {str(Path.cwd())!r} now."
+            "path",
+            "name a file that exists",
+            repr(path),
+            f"Check the name and the folder, which is {str(Path.cwd())!r} now.",
         )
     try:
         return _opened(path.lower(), files)
     except (OSError, EOFError, zlib.error) as error:
         why = getattr(error, "strerror", None) or "not what its ending says"
         raise ParameterError(
-            f"path must name a file that can be read, got {path!r} ({why}). "
-            f"Check the file and who may read it."
+            "path",
+            "name a file that can be read",
+            f"{path!r} ({why})",
+            "Check the file and who may read it.",
         ) from None
 
 
@@ -140,7 +145,7 @@ class Lines(Memory):
                 lines += _lines(path, "strict")
             except UnicodeDecodeError:
                 raise ParameterError(
-                    f"{Path(path).name} must be text in UTF-8, got something else. Write it again."
+                    Path(path).name, "be text in UTF-8", "other bytes", "Write it again."
                 ) from None
             while lines and lines[-1] is None:
                 lines.pop()
@@ -172,8 +177,10 @@ def _array(path: str) -> NDArray[Any]:
     if not isinstance(array, np.ndarray) or array.ndim != 1:
         got = "something else" if array is None else "one of another shape"
         raise ParameterError(
-            f"{Path(path).name} must be an array of one dimension and no objects, got {got}. "
-            f"Write it with numpy.save."
+            Path(path).name,
+            "be an array of one dimension and no objects",
+            got,
+            "Write it with numpy.save.",
         )
     return array
 

@@ -111,7 +111,7 @@ class Frame:
         if column is None or column not in self.columns:
             listed = ", ".join(map(repr, self.columns))
             raise ParameterError(
-                f"column must be one of the columns, got {column!r}. The columns are: {listed}."
+                "column", "be one of the columns", repr(column), f"The columns are: {listed}."
             )
         return column
 
@@ -153,7 +153,7 @@ class Frame:
 
     def _named(self, cells: Sequence[Cell]) -> list[tuple[str, Cell]]:
         if not cells:
-            raise ParameterError("cells must be at least one, got none. Type a Ticks or Codes.")
+            raise ParameterError("cells", "hold at least one", "none", "Type a Ticks or Codes.")
         return [(self.resolve(cell.column), cell) for cell in cells]
 
     def total(self, cell: Ticks, power: int = 1) -> int:

@@ -185,8 +185,10 @@ def _guarded(work: Callable[[], Any]) -> Any:  # noqa: ANN401
         return work()
     except Exception:  # noqa: BLE001 - every engine has errors of its own
         raise ParameterError(
-            "data must be readable to the end, got a lazy frame whose engine failed. "
-            "Collect the frame to see why."
+            "data",
+            "be readable to the end",
+            "a lazy frame whose engine failed",
+            "Collect the frame to see why.",
         ) from None
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import kind
 from sourdine.tally.column import Column
 from sourdine.tally.engine import Engine
 from sourdine.tally.memory import UNNAMED, Memory
@@ -51,8 +52,10 @@ def _column(values: Any) -> Column:  # noqa: ANN401
     if isinstance(values, np.ndarray):
         if values.ndim != 1:
             raise ParameterError(
-                f"data must have one dimension, got an array of {values.ndim}. "
-                f"Pass one column, such as data[:, 0], or a dict of columns."
+                "data",
+                "have one dimension",
+                f"an array of {values.ndim}",
+                "Pass one column, such as data[:, 0], or a dict of columns.",
             )
         return Column.of_array(values)
     if isinstance(values, (list, tuple, range)):
@@ -68,8 +71,10 @@ def _of_dict(data: Mapping[Any, Any]) -> Memory:
     lengths = {len(column) for column in columns.values()}
     if len(lengths) != 1 or len(columns) != len(data):
         raise ParameterError(
-            f"data must be columns of one length with different names, got {len(data)} columns "
-            f"of {len(lengths)} lengths. Give each column as many values as there are rows."
+            "data",
+            "be columns of one length with different names",
+            f"{len(data)} columns of {len(lengths)} lengths",
+            "Give each column as many values as there are rows.",
         )
     return Memory({name: _known(column) for name, column in columns.items()}, lengths.pop())
 
@@ -108,7 +113,9 @@ def _of_capsule(data: object) -> Engine:
 
 def _no_data(data: object) -> ParameterTypeError:
     return ParameterTypeError(
-        f"data must be a list, an array, a frame or a path, got something of type "
-        f"{type(data).__name__}. Pass a list, a NumPy array, a pandas, Polars, PyArrow, "
-        f"DuckDB or Spark frame, or the path of a CSV or Parquet file."
+        "data",
+        "be a list, an array, a frame or a path",
+        kind(data),
+        "Pass a list, a NumPy array, a pandas, Polars, PyArrow, DuckDB or Spark frame, "
+        "or the path of a CSV or Parquet file.",
     )

@@ -34,8 +34,10 @@ def header(path: str) -> tuple[str, list[str]]:
         names = next(csv.reader(lines, delimiter=separator), [])
     if not names:
         raise ParameterError(
-            f"a CSV file must begin with a line of column names, got an empty one in {path!r}. "
-            f"Write a header, such as age,income."
+            "a CSV file",
+            "begin with a line of column names",
+            f"an empty one in {path!r}",
+            "Write a header, such as age,income.",
         )
     return separator, _different(names)
 
@@ -52,8 +54,10 @@ def strict_column(files: Sequence[str], name: str) -> list[str | None]:
             cells += _strict_cells(path, separator, names.index(name), len(names))
         except (UnicodeDecodeError, csv.Error):
             raise ParameterError(
-                f"{Path(path).name} must be a CSV file in order, got one that is not. Write it "
-                f"again, in UTF-8 and with every quote closed."
+                Path(path).name,
+                "be a CSV file in order",
+                "one that is not",
+                "Write it again, in UTF-8 and with every quote closed.",
             ) from None
     return cells
 
@@ -69,8 +73,10 @@ def _strict_cells(path: str, separator: str, place: int, fields: int) -> Iterato
                 continue
             if len(row) != fields or (blank and fields > 1):
                 raise ParameterError(
-                    f"{Path(path).name} must have {fields} cells in every line, got another number "
-                    f"of them. Quote cells that hold the separator."
+                    Path(path).name,
+                    f"have {fields} cells in every line",
+                    "another number of them",
+                    "Quote cells that hold the separator.",
                 )
             yield from [None] * blank
             yield row[place] or None

@@ -13,7 +13,7 @@ import numpy as np
 
 from sourdine.adaptive.attacks.generator import generator
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import integer
+from sourdine.exact import given, integer, kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,8 +90,11 @@ def offline(
         candidate += 1
         if candidate - START > PATIENCE * (len(found) + 10):
             raise ParameterError(
-                f"base must be so large that the sketch overlooks some items, got {base}. "
-                f"Type base={10 * base}."
+                "base",
+                "be large enough for the sketch to overlook some items",
+                given(base),
+                "Type {base}.",
+                base=10 * base,
             )
     return np.array([*range(base), *found], np.int64)
 
@@ -105,8 +108,10 @@ def _wound_back(sketch: Any) -> Callable[[], DistinctSketch]:  # noqa: ANN401 - 
         kept = copy(sketch)
         return lambda: copy(kept)
     raise ParameterTypeError(
-        f"factory must make a sketch that can be copied, got a {type(sketch).__name__}. "
-        "Type offline(lambda: datasketches.hll_sketch(12))."
+        "factory",
+        "make a sketch that can be copied",
+        kind(sketch),
+        "Type offline(lambda: datasketches.hll_sketch(12)).",
     )
 
 

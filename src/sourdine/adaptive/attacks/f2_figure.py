@@ -42,7 +42,7 @@ def draw(
     """
     if not 1 <= len(curves) <= len(COLOURS):
         raise ParameterError(
-            f"curves must be from 1 to {len(COLOURS)}, got {len(curves)}. Draw fewer at once."
+            "curves", f"hold from 1 to {len(COLOURS)}", f"{len(curves)}", "Draw fewer at once."
         )
     figure, axes = canvas(7.0, 4.2)
     axes.axhspan(1 - alpha, 1 + alpha, color=PALE, alpha=0.5, linewidth=0)

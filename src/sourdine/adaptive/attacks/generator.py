@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sourdine.errors import ParameterTypeError
+from sourdine.exact import kind
 
 __all__ = ["generator"]
 
@@ -21,6 +22,5 @@ def generator(rng: object) -> np.random.Generator:
     if isinstance(rng, np.random.Generator):
         return rng
     raise ParameterTypeError(
-        f"rng must be a generator of numpy, got something of type {type(rng).__name__}. "
-        "Type rng=np.random.default_rng(1)."
+        "rng", "be a generator of NumPy", kind(rng), "Type np.random.default_rng(1)."
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from sourdine.adaptive.attacks.generator import generator
 from sourdine.adaptive.graphs.edges import Edge, graph_of
 from sourdine.errors import ParameterError
-from sourdine.exact import integer
+from sourdine.exact import given, integer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,8 +51,11 @@ def weak_vertex(
     degree = integer(degree, "degree", least=1)
     if degree >= n:
         raise ParameterError(
-            f"degree must be at most {n - 1}, the number of other vertices, got {degree}. "
-            f"Type degree={n // 3}."
+            "degree",
+            f"be at most the number of other vertices ({n - 1})",
+            given(degree),
+            "Type {degree}.",
+            degree=n // 3,
         )
     generator(rng)
     core = {(u, v) for u in range(1, n) for v in range(u + 1, n) if rng.random() < density}

@@ -7,7 +7,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, Union
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import integer
+from sourdine.exact import integer, kind
 
 if TYPE_CHECKING:
     from igraph import Graph
@@ -31,13 +31,17 @@ def edge_of(n: int, u: int, v: int) -> Edge:
         a, b = sorted((index(u), index(v)))
     except TypeError as error:
         raise ParameterTypeError(
-            f"a vertex must be a whole number from 0 to {n - 1}, got something of type "
-            f"{_other(u, v)}. Type (0, 1), and number your vertices."
+            "a vertex",
+            f"be a whole number from 0 to {n - 1}",
+            kind(_other(u, v)),
+            "Type (0, 1), and number your vertices.",
         ) from error
     if not 0 <= a < b < n:
         raise ParameterError(
-            f"an edge must join two different vertices from 0 to {n - 1}, got ({u}, {v}). "
-            "Type (0, 1)."
+            "an edge",
+            f"join two different vertices from 0 to {n - 1}",
+            f"({u}, {v})",
+            "Type (0, 1).",
         )
     return a, b
 
@@ -77,12 +81,14 @@ def _is_graph(n: object) -> TypeGuard[Graph]:
 def _read_graph(graph: Graph, edges: object) -> tuple[int, set[Edge]]:
     if not isinstance(edges, tuple) or edges:
         raise ParameterTypeError(
-            "edges must be left out where a graph is given, got both. Type mincut(graph)."
+            "edges", "be left out where a graph is given", "both", "Type mincut(graph)."
         )
     if graph.is_directed() or not graph.is_simple() or "weight" in graph.es.attributes():
         raise ParameterError(
-            "a graph must be undirected, without loops, multiple edges and weights, got another. "
-            "Type graph.as_undirected().simplify(), and del graph.es['weight']."
+            "a graph",
+            "be undirected, without loops, multiple edges and weights",
+            "another graph",
+            "Type graph.as_undirected().simplify(), and del graph.es['weight'].",
         )
     size = integer(graph.vcount(), "the number of vertices", least=2)
     return size, {edge_of(size, u, v) for u, v in graph.get_edgelist()}
@@ -91,8 +97,7 @@ def _read_graph(graph: Graph, edges: object) -> tuple[int, set[Edge]]:
 def _listed(edges: Any) -> Pairs:  # noqa: ANN401 - whatever was typed
     if isinstance(edges, (str, bytes)) or not isinstance(edges, Iterable):
         raise ParameterTypeError(
-            f"edges must be a list of pairs, got something of type {type(edges).__name__}. "
-            "Type edges=[(0, 1), (1, 2)]."
+            "edges", "be a list of pairs", kind(edges), "Type {edges}.", edges=[(0, 1), (1, 2)]
         )
     return edges
 
@@ -102,11 +107,14 @@ def _pair(edge: Any) -> Edge:  # noqa: ANN401 - whatever was typed
         u, v = edge
     except (TypeError, ValueError) as error:
         raise ParameterTypeError(
-            "an edge must be a pair of vertices, without a weight, got something else. "
-            "Type edges=[(0, 1), (1, 2)]."
+            "an edge",
+            "be a pair of vertices, without a weight",
+            kind(edge),
+            "Type {edges}.",
+            edges=[(0, 1), (1, 2)],
         ) from error
     return u, v
 
 
-def _other(*ends: object) -> str:
-    return next(type(end).__name__ for end in ends if not hasattr(end, "__index__"))
+def _other(*ends: object) -> object:
+    return next(end for end in ends if not hasattr(end, "__index__"))

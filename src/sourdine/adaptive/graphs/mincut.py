@@ -57,7 +57,7 @@ def _cut(n: int, edges: AbstractSet[Edge]) -> int:
         from igraph import Graph  # noqa: PLC0415 - an extra, loaded late
     except ImportError as error:
         raise MissingExtraError(
-            "igraph must be installed to cut graphs, got none. Type pip install 'sourdine[graphs]'."
+            "igraph", "be installed to cut graphs", "none", "Type pip install 'sourdine[graphs]'."
         ) from error
     return int(Graph(n=n, edges=list(edges)).mincut_value())
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.adaptive.holdout.guard import read_guard
 from sourdine.adaptive.holdout.rows import same_rows
-from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
-from sourdine.exact import flag, number
+from sourdine.errors import LEFT_OUT, BudgetExceededError, ParameterError, ParameterTypeError
+from sourdine.exact import flag, kind, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,8 +37,12 @@ class GuardedScorer:
         del y
         if self.rows is not None and not same_rows(X, self.rows):
             raise ParameterError(
-                "X must be the rows of the guard, in their order, got others. Type "
-                "cv=[(train, evaluation)], or leave out rows= where columns are shuffled."
+                "X",
+                "be the rows of the guard, in their order",
+                "other rows",
+                "Type GridSearchCV(..., cv=[(train, evaluation)]), or leave {rows} out where "
+                "columns are shuffled.",
+                rows=LEFT_OUT,
             )
         return self.guard.score(estimator.predict(X), resolution=self.resolution).value
 
@@ -119,9 +123,10 @@ class GuardCallback:
     ) -> None:
         if not (callable(predictions) or isinstance(predictions, str)):
             raise ParameterTypeError(
-                "predictions must be a function of study and trial or a name, got "
-                f"{type(predictions).__name__}. "
-                "Type predictions=lambda study, trial: models[trial.number].predict(X)."
+                "predictions",
+                "be a function of study and trial, or a name",
+                kind(predictions),
+                "Type GuardCallback(guard, lambda study, trial: models[trial.number].predict(X)).",
             )
         self.guard = read_guard(guard)
         self._predictions = predictions
@@ -156,8 +161,10 @@ class GuardCallback:
             return self._predictions(study, trial)
         if self._predictions not in trial.user_attrs:
             raise ParameterTypeError(
-                f"predictions must be the user attribute {self._predictions!r} of each trial, got "
-                f"none. Type trial.set_user_attr({self._predictions!r}, ...) in the objective."
+                "predictions",
+                f"be the user attribute {self._predictions!r} of each trial",
+                "none",
+                f"Type trial.set_user_attr({self._predictions!r}, ...) in the objective.",
             )
         return trial.user_attrs[self._predictions]
 

@@ -38,7 +38,7 @@ from sourdine.adaptive.holdout.terms import read_ledger
 from sourdine.adaptive.holdout.verdict import HEADS, Told, Verdict
 from sourdine.adaptive.ledger import Remaining, TranscriptLedger
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
-from sourdine.exact import at_least, flag, number
+from sourdine.exact import at_least, flag, kind, number
 from sourdine.release import History
 
 if TYPE_CHECKING:
@@ -118,8 +118,10 @@ class GuardedHoldout:
         self._labels = labels if isinstance(labels, Labels) else Labels.read(labels, "labels")
         if len(self._labels) == 0:
             raise ParameterError(
-                "labels must be one for each row of the evaluation data, got none. "
-                "Type GuardedHoldout([0, 1, 1])."
+                "labels",
+                "be one for each row of the evaluation data",
+                "none",
+                "Type GuardedHoldout([0, 1, 1]).",
             )
         self._loss: Loss = read_loss(loss, scale, self._labels)
         terms = {"beta": beta, "dependence": dependence, "target": target}
@@ -202,8 +204,11 @@ class GuardedHoldout:
             before = self._store.confirmed(turn) if given is None else given
             if before is None:
                 raise ParameterError(
-                    "old must be given the first time, got none. Type old=... for the predictions "
-                    "to beat, or give a baseline when the guard is made."
+                    "old",
+                    "be given the first time",
+                    "none",
+                    "Type progress(new, old) with the predictions to beat, or give a baseline when "
+                    "the guard is made.",
                 )
             d = self._losses(before) - losses
             nats = self.ledger.nats_after(turn.spent)
@@ -247,8 +252,10 @@ class GuardedHoldout:
             last = self._store.confirmed(turn) if given is None else given
             if last is None:
                 raise ParameterError(
-                    "predictions must be given where none were confirmed, got none. "
-                    "Type final(predictions)."
+                    "predictions",
+                    "be given where none were confirmed",
+                    "none",
+                    "Type final(predictions).",
                 )
             average = self._average(last)
             lower, upper = turn.interval(average)
@@ -334,8 +341,11 @@ class GuardedHoldout:
     def __reduce__(self) -> tuple[Any, ...]:
         if not isinstance(self._store, FileStore):
             raise ParameterTypeError(
-                "a guard in memory must stay in its process, for copies would not count together. "
-                "Type GuardedHoldout.create('eval.guard', labels) to share one."
+                "a guard in memory",
+                "stay in its process",
+                "a request to copy it",
+                "Copies would not count together. Type GuardedHoldout.create('eval.guard', labels) "
+                "to share one.",
             )
         return _reopened, (str(self.path), self.ledger.dependence)
 
@@ -344,25 +354,31 @@ class GuardedHoldout:
         with self.ledger.turn() as turn:
             if self._store.closed(turn):
                 raise BudgetExceededError(
-                    "the guard must be open, got one whose final answer was given. Nothing was "
-                    "answered: take fresh data."
+                    "the guard",
+                    "be open",
+                    "one whose final answer was given",
+                    "Nothing was answered: take fresh data.",
                 )
             try:
                 yield turn
             except BudgetExceededError as error:
-                raise BudgetExceededError(f"{error} final() still answers, once.") from None
+                raise error.also("Once more, final() still answers.") from None
 
     def _read(self, given: object, name: str) -> Labels:
         column = self._loss.read(given, name, self._labels)
         if len(column) != self.n:
             raise ParameterError(
-                f"{name} must be one for each of {self.n} labels, got {len(column)}. "
-                "Predict all rows of the evaluation data, in their order."
+                name,
+                f"be one for each of {self.n} labels",
+                f"{len(column)}",
+                "Predict all rows of the evaluation data, in their order.",
             )
         if not column.complete:
             raise ParameterError(
-                f"{name} must be there for every row, got missing or infinite ones. "
-                "Type some value for them: a guess may be wrong, a gap may not be."
+                name,
+                "be there for every row",
+                "missing or infinite ones",
+                "Fill them in: a guess may be wrong, but a gap may not be.",
             )
         return column
 
@@ -379,14 +395,13 @@ class GuardedHoldout:
         return None if self.ledger.target is None else self.ledger.remaining()
 
 
-def read_guard(given: object) -> GuardedHoldout:
+def read_guard(guard: object) -> GuardedHoldout:
     """Return a guard, or say how to make one."""
-    if not isinstance(given, GuardedHoldout):
+    if not isinstance(guard, GuardedHoldout):
         raise ParameterTypeError(
-            f"guard must be a GuardedHoldout, got {type(given).__name__}. "
-            "Type GuardedHoldout(labels)."
+            "guard", "be a GuardedHoldout", kind(guard), "Type GuardedHoldout(labels)."
         )
-    return given
+    return guard
 
 
 def _reopened(path: str, dependence: Dependence) -> GuardedHoldout:

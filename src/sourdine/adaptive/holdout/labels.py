@@ -77,7 +77,7 @@ class Labels:
         if column.data.dtype.kind in "biuf":
             return cls(NUMBER, _numbers(column, name))
         if column.holds == DATES:
-            raise ParameterTypeError(f"{name} must be numbers or texts, got dates. {_HINT}")
+            raise ParameterTypeError(name, "be numbers or texts", "dates", _HINT)
         values = column.numbers if column.holds == NUMBERS else column.data
         return _of_objects(values.tolist(), name)
 
@@ -147,20 +147,20 @@ def same(a: Labels, b: Labels) -> NDArray[np.bool_]:
     return np.asarray(fits & (np.where(fits, x, 0.0).astype(np.int64) == ints.values), np.bool_)
 
 
-def _one_column(given: object, name: str) -> Frame:
-    if isinstance(given, str) and not is_path(given):
+def _one_column(labels: object, name: str) -> Frame:
+    if isinstance(labels, str) and not is_path(labels):
         raise ParameterTypeError(
-            f"{name} must be a list, an array, a series or the path of a file, got a text. {_HINT}"
+            name, "be a list, an array, a series or the path of a file", "a text", _HINT
         )
-    if isinstance(given, np.ndarray) and given.ndim != 1:
-        raise ParameterError(
-            f"{name} must be one value for each row, got the shape {given.shape}. {_HINT}"
-        )
-    frame = Frame(given)
+    if isinstance(labels, np.ndarray) and labels.ndim != 1:
+        raise ParameterError(name, "be one value for each row", f"the shape {labels.shape}", _HINT)
+    frame = Frame(labels)
     if len(frame.columns) != 1:
         raise ParameterError(
-            f"{name} must be one column, got {len(frame.columns)}. Type Frame(data)['y'] for the "
-            f"one that is called y."
+            name,
+            "be one column",
+            f"{len(frame.columns)} columns",
+            "Type Frame(data)['y'] for the one that is called y.",
         )
     return frame
 
@@ -175,9 +175,7 @@ def _numbers(column: Column, name: str) -> NDArray[Any]:
 
 
 def _too_long(name: str) -> ParameterError:
-    return ParameterError(
-        f"{name} must be numbers of 64 bits, got longer ones. Type them as texts."
-    )
+    return ParameterError(name, "be numbers of 64 bits", "longer ones", "Type them as texts.")
 
 
 def _of_texts(cells: list[str | None], name: str, kind: str | None) -> Labels:
@@ -187,8 +185,10 @@ def _of_texts(cells: list[str | None], name: str, kind: str | None) -> Labels:
         row = next((i for i, text in enumerate(texts, start=1) if not is_written(text)), None)
         if row is not None:
             raise ParameterError(
-                f"{name} must be numbers, as the labels are, got something else in row {row} of "
-                f"the file. Write a number in each row."
+                name,
+                "be numbers, as the labels are",
+                f"something else in row {row} of the file",
+                "Write a number in each row.",
             )
         return _of_objects([read_written(text) for text in texts], name)
     there = [text for text in texts if not is_gap(text)]
@@ -208,11 +208,9 @@ def _of_objects(values: list[Any], name: str) -> Labels:
         texts[:] = [None if _missing(value) else str(value) for value in values]
         return Labels(TEXT, _written(texts, name))
     if not all(isinstance(value, (Real, np.bool_)) for value in there):
-        raise ParameterTypeError(
-            f"{name} must be all numbers or all texts, got a mixture. {_HINT}"
-            if any(isinstance(value, str) for value in there)
-            else f"{name} must be numbers or texts, got something else. {_HINT}"
-        )
+        mixed = any(isinstance(value, str) for value in there)
+        got = "a mixture" if mixed else "other values"
+        raise ParameterTypeError(name, "be all numbers or all texts", got, _HINT)
     whole = all(isinstance(value, (Integral, np.bool_)) for value in there)
     try:
         if whole and len(there) == len(values):
@@ -229,8 +227,10 @@ def _written(texts: NDArray[Any], name: str) -> NDArray[Any]:
         "".join(text for text in texts.tolist() if text is not None).encode()
     except UnicodeEncodeError:
         raise ParameterError(
-            f"{name} must be texts that UTF-8 can write, got half of a pair of surrogates. "
-            "Decode the bytes they came from again."
+            name,
+            "be texts that UTF-8 can write",
+            "half of a pair of surrogates",
+            "Decode the bytes they came from again.",
         ) from None
     return texts
 

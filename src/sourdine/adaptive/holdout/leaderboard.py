@@ -26,7 +26,7 @@ from sourdine.adaptive.holdout.rounding import levels_of, rounded
 from sourdine.adaptive.holdout.store import Entry
 from sourdine.adaptive.holdout.verdict import left_in_words
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
-from sourdine.exact import number
+from sourdine.exact import given, kind, number
 from sourdine.release import Columns, Sheet, Shown
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Leaderboard(Shown):
         self._auto = step == "auto"
         if isinstance(step, str) and not self._auto:
             raise ParameterTypeError(
-                f"step must be 'auto' or a number, got {step!r}. Type step=0.01."
+                "step", "be 'auto' or a number", given(step), "Type {step}.", step=0.01
             )
         grid = Fraction(1, isqrt(guard.n - 1) + 1) if self._auto else step
         self.step: Fraction = number(grid, "step", above=0, most=1)
@@ -123,10 +123,8 @@ class Leaderboard(Shown):
         (``test_refusal_does_not_depend_on_the_answer``).
         """
         if not isinstance(name, str) or not name.strip():
-            got = "an empty one" if isinstance(name, str) else type(name).__name__
-            raise ParameterError(
-                f"name must be a text, got {got}. Type submit('anna', predictions)."
-            )
+            got = "an empty one" if isinstance(name, str) else kind(name)
+            raise ParameterError("name", "be a text", got, "Type submit('anna', predictions).")
         guard = self.guard
         given = guard._read(predictions, "predictions")
         losses = guard._losses(given)
@@ -201,6 +199,8 @@ class Leaderboard(Shown):
         yes = turn.spent.bit(True).value(levels)  # noqa: FBT003 - an answer
         if (after := ledger.halfwidth_after(yes)) > ledger.limit:
             raise BudgetExceededError(
-                f"the next half-width must stay at most {ledger.limit:g}, got {after:.4g} if the "
-                "submission leads. Nothing was answered: take fresh data."
+                "the next half-width",
+                f"stay at most {ledger.limit:g}",
+                f"{after:.4g} if the submission leads",
+                "Nothing was answered: take fresh data.",
             )

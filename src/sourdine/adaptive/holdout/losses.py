@@ -11,8 +11,8 @@ from warnings import catch_warnings
 import numpy as np
 
 from sourdine.adaptive.holdout.labels import NUMBER, Labels, same
-from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import positive
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.exact import given, positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,8 +45,10 @@ class Loss(ABC):
         column = Labels.read(given, name, labels.kind)
         if column.kind != labels.kind:
             raise ParameterTypeError(
-                f"{name} must be {labels.kind}s, as the labels are, got {column.kind}s. "
-                f"Convert them first: 1 and '1' are not the same."
+                name,
+                f"be {labels.kind}s, as the labels are",
+                f"{column.kind}s",
+                "Convert them first: 1 and '1' are not the same.",
             )
         return column
 
@@ -70,8 +72,10 @@ class ZeroOne(Loss):
         column = Loss.read(self, given, name, labels)
         if column.fractional and not labels.fractional:
             raise ParameterError(
-                f"{name} must be labels, as 0 or 1, got fractions. Type (p > 0.5).astype(int) "
-                "where p are probabilities."
+                name,
+                "be labels, such as 0 or 1",
+                "fractions",
+                "Type (p > 0.5).astype(int) where p are probabilities.",
             )
         return column
 
@@ -139,36 +143,54 @@ class Own(Loss):
     def facts(self) -> dict[str, Any]:
         """Refuse: a function cannot be kept in a file."""
         raise ParameterError(
-            "loss must be 'zero-one' or 'absolute' in a file, got a function. Type "
-            "GuardedHoldout(labels, loss=...) without a file, on a TranscriptLedger with a path."
+            "loss",
+            "be 'zero-one' or 'absolute' in a file",
+            "a function",
+            "Type GuardedHoldout(labels, loss=...) without a file, on a TranscriptLedger "
+            "with a path.",
         )
 
 
-def read_loss(given: object, scale: Number | None, labels: Labels) -> Loss:
+def read_loss(loss: object, scale: Number | None, labels: Labels) -> Loss:
     """Return the loss that was asked for."""
-    if isinstance(given, Loss):
-        return given
-    if given == "absolute":
+    if isinstance(loss, Loss):
+        return loss
+    if isinstance(loss, str) and loss == "absolute":
         if labels.kind != NUMBER:
             raise ParameterTypeError(
-                "labels must be numbers for loss='absolute', got texts. Type loss='zero-one'."
+                "labels",
+                "be numbers for an absolute loss",
+                "texts",
+                "Type {loss}.",
+                loss="zero-one",
             )
         if scale is None:
             raise ParameterError(
-                "scale must be given for loss='absolute', got none. Type the distance that counts "
-                "as wholly wrong, as scale=10."
+                "scale",
+                "be given for an absolute loss",
+                "none",
+                "Type the distance that counts as wholly wrong, such as {scale}.",
+                scale=10,
             )
         return Absolute(scale)
     if scale is not None:
-        raise ParameterError("scale must be left out, got one. Type loss='absolute' to use it.")
-    if given == "zero-one":
+        raise ParameterError(
+            "scale",
+            "be left out unless the loss is absolute",
+            "one",
+            "Leave {scale} out.",
+            scale=LEFT_OUT,
+        )
+    if isinstance(loss, str) and loss == "zero-one":
         return ZeroOne()
-    if callable(given):
-        return _tried(Own(given), labels)
-    got = repr(given) if isinstance(given, str) else type(given).__name__
+    if callable(loss):
+        return _tried(Own(loss), labels)
     raise ParameterError(
-        "loss must be 'zero-one', 'absolute' or a function of predictions and labels, got "
-        f"{got}. Type loss='zero-one'."
+        "loss",
+        "be 'zero-one', 'absolute' or a function of predictions and labels",
+        given(loss),
+        "Type {loss}.",
+        loss="zero-one",
     )
 
 
@@ -181,8 +203,10 @@ def _tried(loss: Own, labels: Labels) -> Own:
     shape = np.shape(loss.apply(labels, labels))
     if shape != (len(labels),):
         raise ParameterError(
-            f"loss must return one value for each of {len(labels)} rows, got the shape {shape}. "
-            "Type a function as lambda p, y: (p - y) ** 2."
+            "loss",
+            f"return one value for each of {len(labels)} rows",
+            f"the shape {shape}",
+            "Type a function, such as lambda p, y: (p - y) ** 2.",
         )
     return loss
 

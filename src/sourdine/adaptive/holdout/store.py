@@ -202,13 +202,17 @@ def new_file(
         os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
         raise ParameterError(
-            f"path must be that of a new file, got {place}, which is there. "
-            "Open that one, or type another path."
+            "path",
+            "be that of a new file",
+            f"{place}, which exists",
+            "Open that one, or type another path.",
         ) from None
     except OSError as error:
         raise ParameterError(
-            f"path must be a place where a file can be made, got {place} ({error.strerror}). "
-            "Type the path of a new file, as 'eval.guard'."
+            "path",
+            "be a place where a file can be made",
+            f"{place} ({error.strerror})",
+            "Type the path of a new file, such as 'eval.guard'.",
         ) from None
     try:
         return Book(place, GUARD, begin)
@@ -221,9 +225,11 @@ def old_file(path: str | os.PathLike[str]) -> Book:
     """Open a file that is there."""
     if not (place := Path(os.fsdecode(path))).exists():
         raise ParameterError(
-            f"guard must be the path of a guard's file, got {place} (no such file). Make one with "
-            f"'sourdine guard init labels.csv --out {place.name}' or "
-            f"GuardedHoldout.create({place.name!r}, labels)."
+            "guard",
+            "be the path of a guard's file",
+            f"{place} (no such file)",
+            f"Make one with 'sourdine guard init labels.csv --out {place.name}' or "
+            f"GuardedHoldout.create({place.name!r}, labels).",
         )
     return Book(path, GUARD)
 

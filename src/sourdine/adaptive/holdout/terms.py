@@ -5,37 +5,44 @@ from __future__ import annotations
 from typing import Any
 
 from sourdine.adaptive.ledger import TranscriptLedger
-from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.exact import given, kind
 
 __all__ = ["read_ledger"]
 
 
-def read_ledger(n: int, given: TranscriptLedger | None, terms: dict[str, Any]) -> TranscriptLedger:
+def read_ledger(n: int, ledger: TranscriptLedger | None, terms: dict[str, Any]) -> TranscriptLedger:
     """Return the ledger over n rows; terms are those of a new one, None for what was left out."""
     kept = {name: value for name, value in terms.items() if value is not None}
-    if given is None:
+    if ledger is None:
         ledger = TranscriptLedger(n, **kept)
     elif kept:
+        name = next(iter(kept))
         raise ParameterError(
-            f"{next(iter(kept))} must be left out where a ledger is given, for the ledger has its "
-            "own. Type TranscriptLedger(n, beta=0.05, target=0.05)."
+            name,
+            "be left out where a ledger is given",
+            given(kept[name]),
+            f"The ledger has its own: leave {{{name}}} out.",
+            **{name: LEFT_OUT},
         )
-    elif not isinstance(given, TranscriptLedger):
+    elif not isinstance(ledger, TranscriptLedger):
         raise ParameterTypeError(
-            f"ledger must be a TranscriptLedger, got {type(given).__name__}. "
-            f"Type TranscriptLedger({n})."
+            "ledger", "be a TranscriptLedger", kind(ledger), f"Type TranscriptLedger({n})."
         )
-    elif given.n != n:
+    elif ledger.n != n:
         raise ParameterError(
-            f"ledger must be of {n} rows, one for each label, got {given.n}. "
-            f"Type TranscriptLedger({n})."
+            "ledger",
+            f"be of {n} rows, one for each label",
+            f"one of {ledger.n}",
+            f"Type TranscriptLedger({n}).",
         )
-    else:
-        ledger = given
     first = ledger.halfwidth()
     if first > ledger.limit and ledger.spent.answers == 0:
         raise ParameterError(
-            f"target must be at least {first:.4g}, the half-width of the first answer from {n} "
-            f"rows, got {ledger.limit:g}. Type target={1.5 * first:.2g} or take more rows."
+            "target",
+            f"be at least {first:.4g}, the half-width of the first answer from {n} rows",
+            f"{ledger.limit:g}",
+            "Type {target}, or take more rows.",
+            target=float(f"{1.5 * first:.2g}"),
         )
     return ledger

@@ -89,8 +89,10 @@ def _recurrent(steps: NDArray[np.float64]) -> NDArray[np.intp]:
     home = np.flatnonzero((reach <= reach.T).all(axis=1))
     if not reach[np.ix_(home, home)].all():
         raise ParameterError(
-            "matrix must have one stationary law, got several closed classes of states. "
-            "Type the matrix of the one that the chain is in."
+            "matrix",
+            "have one stationary law",
+            "several closed classes of states",
+            "Type the matrix of the one that the chain is in.",
         )
     return home
 
@@ -106,7 +108,10 @@ def read_matrix(matrix: ArrayLike) -> NDArray[np.float64]:
         or (np.abs(steps.sum(axis=1) - 1) > ROUNDING).any()
     ):
         raise ParameterError(
-            "matrix must be square with rows that sum to 1, got something else. "
-            "Type matrix=[[0.9, 0.1], [0.3, 0.7]]: row x holds the chances of what follows x."
+            "matrix",
+            "be square with rows that sum to 1",
+            "another one",
+            "Type {matrix}: row x holds the chances of what follows x.",
+            matrix=[[0.9, 0.1], [0.3, 0.7]],
         )
     return np.asarray(steps / steps.sum(axis=1, keepdims=True))

@@ -20,7 +20,7 @@ from math import inf, isnan, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import integer, rational
+from sourdine.exact import given, integer, kind, rational
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,11 +134,15 @@ class Markov(Dependence):
     name: ClassVar[str] = "markov"
 
     def __post_init__(self) -> None:
-        value = rational(self.eigenvalue, "eigenvalue")
+        value = rational(self.eigenvalue, "eigenvalue", example=0.5)
         if not 0 <= value < 1:
             raise ParameterError(
-                f"eigenvalue must be 0 or more and below 1, got {self.eigenvalue}. Type one minus "
-                "the absolute spectral gap, as Markov(0.5), or Markov(second_eigenvalue(matrix))."
+                "eigenvalue",
+                "be 0 or more and below 1",
+                given(self.eigenvalue),
+                "Type one minus the absolute spectral gap, such as {eigenvalue}, or "
+                "second_eigenvalue(matrix).",
+                eigenvalue=0.5,
             )
         object.__setattr__(self, "eigenvalue", value)
         object.__setattr__(self, "inflation", float((1 + value) / (1 - value)))
@@ -209,8 +213,10 @@ class Custom(Dependence):
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not callable(self.function):
             raise ParameterTypeError(
-                "custom dependence must be a name and a function of n and t, got something else. "
-                "Type Custom('slow', lambda n, t: ((t + 1) / n) ** 0.25)."
+                "a custom dependence",
+                "be a name and a function of n and t",
+                f"{kind(self.name)} and {kind(self.function)}",
+                "Type Custom('slow', lambda n, t: ((t + 1) / n) ** 0.25).",
             )
 
     def width(self, n: int, nats: float) -> float:
@@ -279,7 +285,11 @@ def dependence_of(facts: dict[str, Any], custom: Dependence | None) -> Dependenc
         return Markov(Fraction(facts["eigenvalue"]))
     if name == "blocks":
         return Blocks(int(facts["size"]))
+    own = name.removeprefix("custom ")
     raise ParameterError(
-        f"dependence must be given again, since the ledger's is {name!r} and a function cannot be "
-        f"kept in a file. Type dependence=Custom({name.removeprefix('custom ')!r}, ...)."
+        "dependence",
+        f"be given again, since the ledger's is {name!r}",
+        "none",
+        "A function cannot be kept in a file. "
+        f"Type TranscriptLedger.open(path, dependence=Custom({own!r}, ...)).",
     )

@@ -35,7 +35,7 @@ from sourdine.adaptive.ledger.turn import FileLines, Line, Lines, MemoryLines, T
 from sourdine.adaptive.thresholds import largest
 from sourdine.book import Alone, Book, Kind, new_identity, now, only_grows, only_one
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
-from sourdine.exact import integer, number, positive
+from sourdine.exact import integer, kind, number, positive
 from sourdine.release import History
 
 if TYPE_CHECKING:
@@ -234,8 +234,11 @@ class TranscriptLedger:
         goal = self.target if target is None else positive(target, "target")
         if goal is None:
             raise ParameterError(
-                "target must be given, since the ledger has none of its own. "
-                "Type remaining(0.05), the half-width that is still of use."
+                "target",
+                "be given, since the ledger has none of its own",
+                "none",
+                "Type the half-width that is still of use, such as {target}.",
+                target=0.05,
             )
         return self._remaining(self.spent, _float_below(goal))
 
@@ -268,8 +271,11 @@ class TranscriptLedger:
             return
         if os.getpid() != self._process:
             raise BudgetExceededError(
-                "a ledger in memory must stay in the process that made it, got a forked one. "
-                "Type path='eval.ledger' to share one among processes."
+                "a ledger in memory",
+                "stay in the process that made it",
+                "a forked one",
+                "Type {path} to share one among processes.",
+                path="eval.ledger",
             )
         with self._lock:
             yield from self._one_turn(MemoryLines(self._lines))
@@ -316,8 +322,10 @@ class TranscriptLedger:
         for word, (yours, files) in words.items():
             if yours != files:
                 raise ParameterError(
-                    f"{word} must be {files}, as the ledger {book.path.name} says since it was "
-                    f"opened, got {yours}. Type TranscriptLedger.open({book.path.name!r})."
+                    word,
+                    f"be {files}, as the ledger {book.path.name} says since it was opened",
+                    f"{yours}",
+                    f"Type TranscriptLedger.open({book.path.name!r}).",
                 )
         self._book, self.name = book, kept.name
         if not add_up(self.history):
@@ -349,15 +357,18 @@ def _float_below(x: Fraction) -> float:
     return float(x) if float(x) <= x else nextafter(float(x), 0.0)
 
 
-def _read_dependence(given: Dependence | None) -> Dependence:
-    if given is None:
+def _read_dependence(dependence: Dependence | None) -> Dependence:
+    if dependence is None:
         return Iid()
-    if not isinstance(given, Dependence):
+    if not isinstance(dependence, Dependence):
         raise ParameterTypeError(
-            f"dependence must be Iid(), Markov(0.5), Blocks(10) or Custom(...), got "
-            f"{type(given).__name__}. Type dependence=Iid()."
+            "dependence",
+            "be Iid(), Markov(0.5), Blocks(10) or Custom(...)",
+            kind(dependence),
+            "Type {dependence}.",
+            dependence=Iid(),
         )
-    return given
+    return dependence
 
 
 def _dearest(spent: Spent, more: int) -> list[int]:

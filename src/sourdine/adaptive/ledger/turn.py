@@ -58,8 +58,11 @@ class Turn:
         """The open transaction of a ledger that is kept in a file."""
         if not isinstance(self._lines, FileLines):
             raise ParameterTypeError(
-                "a connection must be that of a ledger in a file, got a ledger in memory. "
-                "Type path='eval.ledger'."
+                "a connection",
+                "be that of a ledger in a file",
+                "a ledger in memory",
+                "Type {path}.",
+                path="eval.ledger",
             )
         return self._lines.connection
 
@@ -97,15 +100,19 @@ class Turn:
     def _charge(self, told: Spent, dearest: Spent, what: str) -> float:
         if self._over or os.getpid() != self._process:
             raise SourdineError(
-                "a turn must be used before it ends, in the process that began it, got one that "
-                "is over. Type with ledger.turn() as turn: turn.bit(answer)."
+                "a turn",
+                "be used before it ends, in the process that began it",
+                "one that is over",
+                "Type with ledger.turn() as turn: turn.bit(answer).",
             )
         limit = self.ledger.limit
         if limit < inf and (after := self.ledger.halfwidth_after(dearest)) > limit:
             raise BudgetExceededError(
-                f"the next half-width must stay at most {limit:g}, got {after:.4g} after "
-                f"this answer. Nothing was answered. Take fresh rows: another ledger over the "
-                f"same ones would not know what these have told."
+                "the next half-width",
+                f"stay at most {limit:g}",
+                f"{after:.4g} after this answer",
+                "Nothing was answered. Take fresh rows: another ledger over the same ones would "
+                "not know what these have told.",
             )
         bits = told.bits - self.spent.bits
         self.charged = True

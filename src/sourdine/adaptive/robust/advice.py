@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sourdine.adaptive.robust.choices import CHOICES, Choice, Need
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import integer, number
+from sourdine.exact import given, integer, kind, number
 from sourdine.look.numbers import shown
 from sourdine.release import Sheet, Shown
 
@@ -157,14 +157,16 @@ def _read_task(task: object) -> str:
     known = sorted({name for name, _ in CHOICES})
     if not isinstance(task, str):
         raise ParameterTypeError(
-            f"task must be a name, got something of type {type(task).__name__}. Type one of "
-            f"{', '.join(map(repr, known))}."
+            "task", "be a name", kind(task), "Type {task}, or another name.", task=known[0]
         )
     name = _spaced(task)
     if name not in known:
         raise ParameterError(
-            f"task must be one of {', '.join(map(repr, known))}, got {task!r}. "
-            "Type task='lipschitz' for any value that an update changes by a bounded amount."
+            "task",
+            f"be one of {', '.join(map(repr, known))}",
+            given(task),
+            "Type {task} for any value that an update changes by a bounded amount.",
+            task="lipschitz",
         )
     return name
 
@@ -172,14 +174,16 @@ def _read_task(task: object) -> str:
 def _read_model(model: object) -> str:
     if not isinstance(model, str):
         raise ParameterTypeError(
-            f"model must be a name, got something of type {type(model).__name__}. Type one of "
-            f"{', '.join(map(repr, NAMES))}."
+            "model", "be a name", kind(model), "Type {model}, or another name.", model=NAMES[0]
         )
     name = _spaced(model)
     if name not in MODELS:
         raise ParameterError(
-            f"model must be one of {', '.join(map(repr, NAMES))}, got {model!r}. "
-            "Type model='turnstile' where items can be deleted."
+            "model",
+            f"be one of {', '.join(map(repr, NAMES))}",
+            given(model),
+            "Type {model} where items can be deleted.",
+            model="turnstile",
         )
     return MODELS[name]
 

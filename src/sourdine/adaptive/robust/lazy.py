@@ -17,8 +17,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sourdine.adaptive.robust.proof import ENDLESS, Proof
-from sourdine.errors import ParameterTypeError
-from sourdine.exact import number, positive, rational
+from sourdine.errors import LEFT_OUT, ParameterTypeError
+from sourdine.exact import kind, number, positive, rational
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,13 +79,15 @@ class Lazy:
     ) -> None:
         if not callable(exact):
             raise ParameterTypeError(
-                f"exact must be a function, got something of type {type(exact).__name__}. "
-                "Type exact=lambda: graph.mincut()."
+                "exact", "be a function", kind(exact), "Type Lazy(lambda: graph.mincut())."
             )
         if state is not None and not callable(getattr(state, "update", None)):
             raise ParameterTypeError(
-                f"state must have update(*change), got something of type {type(state).__name__}. "
-                "Leave it out and call update() once for each change."
+                "state",
+                "have update(*change)",
+                kind(state),
+                "Leave {state} out and call update() once for each change.",
+                state=LEFT_OUT,
             )
         self._exact, self._state = exact, state
         self.lipschitz = positive(lipschitz, "lipschitz")

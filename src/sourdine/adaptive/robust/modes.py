@@ -11,8 +11,8 @@ import numpy as np
 from sourdine.adaptive.robust.median import PrivateMedian
 from sourdine.adaptive.robust.proof import ENDLESS, Proof, certified_steps, stray
 from sourdine.adaptive.robust.switching import Switching
-from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import integer, positive
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.exact import given, integer, positive
 from sourdine.noise import SYSTEM, Source, uniform_below
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ class Mode(Protocol):
     def proof(self) -> Proof:
         """Return what is proved and on which grounds."""
 
-    def ran_out(self) -> str:
-        """Return what must hold for one more look."""
+    def ran_out(self) -> tuple[str, str]:
+        """Return of which parameter what must hold for one more look."""
 
     def __str__(self) -> str:
         """Return the parameters, as they were typed."""
@@ -77,16 +77,23 @@ class ByMedian:
     ) -> None:
         if epsilon0 is None or terms.steps is None:
             raise ParameterTypeError(
-                "epsilon0 and steps must be given for mode='dp-median', got "
-                f"epsilon0={epsilon0} and steps={terms.steps}. Type epsilon0=2, steps=10_000."
+                "epsilon0" if epsilon0 is None else "steps",
+                "be given for mode 'dp-median'",
+                "none",
+                "Type {epsilon0} and {steps}.",
+                epsilon0=2,
+                steps=10_000,
             )
         self.terms = terms
         self.steps = terms.steps
         self.sample = terms.copies if sample is None else integer(sample, "sample", least=1)
         if self.sample > terms.copies:
             raise ParameterError(
-                f"sample must be at most copies, {terms.copies}, got {self.sample}. "
-                f"Type sample={terms.copies}."
+                "sample",
+                f"be at most the number of copies ({terms.copies})",
+                given(self.sample),
+                "Type {sample}.",
+                sample=terms.copies,
             )
         self.epsilon0 = positive(epsilon0, "epsilon0")
         self.window = integer(window, "window", least=1)
@@ -94,9 +101,12 @@ class ByMedian:
         if self.stray >= 1:
             needed = 4 * log(self.cells - 1) / self.sample
             raise ParameterError(
-                f"epsilon0 must be above {needed:.3g} for a median of {self.sample} copies on "
-                f"{self.cells} cells to be more than noise, got {epsilon0}. "
-                f"Type epsilon0={40 / self.sample:.3g}, or a larger sample."
+                "epsilon0",
+                f"be above {needed:.3g} for a median of {self.sample} copies on {self.cells} "
+                "cells to be more than noise",
+                given(epsilon0),
+                "Type {epsilon0}, or a larger sample.",
+                epsilon0=float(f"{40 / self.sample:.3g}"),
             )
         self._median = PrivateMedian(
             epsilon0=self.epsilon0,
@@ -162,9 +172,9 @@ class ByMedian:
             f"{self._ratio**self.window:.3g} that it leaps",
         )
 
-    def ran_out(self) -> str:
-        """Return what must hold for one more look."""
-        return f"steps must be above {self.steps} for one more look at these copies"
+    def ran_out(self) -> tuple[str, str]:
+        """Return of which parameter what must hold for one more look."""
+        return "steps", f"be above {self.steps} for one more look at these copies"
 
     def __str__(self) -> str:
         """Return the parameters, as they were typed."""
@@ -183,8 +193,12 @@ class BySwitching:
     def __init__(self, terms: Terms, *, sample: int | None, epsilon0: Number | None) -> None:
         if sample is not None or epsilon0 is not None:
             raise ParameterTypeError(
-                f"sample and epsilon0 must be left out for mode='switching', got sample={sample} "
-                f"and epsilon0={epsilon0}. Type copies alone: one for each change of the answer."
+                "sample" if epsilon0 is None else "epsilon0",
+                "be left out for mode 'switching'",
+                given(sample if epsilon0 is None else epsilon0),
+                "Leave {sample} and {epsilon0} out: one copy serves each change of the answer.",
+                sample=LEFT_OUT,
+                epsilon0=LEFT_OUT,
             )
         self.terms = terms
         least = terms.least * (1 - terms.accuracy / 4)
@@ -216,10 +230,10 @@ class BySwitching:
             f"probability {wrong:g} at most",
         )
 
-    def ran_out(self) -> str:
-        """Return what must hold for one more answer."""
+    def ran_out(self) -> tuple[str, str]:
+        """Return of which parameter what must hold for one more answer."""
         limit = "" if self.terms.steps is None else f", and steps above {self.terms.steps},"
-        return f"copies must be above {self.terms.copies}{limit} for one more answer"
+        return "copies", f"be above {self.terms.copies}{limit} for one more answer"
 
     def __str__(self) -> str:
         """Return the parameters, as they were typed."""

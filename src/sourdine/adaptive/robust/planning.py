@@ -26,7 +26,7 @@ import numpy as np
 
 from sourdine.adaptive.ledger.dependence import coin_divergence
 from sourdine.errors import ParameterError
-from sourdine.exact import at_least, integer, number
+from sourdine.exact import at_least, given, integer, number, one_of
 
 if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
@@ -124,18 +124,17 @@ def plan_copies(
     t = integer(steps, "steps", least=1)
     p0 = float(number(wrong, "wrong", above=0, most=1))
     failure = float(number(beta, "beta", above=0, most=1))
-    if release not in {"gaussian", "exponential"}:
-        raise ParameterError(
-            f"release must be 'gaussian' or 'exponential', got {release!r}. "
-            "Type release='gaussian'."
-        )
+    one_of(release, "release", "gaussian", "exponential")
     question = _Question(t, p0, failure, gaussian=release == "gaussian")
     low, high = 0, 1
     while question.share(high) is None:
         if high > _MOST:
             raise ParameterError(
-                f"wrong must be well below 1/2 for anything to be proved, got {wrong}. "
-                "Type wrong=0.01."
+                "wrong",
+                "be well below 1/2 for anything to be proved",
+                given(wrong),
+                "Type {wrong}.",
+                wrong=0.01,
             )
         low, high = high, 2 * high
     while high - low > 1:

@@ -54,7 +54,7 @@ import numpy as np
 from sourdine.adaptive.ledger.dependence import coin_divergence
 from sourdine.adaptive.thresholds import largest
 from sourdine.errors import ParameterError
-from sourdine.exact import integer, number, positive
+from sourdine.exact import given, integer, number, positive
 from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:
@@ -224,7 +224,9 @@ def certified_steps(  # noqa: PLR0913 - the arguments are the theorem's
     k = integer(copies, "copies", least=1)
     s = integer(sample, "sample", least=1)
     if s > k:
-        raise ParameterError(f"sample must be at most copies, {k}, got {s}. Type sample={k}.")
+        raise ParameterError(
+            "sample", f"be at most the number of copies ({k})", given(s), "Type {sample}.", sample=k
+        )
     eps, p0 = float(positive(epsilon0, "epsilon0")), float(number(wrong, "wrong", above=0, most=1))
     failure = float(number(beta, "beta", above=0, most=1))
     m = integer(cells, "cells", least=1)

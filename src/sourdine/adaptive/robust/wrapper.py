@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.adaptive.robust.modes import ByMedian, BySwitching, Dynamic, Mode, Terms
 from sourdine.adaptive.robust.proof import Proof
-from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
-from sourdine.exact import at_least, integer, number, positive
+from sourdine.errors import BudgetExceededError, ParameterTypeError
+from sourdine.exact import at_least, integer, kind, number, one_of, positive
 from sourdine.noise import SYSTEM, uniform_below
 
 if TYPE_CHECKING:
@@ -124,11 +124,13 @@ class Robust:
         current: Callable[[], Iterable[tuple[Any, ...]]] | None = None,
         source: Source = SYSTEM,
     ) -> None:
-        for name, given in (("factory", factory), ("current", current or iter)):
-            if not callable(given):
+        for name, function in (("factory", factory), ("current", current or iter)):
+            if not callable(function):
                 raise ParameterTypeError(
-                    f"{name} must be a function, got something of type {type(given).__name__}. "
-                    "Type factory=lambda seed: MySketch(seed), current=lambda: changes."
+                    name,
+                    "be a function",
+                    kind(function),
+                    "Type Robust(lambda seed: MySketch(seed), current=lambda: changes, ...).",
                 )
         terms = Terms(
             copies=integer(copies, "copies", least=1),
@@ -139,14 +141,10 @@ class Robust:
             wrong=float(number(wrong, "wrong", above=0, most=1)),
             beta=float(number(beta, "beta", above=0, most=1)),
         )
-        if mode == "dp-median":
+        if one_of(mode, "mode", "dp-median", "switching") == "dp-median":
             self._mode: Mode = ByMedian(terms, sample=sample, epsilon0=epsilon0, window=window)
-        elif mode == "switching":
-            self._mode = BySwitching(terms, sample=sample, epsilon0=epsilon0)
         else:
-            raise ParameterError(
-                f"mode must be 'dp-median' or 'switching', got {mode!r}. Type mode='dp-median'."
-            )
+            self._mode = BySwitching(terms, sample=sample, epsilon0=epsilon0)
         self.terms = terms
         self.queries = self.looks = self.changes = self.resets = 0
         self._factory, self._current, self._source = factory, current, source
@@ -186,9 +184,13 @@ class Robust:
     def reset(self) -> None:
         """Begin a new phase: all copies anew, with fresh seeds, on the current input."""
         if self._current is None:
+            name, must = self._mode.ran_out()
             raise BudgetExceededError(
-                f"{self._mode.ran_out()}, got as many. Type current=lambda: changes, which returns "
-                "the changes that build the current input, so that a new phase can begin."
+                name,
+                must,
+                "as many",
+                "Type Robust(..., current=lambda: changes), which returns the changes that build "
+                "the current input, so that a new phase can begin.",
             )
         live = self._made_anew()
         for change in self._current():
@@ -222,8 +224,9 @@ def _checked(copy: Dynamic) -> Dynamic:
     for method in ("update", "query"):
         if not callable(getattr(copy, method, None)):
             raise ParameterTypeError(
-                f"factory must make copies with update(*change) and query(), got one without "
-                f"{method}, of type {type(copy).__name__}. Type factory=lambda seed: "
-                "MySketch(seed)."
+                "factory",
+                "make copies with update(*change) and query()",
+                f"{kind(copy)} without {method}",
+                "Type Robust(lambda seed: MySketch(seed), ...).",
             )
     return copy

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import kind
 from sourdine.tally import Codes
 from sourdine.tally.column import DATES, NUMBERS, WORDS, Column
 
@@ -138,24 +139,30 @@ def read_categories(name: object, given: Any) -> Categories:  # noqa: ANN401
 def _read_numbers(name: object, listed: list[Any]) -> Numbers:
     if None in listed or not all(map(isfinite, listed)):
         raise ParameterError(
-            f"categories of {name!r} must be finite, got one that is not. Leave it out: a row "
-            "without a number belongs to the first, one without bounds to an end."
+            f"categories of {name!r}",
+            "be finite",
+            "one that is not",
+            "Take it out of the list: a row without a number belongs to the first category, an "
+            "infinite one to an end.",
         )
     values = np.asarray(listed)
     return Numbers(values if values.dtype.kind in "biuf" else values.astype(np.float64))
 
 
-def _listed(name: object, given: Any) -> list[Any]:  # noqa: ANN401
+def _listed(name: object, categories: Any) -> list[Any]:  # noqa: ANN401
     """Return categories as a list, None for what is missing."""
-    values = given.to_numpy() if hasattr(given, "to_numpy") else given
+    values = categories.to_numpy() if hasattr(categories, "to_numpy") else categories
     if isinstance(values, np.ndarray) and values.ndim == 1:
         listed = (values.astype("M8[us]") if values.dtype.kind == "M" else values).tolist()
     elif isinstance(values, Sequence) and not isinstance(values, (str, bytes)):
         listed = list(values)
     else:
         raise ParameterTypeError(
-            f"universe must list the categories of {name!r}, got {type(given).__name__}. "
-            f"Type universe={{{name!r}: ['a', 'b']}} or a range."
+            "universe",
+            f"list the categories of {name!r}",
+            kind(categories),
+            "Type {universe}, or a range.",
+            universe={name: ["a", "b"]},
         )
     return [None if _missing(x) else x for x in listed]
 
@@ -165,13 +172,18 @@ def _different(name: object, listed: list[Any]) -> list[Any]:
         many = len(set(listed))
     except TypeError as error:
         raise ParameterTypeError(
-            f"categories of {name!r} must be words, numbers or dates, got some that cannot be "
-            f"compared. Type universe={{{name!r}: ['a', 'b']}}."
+            f"categories of {name!r}",
+            "be words, numbers or dates",
+            "some that cannot be compared",
+            "Type {universe}.",
+            universe={name: ["a", "b"]},
         ) from error
     if not listed or many != len(listed):
         raise ParameterError(
-            f"categories of {name!r} must be different, at least one, got {len(listed)} with "
-            f"{many} different ones. Type each once."
+            f"categories of {name!r}",
+            "be different, and at least one",
+            f"{len(listed)}, of which {many} differ",
+            "List each of them once.",
         )
     return listed
 

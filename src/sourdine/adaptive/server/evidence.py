@@ -9,6 +9,7 @@ import numpy as np
 
 from sourdine.adaptive.queries import ROUNDING, clipped, vector_of
 from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import kind
 from sourdine.tally import Frame
 from sourdine.tally.memory import UNNAMED
 
@@ -113,8 +114,10 @@ class Rows:
         """Return the query if it is a function."""
         if not callable(query):
             raise ParameterTypeError(
-                f"query must be a function of the rows, got {type(query).__name__}. "
-                "Type a function as lambda rows: rows > 40, or give a universe."
+                "query",
+                "be a function of the rows",
+                kind(query),
+                "Type a function such as lambda rows: rows > 40, or give a universe.",
             )
         return query
 
@@ -129,8 +132,10 @@ class Rows:
         apart = [np.asarray(query(half.handed())) for half in halves if half.n]
         if not np.allclose(np.concatenate(apart), values, rtol=0, atol=ROUNDING):
             raise ParameterError(
-                "a query must look at one row at a time, got one whose values change with the "
-                "rows around. Type a function as lambda rows: rows > 40."
+                "a query",
+                "look at one row at a time",
+                "one whose values change with the rows around",
+                "Type a function such as lambda rows: rows > 40.",
             )
         return values
 

@@ -10,7 +10,8 @@ from sourdine.adaptive.server.evidence import Cells, Rows
 from sourdine.adaptive.server.splits import halves
 from sourdine.adaptive.server.universe import Universe
 from sourdine.adaptive.server.weights import Weights
-from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.exact import given, kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -95,10 +96,12 @@ def read_guess(guess: object) -> float:
         value = float(guess)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
         raise ParameterTypeError(
-            f"guess must be a number, got {type(guess).__name__}. Type guess=0.3."
+            "guess", "be a number", kind(guess), "Type {guess}.", guess=0.3
         ) from error
     if not -ROUNDING <= value <= 1 + ROUNDING:
-        raise ParameterError(f"guess must be between 0 and 1, got {value:g}. Type guess=0.3.")
+        raise ParameterError(
+            "guess", "be between 0 and 1", f"{value:g}", "Type {guess}.", guess=0.3
+        )
     return min(max(value, 0.0), 1.0)
 
 
@@ -109,7 +112,9 @@ def _evidence(rows: object, universe: Universe | None) -> Cells | Rows:
 def _some(training: Cells | Rows) -> Cells | Rows:
     if training.n:
         return training
-    raise ParameterError("training must have at least one row, got none. Leave it out.")
+    raise ParameterError(
+        "training", "have at least one row", "none", "Leave {training} out.", training=LEFT_OUT
+    )
 
 
 def _consistent(
@@ -117,16 +122,34 @@ def _consistent(
 ) -> None:
     if not callable(guess) and guess not in ("weights", "split"):
         raise ParameterError(
-            f"guess must be 'weights', 'split' or a function, got {guess!r}. Type guess='split'."
+            "guess",
+            "be 'weights', 'split' or a function",
+            given(guess),
+            "Type {guess}.",
+            guess="split",
         )
     if guess == "weights" and universe is None:
         raise ParameterError(
-            "universe must be given for guess='weights', got none. Type universe=1000 for codes "
-            "below 1000, universe={'age': range(100)} for columns, or guess='split'."
+            "universe",
+            "be given where the guess is 'weights'",
+            "none",
+            "Type {universe} for codes below 1000 or a dict of categories for columns, or {guess}.",
+            universe=1000,
+            guess="split",
         )
     if guess != "weights" and prior is not None:
-        raise ParameterError("prior must be left out unless guess='weights'. Type prior=None.")
+        raise ParameterError(
+            "prior",
+            "be left out unless the guess is 'weights'",
+            "one",
+            "Leave {prior} out.",
+            prior=LEFT_OUT,
+        )
     if guess != "split" and (training is not None or groups is not None):
         raise ParameterError(
-            "training and groups must be left out unless guess='split'. Type guess='split'."
+            "training" if groups is None else "groups",
+            "be left out unless the guess is 'split'",
+            "some",
+            "Type {guess}.",
+            guess="split",
         )

@@ -40,7 +40,7 @@ from sourdine.adaptive.information import likely_loss
 from sourdine.adaptive.server.gaps import Cell
 from sourdine.adaptive.thresholds import largest
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
-from sourdine.exact import integer
+from sourdine.exact import integer, kind
 from sourdine.mechanisms import AboveThreshold, Laplace
 from sourdine.mechanisms.laplace import laplace_error
 from sourdine.privacy import SUBSTITUTE, Concentrated, Guarantee
@@ -159,9 +159,11 @@ class PrivateLook:
         """Raise if all surprises are used up."""
         if not self._left:
             raise BudgetExceededError(
-                f"surprises must be at most {self.costs.hard}, which the privacy budget pays for, "
-                "got one more question after the last. Nothing was answered: guess(query) still "
-                "answers from the hypothesis, without ends."
+                "surprises",
+                f"be at most {self.costs.hard}, which the privacy budget pays for",
+                "one more question after the last",
+                "Nothing was answered: guess(query) still answers from the hypothesis, without "
+                "ends.",
             )
 
     def nats(self, answer: int) -> float:
@@ -256,28 +258,40 @@ def _planned(privacy: Guarantee | Concentrated, n: int, threshold: float, beta: 
     most = largest(lambda hard: error(hard) <= threshold / 2)
     if not most:
         raise ParameterError(
-            f"threshold must be at least {2 * error(1):.3g} for this privacy and {n} rows, got "
-            f"{threshold:g}: the noise of a single surprise would hide it. Type a wider threshold "
-            "or a larger epsilon, or hard=1 all the same."
+            "threshold",
+            f"be at least {2 * error(1):.3g} for this privacy and {n} rows",
+            f"{threshold:g}",
+            "The noise of a single surprise would hide it. Type a wider threshold or a "
+            "larger epsilon, or {hard} all the same.",
+            hard=1,
         )
     return most
+
+
+ONE = Guarantee(1, relation=SUBSTITUTE)
 
 
 def _read(privacy: object) -> Guarantee | Concentrated:
     if not isinstance(privacy, (Guarantee, Concentrated)):
         raise ParameterTypeError(
-            f"privacy must be a Guarantee or Concentrated, got {type(privacy).__name__}. "
-            "Type privacy=Guarantee(1)."
+            "privacy",
+            "be a Guarantee or Concentrated",
+            kind(privacy),
+            "Type {privacy}.",
+            privacy=ONE,
         )
     if privacy.relation is not SUBSTITUTE:
         raise ParameterError(
-            f"privacy must be under SUBSTITUTE, since the number of rows is public, got "
-            f"{privacy.relation}. Type privacy=Guarantee(1)."
+            "privacy",
+            "be under SUBSTITUTE, since the number of rows is public",
+            privacy.relation.name,
+            "Type {privacy}.",
+            privacy=ONE,
         )
     nothing = privacy.rho == 0 if isinstance(privacy, Concentrated) else privacy.epsilon == 0
     if nothing or (isinstance(privacy, Guarantee) and not privacy.is_private):
         raise ParameterError(
-            f"privacy must be finite and above 0, got {privacy}. Type privacy=Guarantee(1)."
+            "privacy", "be finite and above 0", str(privacy), "Type {privacy}.", privacy=ONE
         )
     return privacy
 

@@ -8,6 +8,7 @@ from numbers import Real
 from typing import TYPE_CHECKING
 
 from sourdine.errors import ParameterTypeError
+from sourdine.exact import kind
 from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:
@@ -65,13 +66,13 @@ def report(server: QueryServer, attacks: Mapping[str, float] | None = None) -> R
     tried   overfitting 0.013; this proves nothing
     """
     if not isinstance(getattr(server, "answers", None), int):
-        raise ParameterTypeError(
-            f"server must be a QueryServer, got {type(server).__name__}. Type report(server)."
-        )
+        raise ParameterTypeError("server", "be a QueryServer", kind(server), "Type report(server).")
     if attacks is not None and not _errors(attacks):
         raise ParameterTypeError(
-            f"attacks must be the largest error by name, got {type(attacks).__name__}. "
-            "Type report(server, {'overfitting': 0.013})."
+            "attacks",
+            "be the largest error by name",
+            kind(attacks),
+            "Type report(server, {'overfitting': 0.013}).",
         )
     return Report(server.certificate() if server.answers else None, attacks or {})
 

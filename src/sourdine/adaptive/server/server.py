@@ -42,8 +42,8 @@ from sourdine.adaptive.server.terms import (
     with_groups,
 )
 from sourdine.adaptive.server.weights import Weights
-from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
-from sourdine.exact import number, positive
+from sourdine.errors import LEFT_OUT, BudgetExceededError, ParameterError, ParameterTypeError
+from sourdine.exact import kind, number, positive
 from sourdine.noise import SYSTEM
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class QueryServer:
     ) -> None:
         _gives_bytes(source)
         self.threshold = float(number(threshold, "threshold", above=0, most=1))
-        kind = with_groups(dependence_of(dependence, ledger), groups, given=dependence or ledger)
+        kind = with_groups(dependence_of(dependence, ledger), groups, declared=dependence or ledger)
         splits_once(guess, training, ledger)
         parts = Parts.read(
             rows, universe, guess, dependence=kind, prior=prior, training=training, groups=groups,
@@ -185,7 +185,11 @@ class QueryServer:
         """The law over the universe that answers so far have led to; of public things alone."""
         if not isinstance(self._guesser, Weights):
             raise ParameterError(
-                "guess must be 'weights' for a hypothesis, got another. Type guess='weights'."
+                "guess",
+                "be 'weights' for a hypothesis",
+                "another guess",
+                "Type {guess}.",
+                guess="weights",
             )
         return self._guesser.law.copy()
 
@@ -307,8 +311,10 @@ class QueryServer:
         after = max(map(self.ledger.halfwidth_after, (surprise, turn.spent.bit(False))))  # noqa: FBT003
         if target is not None and after > target:
             raise BudgetExceededError(
-                f"the next half-width must stay at most {float(target):g}, got {after:.4g} after a "
-                "surprise. Nothing was answered: guess(query) still answers, without ends."
+                "the next half-width",
+                f"stay at most {float(target):g}",
+                f"{after:.4g} after a surprise",
+                "Nothing was answered: guess(query) still answers, without ends.",
             )
 
     def _answer(
@@ -345,6 +351,9 @@ class QueryServer:
 def _gives_bytes(source: object) -> None:
     if not (callable(getattr(source, "bytes", None)) and hasattr(source, "private")):
         raise ParameterTypeError(
-            f"source must give random bytes, got {type(source).__name__}. Leave it out, or type "
-            "source=SeededSource(1) for an experiment."
+            "source",
+            "give random bytes",
+            kind(source),
+            "Leave {source} out, or type SeededSource(1) for an experiment.",
+            source=LEFT_OUT,
         )

@@ -64,15 +64,19 @@ def halves(
         block = _blocks(n, dependence, groups)
     else:
         raise ParameterError(
-            f"training must be given for {dependence.name} rows, got none: a random half would "
-            "know the other half, and would not be such a sample. Type training=rows that lie "
-            "well apart from the others."
+            "training",
+            f"be given for {dependence.name} rows",
+            "none",
+            "A random half would know the other half, and would not be such a sample. "
+            "Type {training} with rows that lie well apart from the others.",
         )
     many = int(block.max()) + 1 if n else 0
     if many < 2:
         raise ParameterError(
-            f"rows must come in at least 2 independent blocks to be split, got {many}. "
-            "Type training= with rows of their own."
+            "rows",
+            "come in at least 2 independent blocks to be split",
+            f"{many}",
+            "Type {training} with rows of their own.",
         )
     chosen = np.zeros(many, bool)
     chosen[_shuffled(many, source)[: many // 2]] = True
@@ -87,8 +91,10 @@ def _blocks(
     labels = np.asarray(groups)
     if labels.shape != (n,):
         raise ParameterError(
-            f"groups must name the block of each of {n} rows, got the shape {labels.shape}. "
-            "Type groups=households, one label a row."
+            "groups",
+            f"name the block of each of {n} rows",
+            f"the shape {labels.shape}",
+            "Type {groups} with one label for each row.",
         )
     return np.asarray(np.unique(labels, return_inverse=True)[1], np.int64)
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from sourdine.adaptive.ledger import Blocks, Dependence, Iid, TranscriptLedger
 from sourdine.adaptive.server.evidence import Cells
-from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import number
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.exact import given, kind, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,35 +30,44 @@ __all__ = [
 ]
 
 
-def dependence_of(given: Dependence | None, ledger: TranscriptLedger | None) -> Dependence:
+def dependence_of(declared: Dependence | None, ledger: TranscriptLedger | None) -> Dependence:
     """Return how the rows depend on each other: what is declared, or the ledger's own."""
-    if given is not None and not isinstance(given, Dependence):
+    if declared is not None and not isinstance(declared, Dependence):
         raise ParameterTypeError(
-            f"dependence must be Iid(), Markov(0.5), Blocks(10) or Custom(...), got "
-            f"{type(given).__name__}. Type dependence=Iid()."
+            "dependence",
+            "be Iid(), Markov(0.5), Blocks(10) or Custom(...)",
+            kind(declared),
+            "Type {dependence}.",
+            dependence=Iid(),
         )
     if ledger is None:
-        return Iid() if given is None else given
-    if given is not None and given.facts() != ledger.dependence.facts():
+        return Iid() if declared is None else declared
+    if declared is not None and declared.facts() != ledger.dependence.facts():
         raise ParameterError(
-            f"dependence must be the ledger's, {ledger.dependence.facts()}, got {given.facts()}. "
-            "Leave it out."
+            "dependence",
+            f"be the ledger's, {ledger.dependence.facts()}",
+            f"{declared.facts()}",
+            "Leave {dependence} out.",
+            dependence=LEFT_OUT,
         )
     return ledger.dependence
 
 
 def with_groups(
-    kind: Dependence, groups: Sequence[object] | NDArray[np.generic] | None, given: object
+    dependence: Dependence, groups: Sequence[object] | NDArray[np.generic] | None, declared: object
 ) -> Dependence:
     """Return the dependence of rows in groups: blocks of the largest one if nothing is declared."""
     if groups is None:
-        return kind
+        return dependence
     largest = int(np.unique(np.asarray(groups), return_counts=True)[1].max(initial=1))
-    size = kind.size if isinstance(kind, Blocks) else 1
-    if size < largest and given is not None:
+    size = dependence.size if isinstance(dependence, Blocks) else 1
+    if size < largest and declared is not None:
         raise ParameterError(
-            f"dependence must be Blocks of the largest group at least, {largest} rows, got "
-            f"{kind.facts()}. Type dependence=Blocks({largest}), or leave it out."
+            "dependence",
+            f"be Blocks of the largest group at least, {largest} rows",
+            f"{dependence.facts()}",
+            "Type {dependence}, or leave it out.",
+            dependence=Blocks(largest),
         )
     return Blocks(max(size, largest))
 
@@ -67,19 +76,26 @@ def splits_once(guess: object, training: object, ledger: TranscriptLedger | None
     """Refuse halves drawn anew over rows that a ledger has seen before."""
     if guess == "split" and training is None and ledger is not None:
         raise ParameterError(
-            "ledger must be left out with guess='split' unless training= is given: halves drawn "
-            "anew would check with rows that have guessed before. Type training=rows, and let "
-            "the ledger be of the other rows."
+            "ledger",
+            "be left out where the guess is 'split', unless {training} is given",
+            "one",
+            "Halves drawn anew would check with rows that have guessed before. Leave {ledger} out, "
+            "or let it be of the other rows.",
+            ledger=LEFT_OUT,
         )
 
 
-def beta_of(given: Number | None, ledger: TranscriptLedger | None) -> Fraction:
+def beta_of(wanted: Number | None, ledger: TranscriptLedger | None) -> Fraction:
     """Return the chance of a miss: what is asked for, or the ledger's own."""
     if ledger is None:
-        return number(0.05 if given is None else given, "beta", above=0, most=1)
-    if given is not None and number(given, "beta", above=0, most=1) != ledger.beta:
+        return number(0.05 if wanted is None else wanted, "beta", above=0, most=1)
+    if wanted is not None and number(wanted, "beta", above=0, most=1) != ledger.beta:
         raise ParameterError(
-            f"beta must be the ledger's, {float(ledger.beta):g}, got {given}. Leave it out."
+            "beta",
+            f"be the ledger's, {float(ledger.beta):g}",
+            given(wanted),
+            "Leave {beta} out.",
+            beta=LEFT_OUT,
         )
     return ledger.beta
 
@@ -88,8 +104,10 @@ def counts_these(ledger: TranscriptLedger, n: int) -> None:
     """Refuse a ledger of other rows."""
     if ledger.n != n:
         raise ParameterError(
-            f"ledger must be of the {n} rows that check, got one of {ledger.n}. "
-            f"Type TranscriptLedger({n})."
+            "ledger",
+            f"be of the {n} rows that check",
+            f"one of {ledger.n}",
+            f"Type TranscriptLedger({n}).",
         )
 
 
@@ -98,15 +116,30 @@ def private_terms(
 ) -> tuple[Cells, Weights]:
     """Return what a private look needs, or refuse what does not go with privacy."""
     if hypothesis is None or not isinstance(evidence, Cells):
-        raise ParameterError("privacy must go with guess='weights'. Type universe= and no guess.")
+        raise ParameterError(
+            "privacy",
+            "go with the guess 'weights'",
+            "another guess",
+            "Type {universe}, and leave {guess} out.",
+            universe=1000,
+            guess=LEFT_OUT,
+        )
     if not isinstance(dependence, Iid):
         raise ParameterError(
-            f"dependence must be Iid() with privacy, got {dependence.facts()['name']}: the account "
-            "of privacy is proved for independent rows. Type dependence=Iid()."
+            "dependence",
+            "be Iid() with privacy",
+            dependence.name,
+            "The account of privacy is proved for independent rows. Type {dependence}.",
+            dependence=Iid(),
         )
     if ledger is not None:
         raise ParameterError(
-            "ledger must be left out with privacy, since the chance of a miss is divided between "
-            "accounts. Type beta= in its place."
+            "ledger",
+            "be left out with privacy",
+            "one",
+            "The chance of a miss is divided between accounts. Leave {ledger} out, and type {beta} "
+            "in its place.",
+            ledger=LEFT_OUT,
+            beta=0.05,
         )
     return evidence, hypothesis

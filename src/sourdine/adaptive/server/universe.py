@@ -17,7 +17,7 @@ import numpy as np
 from sourdine.adaptive.queries import vector_of
 from sourdine.adaptive.server.categories import ANYTHING, Numbers, read_categories
 from sourdine.errors import ParameterError
-from sourdine.exact import integer
+from sourdine.exact import given, integer
 from sourdine.tally import Frame
 
 if TYPE_CHECKING:
@@ -125,15 +125,20 @@ def _columns_of(rows: object, expected: Mapping[str, Categories]) -> dict[str, C
     if tuple(expected) == ("",):
         if len(frame.columns) != 1:
             raise ParameterError(
-                f"rows must be codes in one column, got {len(frame.columns)} columns. Type "
-                "universe={'age': range(100)} for columns of a frame."
+                "rows",
+                "be codes in one column",
+                f"{len(frame.columns)} columns",
+                "Type {universe} for columns of a frame.",
+                universe={"age": range(100)},
             )
         return {"": _checked("", frame.column(), expected[""])}
     missing = [name for name in expected if name not in frame.columns]
     if missing:
         raise ParameterError(
-            f"rows must have the universe's column {missing[0]!r}, got {list(frame.columns)}. "
-            "Type the name of a column that is there."
+            "rows",
+            f"have the universe's column {missing[0]!r}",
+            f"{list(frame.columns)}",
+            "Type {universe} with the names of columns that are there.",
         )
     return {name: _checked(name, frame.column(name), each) for name, each in expected.items()}
 
@@ -141,8 +146,11 @@ def _columns_of(rows: object, expected: Mapping[str, Categories]) -> dict[str, C
 def _within_limit(size: int) -> None:
     if not 1 <= size <= MOST_CELLS:
         raise ParameterError(
-            f"universe must have from 1 to {MOST_CELLS} cells, got {size}. Type fewer columns or "
-            "coarser categories, or guess='split', which needs no universe."
+            "universe",
+            f"have from 1 to {MOST_CELLS} cells",
+            given(size),
+            "Type fewer columns or coarser categories, or {guess}, which needs no universe.",
+            guess="split",
         )
 
 
@@ -152,7 +160,9 @@ def _checked(name: str, column: Column, categories: Categories) -> Column:
     if ANYTHING not in (holds, categories.kind) and holds != categories.kind:
         what = f"the column {name!r}" if name else "rows"
         raise ParameterError(
-            f"{what} must hold {categories.kind}, as its categories in the universe are, got "
-            f"{holds}. Type categories of the column's kind, or convert the column first."
+            what,
+            f"hold {categories.kind}, as its categories in the universe are",
+            holds,
+            "Type categories of the column's kind, or convert the column first.",
         )
     return column

@@ -155,7 +155,9 @@ def _prior(size: int, prior: ArrayLike | None) -> Values:
     weights = np.asarray(prior, np.float64)
     if weights.shape != (size,) or not (np.isfinite(weights).all() and (weights > 0).all()):
         raise ParameterError(
-            f"prior must be {size} positive weights, one for each cell, got others. "
-            "Add a little everywhere: what has no weight can never be learned."
+            "prior",
+            f"be {size} positive weights, one for each cell",
+            "other weights",
+            "Add a little everywhere: what has no weight can never be learned.",
         )
     return np.asarray(weights / weights.sum())

@@ -14,7 +14,7 @@ import numpy as np
 
 from sourdine.adaptive.sketches.signs import Signs
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import integer, number
+from sourdine.exact import integer, kind, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -127,8 +127,10 @@ class AmsSketch:
         each = [weights] * len(every) if isinstance(weights, (int, np.integer)) else list(weights)
         if len(each) != len(every):
             raise ParameterError(
-                f"weights must be as many as the items, {len(every)}, got {len(each)}. "
-                "Type one weight for each item, or one number for all."
+                "weights",
+                f"be as many as the items ({len(every)})",
+                f"{len(each)}",
+                "Type one weight for each item, or one number for all.",
             )
         for item, weight in zip(every, each, strict=True):
             self.update(item, weight)
@@ -137,13 +139,17 @@ class AmsSketch:
         """Add what another sketch with the same rows and seed was given."""
         if not isinstance(other, AmsSketch):
             raise ParameterTypeError(
-                f"other must be an AmsSketch, got {type(other).__name__}. "
-                "Type AmsSketch(rows, seed) with the rows and the seed of this one."
+                "other",
+                "be an AmsSketch",
+                kind(other),
+                "Type AmsSketch(rows, seed) with the rows and the seed of this one.",
             )
         if (self.rows, self._signs.seed) != (other.rows, other._signs.seed):
             raise ParameterError(
-                "other must have the same rows and seed, got others. "
-                "Type AmsSketch(rows, seed) with the rows and the seed of this one."
+                "other",
+                "have the same rows and seed",
+                "another one",
+                "Type AmsSketch(rows, seed) with the rows and the seed of this one.",
             )
         self._carry(other._carried)
         self._twice += other._twice
@@ -178,8 +184,10 @@ class AmsSketch:
     def _carry(self, weight: int) -> None:
         if self._carried + weight > HEAVIEST:
             raise ParameterError(
-                "the weights must add up to at most 2**61 in magnitude, got more. "
-                "Type smaller weights, in a larger unit."
+                "weights",
+                "add up to at most 2**61 in magnitude",
+                "more",
+                "Type smaller weights, in a larger unit.",
             )
         self._carried += weight
 

@@ -106,8 +106,11 @@ def rows_to_prove(
         rows *= 2
         if rows > MOST:
             raise ParameterError(
-                f"noise must leave room within the tolerance for {looks} answers, got {noise:g}. "
-                "Type a smaller one, as noise=0.01."
+                "noise",
+                f"leave room within the tolerance for {looks} answers",
+                f"{noise:g}",
+                "Type a smaller one, such as {noise}.",
+                noise=0.01,
             )
     unit = int(10 ** max(len(str(rows)) - 3, 0))
     low, high = rows // 2 // unit, -(-rows // unit)

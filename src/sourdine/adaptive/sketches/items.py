@@ -18,6 +18,7 @@ from typing import TypeAlias, TypeGuard, Union
 import numpy as np
 
 from sourdine.errors import ParameterTypeError
+from sourdine.exact import kind
 
 __all__ = ["Item", "encoded", "is_whole"]
 
@@ -57,6 +58,8 @@ def encoded(item: Item) -> bytes:  # noqa: PLR0911 - one return for each kind
             parts = [encoded(part) for part in item]
             return b"l" + b"".join(len(p).to_bytes(8, "little") + p for p in parts)
     raise ParameterTypeError(
-        "an item must be a number, a text, bytes, None or a tuple of these, got something of type "
-        f"{type(item).__name__}. Type keyed.update(repr(item)) for anything else."
+        "an item",
+        "be a number, a text, bytes, None or a tuple of these",
+        kind(item),
+        "Type keyed.update(repr(item)) for anything else.",
     )

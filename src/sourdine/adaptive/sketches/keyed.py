@@ -15,7 +15,8 @@ import numpy as np
 from sourdine.adaptive.robust.proof import ENDLESS
 from sourdine.adaptive.sketches.items import Item, encoded, is_whole
 from sourdine.adaptive.sketches.siphash import siphash, siphash_many
-from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.exact import given, kind
 from sourdine.look.figures import MissingExtraError
 from sourdine.noise import SYSTEM
 from sourdine.release import Sheet, Shown
@@ -167,7 +168,7 @@ class Keyed:
         """Take many items; an array of whole numbers is hashed as one, a few times faster."""
         if isinstance(items, (str, bytes)):
             raise ParameterTypeError(
-                "items must be a list or an array, got one text. Type keyed.update(item) for one."
+                "items", "be a list or an array", "one text", "Type keyed.update(item) for one."
             )
         if not isinstance(items, np.ndarray):
             deque(map(self.update, items), 0)
@@ -184,13 +185,19 @@ class Keyed:
         """Return the sketch's own bounds, for 1, 2 or 3 standard deviations, at a given moment."""
         if deviations not in (1, 2, 3):
             raise ParameterError(
-                f"deviations must be 1, 2 or 3, got {deviations}. Type deviations=2 for about 95 %."
+                "deviations",
+                "be 1, 2 or 3",
+                given(deviations),
+                "Type {deviations} for about 95 %.",
+                deviations=2,
             )
         sketch: Any = self.sketch
         if not hasattr(sketch, "get_lower_bound"):
             raise ParameterTypeError(
-                "the sketch must have bounds of its own, got one without get_lower_bound. "
-                "Type keyed.query() for the estimate."
+                "the sketch",
+                "have bounds of its own",
+                "one without get_lower_bound",
+                "Type keyed.query() for the estimate.",
             )
         return float(sketch.get_lower_bound(deviations)), float(sketch.get_upper_bound(deviations))
 
@@ -222,8 +229,10 @@ class Keyed:
         """
         if not isinstance(other, Keyed) or not compare_digest(self._key, other._key):
             raise ParameterError(
-                "sketches to merge must have the same key, got two. Type Keyed(sketch, "
-                "key=first.key) where the second begins."
+                "sketches to merge",
+                "have the same key",
+                "two keys",
+                "Type Keyed(sketch, key=first.key) where the second begins.",
             )
         both = Keyed(_union(self.sketch, other.sketch), key=self._key)
         both._secret = self._secret and other._secret
@@ -255,8 +264,10 @@ class Keyed:
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise ParameterTypeError(
-            "a keyed sketch must be stored as sketch and key apart, got a request to pickle both. "
-            "Type keyed.sketch.serialize_compact() here and keep keyed.key in a safe place."
+            "a keyed sketch",
+            "be stored as sketch and key apart",
+            "a request to pickle both",
+            "Type keyed.sketch.serialize_compact() here and keep keyed.key in a safe place.",
         )
 
     def _take(self, item: Item) -> None:
@@ -285,47 +296,64 @@ def datasketches() -> ModuleType:
         return import_module("datasketches")
     except ImportError as error:
         raise MissingExtraError(
-            "datasketches must be installed to sketch, got none. "
-            "Type pip install 'sourdine[sketches]'."
+            "datasketches",
+            "be installed to sketch",
+            "none",
+            "Type pip install 'sourdine[sketches]'.",
         ) from error
 
 
 def _check_sketch(sketch: Any, *, keyed: bool) -> None:  # noqa: ANN401 - whatever was typed
     if isinstance(sketch, type):
         raise ParameterTypeError(
-            f"sketch must be an object, got the class {sketch.__name__}. "
-            f"Type Keyed({sketch.__name__}(12))."
+            "sketch",
+            "be an object",
+            kind(sketch),
+            f"Type Keyed({sketch.__name__}(12)).",
         )
     needed = ("get_estimate",) if keyed else ("update", "get_estimate")
     if not all(callable(getattr(sketch, name, None)) for name in needed):
         raise ParameterTypeError(
-            "sketch must have update and get_estimate, got something of type "
-            f"{type(sketch).__name__}. Type Keyed(datasketches.hll_sketch(12))."
+            "sketch",
+            "have update and get_estimate",
+            kind(sketch),
+            "Type Keyed(datasketches.hll_sketch(12)).",
         )
     if not keyed and hasattr(sketch, "is_empty") and not sketch.is_empty():
         raise ParameterError(
-            "sketch must be empty, got one with items in it. Type Keyed(sketch, key=key) with the "
-            "key under which they were taken."
+            "sketch",
+            "be empty",
+            "one with items in it",
+            "Type Keyed(sketch, key=key) with the key under which they were taken.",
         )
 
 
 def _refuse(_: int) -> NoReturn:
     raise ParameterTypeError(
-        "a sketch must be open to take items, got a closed one, as a union of theta sketches is. "
-        "Type Keyed(datasketches.update_theta_sketch(12), key=key) and merge that."
+        "a sketch",
+        "be open to take items",
+        "a closed one",
+        "A union of theta sketches takes none. "
+        "Type Keyed(datasketches.update_theta_sketch(12), key=key) and merge that.",
     )
 
 
 def _read_key(key: object) -> bytes:
     if not isinstance(key, bytes):
         raise ParameterTypeError(
-            f"key must be bytes, got something of type {type(key).__name__}. Leave it out for a "
-            "fresh one, or type key=secrets.token_bytes(32)."
+            "key",
+            "be bytes",
+            kind(key),
+            "Leave {key} out for a fresh one, or type secrets.token_bytes(32).",
+            key=LEFT_OUT,
         )
     if not 16 <= len(key) <= LONGEST_KEY:
         raise ParameterError(
-            f"key must be 16 to {LONGEST_KEY} bytes, got {len(key)}. Leave it out for a fresh one, "
-            "or type key=secrets.token_bytes(32)."
+            "key",
+            f"be 16 to {LONGEST_KEY} bytes",
+            f"{len(key)}",
+            "Leave {key} out for a fresh one, or type secrets.token_bytes(32).",
+            key=LEFT_OUT,
         )
     return key
 
@@ -341,8 +369,10 @@ def _union(one: Any, two: Any) -> DistinctSketch:  # noqa: ANN401 - objects of a
         union = library.theta_union(21)
     else:
         raise ParameterTypeError(
-            f"sketches to merge must be of one kind, HLL, CPC or theta, got {' and '.join(kinds)}. "
-            "Type two of a kind."
+            "sketches to merge",
+            "be of one kind, HLL, CPC or theta",
+            " and ".join(kinds),
+            "Type two of a kind.",
         )
     union.update(one)
     union.update(two)

@@ -51,8 +51,11 @@ class Signs:
         self.seed = integer(seed, "seed", least=0)
         if self.seed >> KEY_BITS:
             raise ParameterError(
-                f"seed must be below 2**{KEY_BITS}, got a larger one. "
-                "Type secrets.randbits(128), or a small number for an experiment."
+                "seed",
+                f"be below 2**{KEY_BITS}",
+                "a larger one",
+                "Type secrets.randbits(128), or a small number such as {seed} for an experiment.",
+                seed=1,
             )
         self._keyed = shake_128(self.seed.to_bytes(KEY_BITS // 8, "little"))
         self._digest_bytes = -(-self.rows // 8)

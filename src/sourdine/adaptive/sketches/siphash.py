@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from sourdine.errors import ParameterError
+from sourdine.exact import kind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -118,8 +119,10 @@ def _chunk(words: Words, start: tuple[int, ...]) -> Words:
 def _start(key: bytes) -> tuple[int, ...]:
     if not isinstance(key, bytes) or len(key) != KEY_BYTES:
         raise ParameterError(
-            f"a key of SipHash must be {KEY_BYTES} bytes, got something else. Type "
-            f"secrets.token_bytes({KEY_BYTES})."
+            "key",
+            f"be {KEY_BYTES} bytes",
+            f"{len(key)}" if isinstance(key, bytes) else kind(key),
+            f"Type secrets.token_bytes({KEY_BYTES}).",
         )
     halves = (int.from_bytes(key[:8], "little"), int.from_bytes(key[8:], "little"))
     return tuple(v ^ halves[i % 2] for i, v in enumerate(INITIAL))
