@@ -33,7 +33,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from sourdine.adaptive.ledger import Blocks, Dependence, Iid, Markov, TranscriptLedger
-from sourdine.look import figures
+from sourdine.presentation import figures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

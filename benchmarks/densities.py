@@ -31,8 +31,8 @@ from sourdine.local.densities import Bins, Density, DensityProtocol, Dubois, One
 from sourdine.local.densities.auto import best_protocol
 from sourdine.local.densities.dubois import rebuilt
 from sourdine.local.densities.wavelets import UNIT, Basis
-from sourdine.look.figures import BLUE, GREY, INK, PALE, RED
 from sourdine.noise import SYSTEM
+from sourdine.presentation.figures import BLUE, GREY, INK, PALE, RED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -35,10 +35,10 @@ from sklearn.naive_bayes import GaussianNB
 
 from sourdine.local.learn import NoisyGaussianNB
 from sourdine.local.table import Choice, Number, Schema
-from sourdine.look.figures import BLUE, GREY, INK, RED, RULE, canvas
 from sourdine.mechanisms import BoundedStaircase
 from sourdine.mechanisms.mechanism import settle
 from sourdine.noise import SeededSource
+from sourdine.presentation.figures import BLUE, GREY, INK, RED, RULE, canvas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -26,8 +26,8 @@ from rich.progress import Progress
 from rich.table import Table
 
 from sourdine.adaptive.holdout import GuardedHoldout
-from sourdine.look.figures import BLUE, GREY, INK, PALE, RED, canvas
-from sourdine.look.numbers import shown
+from sourdine.presentation.figures import BLUE, GREY, INK, PALE, RED, canvas
+from sourdine.presentation.numbers import shown
 from sourdine_lab.attacks.holdouts import MIXED, NO_GAINS, agent_loop
 from sourdine_lab.game.judges import Guarded, Scored
 

@@ -18,8 +18,8 @@ from rich.table import Table
 
 from sourdine.adaptive.attacks.distinct import offline
 from sourdine.adaptive.sketches import Keyed
-from sourdine.look.figures import BLUE, GREY, INK, PALE, RED, RULE, canvas, gaps
-from sourdine.look.numbers import shown
+from sourdine.presentation.figures import BLUE, GREY, INK, PALE, RED, RULE, canvas, gaps
+from sourdine.presentation.numbers import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable

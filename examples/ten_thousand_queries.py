@@ -18,8 +18,8 @@ from rich.progress import track
 from rich.table import Table
 
 from sourdine.adaptive.server import QueryServer, report
-from sourdine.look.figures import BLUE, GREY, INK, PALE, RED, RULE, canvas, gaps
-from sourdine.look.numbers import shown
+from sourdine.presentation.figures import BLUE, GREY, INK, PALE, RED, RULE, canvas, gaps
+from sourdine.presentation.numbers import shown
 from sourdine_lab.answering import widths
 from sourdine_lab.game import Exchange, Overfitting, Transcript
 from sourdine_lab.samples import iid

@@ -15,7 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 from typer.main import get_command
 
 from sourdine.cli.app import UNFORESEEN, app
-from sourdine.cli.told import UNWRITTEN
+from sourdine.cli.guard_output import UNWRITTEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -2,28 +2,28 @@
 
 The rooms, ground floor first; each imports only those before it:
 
-===============  ==============================================================================
-``data``         public data for examples
-``book``         a file that only grows, whoever is killed while writing
-``exact``        parameters as exact rationals, reals known to any precision
-``privacy``      what is promised: guarantees, composition, amplification, budgets
-``grid``         the public lattice on which everything numeric lives
-``noise``        exact samplers over the operating system's generator
-``laws``         whole distributions, as evidence for every claim
-``look``         one look for all numbers and pictures
-``release``      the answer: a value, its cost, its caveats, as a table, a frame, JSON, a picture
-``tally``        any frame or file to exact counts over public cells
-``question``     parameters declared once, and read once in every face
-``mechanisms``   the primitives, each with four faces: release, law, guarantee, error
-``audit``        claims checked by machine
-``central``      means, histograms, quantiles: what a person publishes
-``local``        answers randomised before they leave a person's hands: surveys, tables, densities
-``adaptive``     answers that stay true when the next question depends on the last one
-``answers``      every kind of answer, to be read back from JSON
-``questions``    every question by name: schema, reader, faces
-``plan``         what an answer will cost, before paying
-``session``      one budget for many answers, with a ledger
-===============  ==============================================================================
+================  ==============================================================================
+``data``          public data for examples
+``append_only``   a file that only grows, whoever is killed while writing
+``exact``         parameters as exact rationals, reals known to any precision
+``privacy``       what is promised: guarantees, composition, amplification, budgets
+``grid``          the public lattice on which everything numeric lives
+``noise``         exact samplers over the operating system's generator
+``laws``          whole distributions, as evidence for every claim
+``presentation``  how numbers and pictures are shown
+``release``       the answer: a value, its cost, its caveats, as a table, a frame, JSON, a picture
+``tally``         any frame or file to exact counts over public cells
+``question``      parameters declared once, and read once in every face
+``mechanisms``    the primitives, each with four faces: release, law, guarantee, error
+``audit``         claims checked by machine
+``central``       means, histograms, quantiles: what a person publishes
+``local``         answers randomised before they leave a person's hands: surveys, tables, densities
+``adaptive``      answers that stay true when the next question depends on the last one
+``answers``       every kind of answer, to be read back from JSON
+``questions``     every question by name: schema, reader, faces
+``plan``          what an answer will cost, before paying
+``session``       one budget for many answers, with a ledger
+================  ==============================================================================
 """
 
 from __future__ import annotations

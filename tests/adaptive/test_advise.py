@@ -15,7 +15,7 @@ from sourdine.adaptive.robust.choices import BROKEN, CHOICES, PROVED, SURVIVED
 from sourdine.adaptive.sketches import AmsSketch, RobustF2
 from sourdine.adaptive.sketches.f2_steps import proved_looks
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.look.numbers import shown
+from sourdine.presentation.numbers import shown
 
 TASKS = sorted({task for task, _ in CHOICES})
 MODELS = ("insertions", "subset", "turnstile")

@@ -15,8 +15,8 @@ from sourdine.adaptive.sketches.items import encoded
 from sourdine.adaptive.sketches.keyed import Keyed
 from sourdine.adaptive.sketches.siphash import siphash, siphash_many
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.look.figures import MissingExtraError
 from sourdine.noise import SeededSource
+from sourdine.presentation.figures import MissingExtraError
 
 ds = pytest.importorskip("datasketches")
 

@@ -25,8 +25,8 @@ from sourdine.adaptive.ledger import (
     Spent,
     TranscriptLedger,
 )
-from sourdine.adaptive.ledger.turn import TOLD
-from sourdine.book import Book, Kind
+from sourdine.adaptive.ledger.transaction import TOLD
+from sourdine.append_only import Book, Kind
 from sourdine.errors import (
     BudgetExceededError,
     ParameterError,

@@ -19,8 +19,8 @@ from sourdine.adaptive.graphs import (
 )
 from sourdine.adaptive.robust import ENDLESS, cost, lecture_cost
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.look.figures import MissingExtraError
 from sourdine.noise import SeededSource
+from sourdine.presentation.figures import MissingExtraError
 
 igraph = pytest.importorskip("igraph")
 

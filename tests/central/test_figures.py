@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from sourdine.central import count, histogram, mean
-from sourdine.look.figures import MissingExtraError
+from sourdine.presentation.figures import MissingExtraError
 
 TABLE = {"v": [1, 2, 3, 4] * 50, "g": ["a", "b"] * 100}
 CASES = {

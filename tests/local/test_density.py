@@ -270,7 +270,7 @@ WITHOUT_PYWAVELETS = """
 import sys
 sys.modules["pywt"] = None
 import sourdine as sd
-from sourdine.look.figures import MissingExtraError
+from sourdine.presentation.figures import MissingExtraError
 for method in ("histogram", "square-wave"):
     assert sd.local.density([0.2, 0.4], (0, 1), 1, method=method).integral(0, 1) > 0.99
 assert sd.local.density([0.2, 0.4], (0, 1), 1, loss="w1").integral(0, 1) > 0.99

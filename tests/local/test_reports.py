@@ -28,7 +28,7 @@ from sourdine.local.reports import (
     to_lines,
     to_parquet,
 )
-from sourdine.local.reports.lines import longest
+from sourdine.local.reports.json_lines import longest
 from sourdine.local.reports.sources import read
 from sourdine.local.reports.texts import length, rows_of, texts_of
 from sourdine.mechanisms import BoundedLaplace, RandomizedResponse

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from sourdine import book as book_module
+from sourdine import append_only
 from sourdine.errors import BudgetExceededError, ParameterError, SourdineError
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee
 from sourdine.session import FileLedger, MemoryLedger, Terms
@@ -287,7 +287,7 @@ def test_a_copy_of_the_one_file_holds_every_charge(tmp_path):
 
 
 def test_a_held_ledger_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(book_module, "PATIENCE", 0.05)
+    monkeypatch.setattr(append_only, "PATIENCE", 0.05)
     path = tmp_path / "p.ledger"
     ledger = FileLedger(path, TERMS)
     holder = sqlite3.connect(path, isolation_level=None)

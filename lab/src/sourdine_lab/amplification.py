@@ -30,9 +30,9 @@ import numpy as np
 from sourdine.audit.exhaustive import worst_case
 from sourdine.exact import number, positive
 from sourdine.laws import Law
-from sourdine.look.figures import BLUE, GREY, INK, RED, RULE, canvas, legend
 from sourdine.mechanisms import RandomizedResponse, Subsample
 from sourdine.mechanisms.mechanism import settle
+from sourdine.presentation.figures import BLUE, GREY, INK, RED, RULE, canvas, legend
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
 
 if TYPE_CHECKING:

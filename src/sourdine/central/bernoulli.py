@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BernoulliMean"]
 
-MOST = 1 << 40
+MOST_RECORDS = 1 << 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,7 @@ class BernoulliMean(Mechanism[int]):
     def __post_init__(self) -> None:
         epsilon = positive(self.epsilon, "epsilon")
         n, rows = integer(self.n, "n", least=0), integer(self.rows, "rows", least=1)
-        if n > MOST:
+        if n > MOST_RECORDS:
             raise ParameterError(f"n must be at most 2**40, got {n}. Type how many records exist.")
         if self.calibration not in ("tight", "printed"):
             raise ParameterError(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.look.figures import (
+from sourdine.presentation.figures import (
     INK,
     MANY,
     RED,

@@ -132,7 +132,7 @@ class ByGroup(Drawer):
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw a dot with its interval for each group."""
-        from sourdine.look import figures  # noqa: PLC0415 - matplotlib is loaded there, late
+        from sourdine.presentation import figures  # noqa: PLC0415 - matplotlib is loaded there, late
 
         return figures.dots(release, **options)
 

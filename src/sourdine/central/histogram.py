@@ -16,9 +16,9 @@ from sourdine.central.keys import NamedCounts
 from sourdine.central.statistic import Statistic
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, one_of
-from sourdine.look.numbers import shown
 from sourdine.mechanisms import Laplace
 from sourdine.mechanisms.laplace import laplace_error
+from sourdine.presentation.numbers import shown
 from sourdine.question import PRIVACY, WHAT, kinds, says
 from sourdine.question import converters as read
 from sourdine.tally import Codes, Edges

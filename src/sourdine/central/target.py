@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["epsilon_for"]
 
-LEAST, MOST = Fraction(1, 10**6), Fraction(10**4)
+LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**4)
 DIGITS = 4
 
 
@@ -41,15 +41,15 @@ def epsilon_for(question: Statistic) -> Fraction:
         except ParameterError:  # so small an epsilon that its noise passes 64 bits
             return False
 
-    if question.at(MOST).error(beta) > goal:
+    if question.at(MOST_EPSILON).error(beta) > goal:
         raise ParameterError(
             "error",
-            f"be reachable with epsilon at most {MOST}",
+            f"be reachable with epsilon at most {MOST_EPSILON}",
             f"{float(goal):g}",
             "Type a larger error, or a larger {n} if there are more records.",
         )
-    if reached(LEAST):
-        return LEAST
+    if reached(LEAST_EPSILON):
+        return LEAST_EPSILON
     low, high = _bracket(reached)
     while rounded(high) != rounded(low) and high > low * (1 + Fraction(1, 10**6)):
         middle = rounded((low + high) / 2)
@@ -64,9 +64,9 @@ def _bracket(reached: Callable[[Fraction], bool]) -> tuple[Fraction, Fraction]:
     high = Fraction(1)
     while not reached(high):
         high *= 10
-    while high / 10 > LEAST and reached(high / 10):
+    while high / 10 > LEAST_EPSILON and reached(high / 10):
         high /= 10
-    return max(high / 10, LEAST), high
+    return max(high / 10, LEAST_EPSILON), high
 
 
 def rounded(epsilon: Fraction) -> Fraction:

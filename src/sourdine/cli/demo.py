@@ -10,8 +10,8 @@ from rich.table import Table
 
 from sourdine.data import wages
 from sourdine.errors import SourdineError
-from sourdine.look import figures
-from sourdine.look.numbers import row, shown
+from sourdine.presentation import figures
+from sourdine.presentation.numbers import row, shown
 from sourdine.session import Session
 
 if TYPE_CHECKING:

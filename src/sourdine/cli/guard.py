@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sourdine.cli.told import say, say_answer, say_status
+from sourdine.cli.guard_output import say, say_answer, say_status
 from sourdine.errors import ParameterError
 
 if TYPE_CHECKING:

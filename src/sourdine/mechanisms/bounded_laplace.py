@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BoundedLaplace", "read_last"]
 
-MOST = 1 << 40
+HIGHEST_TICK = 1 << 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +110,7 @@ class BoundedLaplace(Report):
 def read_last(last: object, least: int) -> int:
     """Return the highest tick of an interval, small enough for 64 bits."""
     value = integer(last, "last", least=least)
-    if value > MOST:
+    if value > HIGHEST_TICK:
         raise ParameterError(
             "last",
             "be at most 2**40",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RandomizedResponse"]
 
-MOST = 1 << 62
+MOST_CATEGORIES = 1 << 62
 CHUNK = 1 << 18
 """People answered for at once: enough for the quick coins, few enough for the cache."""
 
@@ -75,7 +75,7 @@ class RandomizedResponse(FrequencyOracle):
     def __post_init__(self) -> None:
         epsilon = positive(self.epsilon, "epsilon")
         categories = integer(self.categories, "categories", least=2)
-        if categories > MOST:
+        if categories > MOST_CATEGORIES:
             raise ParameterError(
                 "categories",
                 "be at most 2**62",

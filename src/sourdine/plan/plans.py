@@ -104,7 +104,7 @@ class Plan(Shown):
 
     def plot(self, *, path: str | None = None, title: str | None = None) -> Any:  # noqa: ANN401
         """Draw the error against epsilon, and this plan as a dot; ``path=`` saves the picture."""
-        from sourdine.look import figures  # noqa: PLC0415 - matplotlib is loaded there, late
+        from sourdine.presentation import figures  # noqa: PLC0415 - matplotlib is loaded there, late
 
         figure, axes = figures.canvas()
         curve = [float(self.epsilon) * 10 ** (k / 12) for k in range(-12, 13)]

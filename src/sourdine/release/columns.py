@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from sourdine.errors import ParameterError
-from sourdine.look.numbers import row, shown
+from sourdine.presentation.numbers import row, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

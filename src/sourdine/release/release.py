@@ -104,7 +104,7 @@ class Drawer(ABC):
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw a release: a dot with its interval for each number."""
-        from sourdine.look import figures  # noqa: PLC0415 - matplotlib is loaded there, late
+        from sourdine.presentation import figures  # noqa: PLC0415 - matplotlib is loaded there, late
 
         return figures.dots(release, **options)
 

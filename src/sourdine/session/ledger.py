@@ -3,8 +3,8 @@ r"""Where charges are kept: in memory, or in a file that outlives the process.
 A charge is written before the mechanism runs. If the process dies in between, the charge stays: a
 ledger may say too much, never too little.
 
-The file is a `sourdine.book.Book` of ``terms`` (one row) and ``charges``. Every row holds the sum
-so far, so a charge costs the same work however many came before it.
+The file is a `sourdine.append_only.Book` of ``terms`` (one row) and ``charges``. Every row holds
+the sum so far, so a charge costs the same work however many came before it.
 
 *Claim*: no charge is lost or doubled when the process is killed, and the total is never passed.
 *Checked by* ``test_killed_processes_lose_no_charge``. *Claim*: of many processes that race for the
@@ -19,7 +19,7 @@ from fractions import Fraction
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
-from sourdine.book import Book, Kind, new_identity, now, only_grows, only_one
+from sourdine.append_only import Book, Kind, new_identity, now, only_grows, only_one
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.privacy import Guarantee, afterwards
 from sourdine.session.charges import Charge, Terms

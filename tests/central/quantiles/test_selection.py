@@ -110,7 +110,7 @@ small = st.lists(st.integers(0, 30), min_size=12, max_size=120)
 def test_small_arrays_in_windows(x, starts):
     grid, values = Grid(0, 30, step=1), np.array(x, np.float64) + 0.25
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"SMALL": 1, "COARSE": 1, "MOST": 9.0, "BINS": 16}.items():
+        for name, value in {"SMALL": 1, "COARSE": 1, "LARGEST_SHARE": 9.0, "BINS": 16}.items():
             patch.setattr(selection, name, value)
         ranges = [(min(a, len(x) - 1), min(a, len(x) - 1) + b) for a, b in starts]
         part = points_of_array(values, grid, lambda _: ranges)
@@ -155,7 +155,7 @@ def test_cuts_of_windows_know_what_the_whole_knows(x, data):
         [(n_ := len(x) // 4, n_ + 3), (3 * n_, 3 * n_ + 2)],
     )
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"SMALL": 1, "COARSE": 1, "MOST": 9.0, "BINS": 16}.items():
+        for name, value in {"SMALL": 1, "COARSE": 1, "LARGEST_SHARE": 9.0, "BINS": 16}.items():
             patch.setattr(selection, name, value)
         windowed = points_of_array(np.array(x, float), grid, lambda _: ranges)
     first = data.draw(st.integers(0, n - 1))

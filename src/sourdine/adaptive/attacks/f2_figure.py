@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError
-from sourdine.look.figures import BLUE, GREY, INK, PALE, RED, RULE, SOFT, canvas, gaps
+from sourdine.presentation.figures import BLUE, GREY, INK, PALE, RED, RULE, SOFT, canvas, gaps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -17,7 +17,7 @@ from sourdine.adaptive.graphs.edges import (
 from sourdine.adaptive.robust.proof import ENDLESS, Proof
 from sourdine.adaptive.sketches.siphash import KEY_BYTES, siphash, siphash_many
 from sourdine.exact import flag, integer, number
-from sourdine.look.figures import MissingExtraError
+from sourdine.presentation.figures import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet

@@ -31,9 +31,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sourdine.adaptive.ledger.codes import Spent
 from sourdine.adaptive.ledger.dependence import Dependence, Iid, dependence_of
-from sourdine.adaptive.ledger.turn import FileLines, Line, Lines, MemoryLines, Turn, add_up
+from sourdine.adaptive.ledger.transaction import FileLines, Line, Lines, MemoryLines, Turn, add_up
 from sourdine.adaptive.thresholds import largest
-from sourdine.book import Alone, Book, Kind, new_identity, now, only_grows, only_one
+from sourdine.append_only import Alone, Book, Kind, new_identity, now, only_grows, only_one
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import integer, kind, number, positive
 from sourdine.release import History

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sourdine.adaptive.robust.choices import CHOICES, Choice, Need
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind, number
-from sourdine.look.numbers import shown
+from sourdine.presentation.numbers import shown
 from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sourdine.adaptive.robust import sizes
 from sourdine.adaptive.robust.planning import copies_needed
 from sourdine.errors import ParameterError
-from sourdine.look.numbers import shown
+from sourdine.presentation.numbers import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -65,7 +65,7 @@ LOW, HIGH = 0.8, 1.25
 LATTICE_STEPS = 2.0**24
 """Steps of the lattice below the clip, at least: rounding adds less than one to an error."""
 
-MOST = 1 << 50
+MOST_LOOKS = MOST_ROWS = 1 << 50
 
 
 def proved_looks(*, rows: int, noise: float, clip: float, tolerance: float, beta: float) -> int:
@@ -83,7 +83,7 @@ def proved_looks(*, rows: int, noise: float, clip: float, tolerance: float, beta
             for share in range(1, 16)
         )
 
-    return largest(holds, MOST)
+    return largest(holds, MOST_LOOKS)
 
 
 def rows_to_prove(
@@ -104,7 +104,7 @@ def rows_to_prove(
     rows = 1
     while proved_looks(rows=rows, noise=noise, clip=clip, tolerance=tolerance, beta=beta) < looks:
         rows *= 2
-        if rows > MOST:
+        if rows > MOST_ROWS:
             raise ParameterError(
                 "noise",
                 f"leave room within the tolerance for {looks} answers",

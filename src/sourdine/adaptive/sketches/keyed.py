@@ -17,8 +17,8 @@ from sourdine.adaptive.sketches.items import Item, encoded, is_whole
 from sourdine.adaptive.sketches.siphash import siphash, siphash_many
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, kind
-from sourdine.look.figures import MissingExtraError
 from sourdine.noise import SYSTEM
+from sourdine.presentation.figures import MissingExtraError
 from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:

@@ -34,7 +34,8 @@ __all__ = ["Anchors", "anchors_for"]
 
 KAPPA = 16
 LEAST = 3
-MOST = 40
+MOST_JOINT = 40
+"""How many quantiles one joint draw takes."""
 
 
 def anchors_for(m: int, records: float, epsilon: float) -> int:
@@ -44,7 +45,7 @@ def anchors_for(m: int, records: float, epsilon: float) -> int:
 
     within 3 and 40: :math:`\kappa` from 12 to 24 err about the same, less fails on wide bounds.
     """
-    return max(LEAST, min(m, MOST, round(records * epsilon / (2 * KAPPA)) - 1))
+    return max(LEAST, min(m, MOST_JOINT, round(records * epsilon / (2 * KAPPA)) - 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

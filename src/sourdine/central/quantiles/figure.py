@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.look import figures
-from sourdine.look.figures import dots, gaps, legend
+from sourdine.presentation import figures
+from sourdine.presentation.figures import dots, gaps, legend
 
 if TYPE_CHECKING:
     from sourdine.central.quantiles.statistic import Quantiles

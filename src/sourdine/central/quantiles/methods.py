@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sourdine.central.quantiles.anchors import KAPPA, MOST, Anchors, anchors_for
+from sourdine.central.quantiles.anchors import KAPPA, MOST_JOINT, Anchors, anchors_for
 from sourdine.central.quantiles.exponential import QExp
 from sourdine.central.quantiles.histogram import HistogramMethod
 from sourdine.central.quantiles.hybrid import Hybrid
@@ -77,9 +77,9 @@ def chosen(m: int, cells: int, epsilon: float, records: float | None, *, substit
         return "piecewise_laplace" if epsilon >= LARGE else "exponential"
     if cells < 4 * m:
         return "tree"
-    if records is not None and m > 3 and records * epsilon < 2 * KAPPA * (min(m, MOST) + 1):
+    if records is not None and m > 3 and records * epsilon < 2 * KAPPA * (min(m, MOST_JOINT) + 1):
         return "anchors"
-    if m <= MOST:
+    if m <= MOST_JOINT:
         return "jointexp" if substitutes else "joint"
     return "hybrid" if m <= MANY else "tree"
 

@@ -33,7 +33,7 @@ SMALL = 20_000
 """Below this many values a sort is quickest."""
 COARSE = 1 << 16
 """Up to this many cells, counting all is quickest."""
-MOST = 0.3
+LARGEST_SHARE = 0.3
 """Windows that hold more of the values than this are not worth finding."""
 BINS = 4096
 CHUNK = 1 << 15
@@ -58,7 +58,7 @@ def points_of_array(
     if windows is None or n < SMALL or grid.size <= COARSE:
         return _all(values, grid)
     wanted = windows_within(windows(n), n)
-    if sum(b - a for a, b in wanted) > MOST * n:
+    if sum(b - a for a, b in wanted) > LARGEST_SHARE * n:
         return _all(values, grid)
     found = _one(values, *wanted[0]) if len(wanted) == 1 else _several(values, wanted)
     if found is None:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from sourdine.exact import Real
     from sourdine.exact.parameters import Number
 
-__all__ = ["MOST", "Oracle", "read_categories", "share"]
+__all__ = ["MOST_CATEGORIES", "Oracle", "read_categories", "share"]
 
-MOST = (1 << 24) - 1
+MOST_CATEGORIES = (1 << 24) - 1
 """No survey has more categories, so that no tally has more than 2**24 cells."""
 
 
@@ -49,7 +49,7 @@ class Oracle(FrequencyOracle):
 
     def __post_init__(self) -> None:
         epsilon = positive(self.epsilon, "epsilon")
-        categories = read_categories(self.categories, MOST)
+        categories = read_categories(self.categories, MOST_CATEGORIES)
         guarantee = Guarantee(epsilon, 0, LOCAL)
         settle(self, epsilon=epsilon, categories=categories, guarantee=guarantee)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["best_protocol", "finest_bins"]
 
-MOST = 256
+MOST_BINS = 256
 WEIGHTS = (12, 5, 3)
 """How often people report at the finest resolution, at one 4 times and at one 16 times coarser."""
 
@@ -35,7 +35,7 @@ def finest_bins(n: int, epsilon: Number) -> int:
     """
     e = min(float(epsilon), 50.0)
     m = n * expm1(e) * -expm1(-e) / 4
-    return int(min(max(2 ** round(0.4 * log2(max(m, 1.0))), 4), MOST))
+    return int(min(max(2 ** round(0.4 * log2(max(m, 1.0))), 4), MOST_BINS))
 
 
 def best_protocol(

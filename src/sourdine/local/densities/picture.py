@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.look.figures import BLUE, GREY, INK, PALE, RED, canvas, gaps
-from sourdine.look.numbers import shown
+from sourdine.presentation.figures import BLUE, GREY, INK, PALE, RED, canvas, gaps
+from sourdine.presentation.numbers import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable

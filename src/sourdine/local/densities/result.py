@@ -11,7 +11,7 @@ import numpy as np
 
 from sourdine.exact import probability, rational
 from sourdine.local.densities.picture import picture
-from sourdine.look.numbers import shown
+from sourdine.presentation.numbers import shown
 from sourdine.privacy import Guarantee
 from sourdine.release import Answer, Columns, Sheet
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from sourdine.errors import ParameterError
 from sourdine.exact import given, integer
-from sourdine.look.figures import MissingExtraError
+from sourdine.presentation.figures import MissingExtraError
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.look.figures import (
+from sourdine.presentation.figures import (
     BLUE,
     GREY,
     INK,
@@ -20,7 +20,7 @@ from sourdine.look.figures import (
     gaps,
     legend,
 )
-from sourdine.look.numbers import shown
+from sourdine.presentation.numbers import shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -1,6 +1,6 @@
 """Learning from randomised tables, for scikit-learn (``pip install 'sourdine[learn]'``)."""
 
-from sourdine.look.figures import MissingExtraError
+from sourdine.presentation.figures import MissingExtraError
 
 try:
     import sklearn as _sklearn

@@ -33,7 +33,7 @@ FINEST = 512
 """The builders let the window slide over so many cells; finer ticks are rounded at random."""
 COARSEST = 256
 """`piecewise` has at least so many, that its window's width can be chosen finely."""
-MOST = 1 << 11
+MOST_CELLS = 1 << 11
 CHUNK = 1 << 17
 
 
@@ -94,13 +94,13 @@ class SlidingWindow(UnbiasedReport):
         epsilon, last = positive(self.epsilon, "epsilon"), read_last(self.last, least=1)
         slide, width = integer(self.slide, "slide", least=1), integer(self.width, "width", least=1)
         for name, value in (("slide", slide), ("width", width)):
-            if value > MOST:
+            if value > MOST_CELLS:
                 raise ParameterError(
                     name,
-                    f"be at most {MOST}",
+                    f"be at most {MOST_CELLS}",
                     given(value),
                     f"Type {{{name}}} or less, of wider cells.",
-                    **{name: MOST},
+                    **{name: MOST_CELLS},
                 )
         guarantee = Guarantee(epsilon, 0, LOCAL)
         settle(self, epsilon=epsilon, last=last, slide=slide, width=width, guarantee=guarantee)

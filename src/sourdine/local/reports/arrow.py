@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.local.reports.lines import ROWS, VERSION
+from sourdine.local.reports.json_lines import ROWS, VERSION
 from sourdine.local.reports.reasons import Reason, Sieve
 from sourdine.local.reports.records import ID, Records
 

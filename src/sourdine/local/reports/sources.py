@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import kind
 from sourdine.local.reports.arrow import from_batches, from_file
-from sourdine.local.reports.lines import longest, read_lines
+from sourdine.local.reports.json_lines import longest, read_lines
 from sourdine.local.reports.records import Records
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sourdine.look.figures import GREY
+from sourdine.presentation.figures import GREY
 
 if TYPE_CHECKING:
     from sourdine_lab.table import Table

@@ -8,9 +8,9 @@ import numpy as np
 
 from sourdine.local.table.absence import PaidFlag
 from sourdine.local.table.columns import Number
-from sourdine.look import figures
-from sourdine.look.figures import BLUE, GREY, INK, PALE, RULE, SOFT
-from sourdine.look.numbers import shown
+from sourdine.presentation import figures
+from sourdine.presentation.figures import BLUE, GREY, INK, PALE, RULE, SOFT
+from sourdine.presentation.numbers import shown
 
 if TYPE_CHECKING:
     from sourdine.local.table.estimating.estimates import Estimates
@@ -21,7 +21,7 @@ __all__ = ["panels", "squares"]
 
 ACROSS = 3
 """So many panels stand side by side."""
-MOST = 12
+MOST_DRAWN = 12
 """So many categories are drawn in a panel."""
 
 
@@ -46,7 +46,7 @@ def panels(estimates: Estimates, *, path: str | None = None, title: str | None =
         _plain(axes)
         part = estimates.schema.parts(estimates.use)[name]
         if not isinstance(part.column, Number):
-            many = len(estimates.tallies[name]) > MOST
+            many = len(estimates.tallies[name]) > MOST_DRAWN
             _shares(axes, estimates.shares(name, together=many))
         elif isinstance(part.mechanism, PaidFlag):
             _quantiles(axes, estimates.quantiles(name))
@@ -77,7 +77,7 @@ def _plain(axes: Any) -> None:  # noqa: ANN401
 
 def _shares(axes: Any, release: Release) -> None:  # noqa: ANN401
     columns = release.columns()
-    kept, categories = columns.largest(MOST), len(columns.values)
+    kept, categories = columns.largest(MOST_DRAWN), len(columns.values)
     low, high = np.array(kept.lower, float), np.array(kept.upper, float)
     y = np.arange(len(kept.values))[::-1]
     axes.hlines(y, low, high, color=PALE, linewidth=6, capstyle="round")

@@ -33,8 +33,8 @@ from sourdine.exact import integer, kind
 from sourdine.local.estimators.channel import channel, solve
 from sourdine.local.table.absence import PaidFlag
 from sourdine.local.table.columns import Choice, Flag, Number
-from sourdine.look.numbers import shown
 from sourdine.mechanisms import RandomizedResponse
+from sourdine.presentation.numbers import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

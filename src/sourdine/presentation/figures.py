@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import SourdineError
-from sourdine.look.numbers import own_width, shown
+from sourdine.presentation.numbers import own_width, shown
 
 if TYPE_CHECKING:
     Answer = Any

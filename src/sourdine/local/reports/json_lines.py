@@ -41,7 +41,7 @@ ROWS = 1 << 16
 """Lines read at once."""
 
 BLANK = " \t\r\n"
-MOST = np.iinfo(np.int64).max
+LARGEST_INT64 = np.iinfo(np.int64).max
 ID_TEXT = texts.pattern(ID.itemsize)
 DECODER = json.JSONDecoder(object_pairs_hook=tuple)
 """Objects become tuples of pairs, so a key given twice is seen."""
@@ -76,7 +76,7 @@ def _template(form: Form, column: int | None) -> str:
 
 def longest(form: Form) -> int:
     """Return the length beyond which a line is not parsed: twice that of the longest record."""
-    letters = sum(4 + (texts.length(width) or len(str(MOST))) for width in form.widths)
+    letters = sum(4 + (texts.length(width) or len(str(LARGEST_INT64))) for width in form.widths)
     return 2 * (len(_template(form, 0)) + texts.length(ID.itemsize) + letters)
 
 
@@ -166,4 +166,4 @@ def _array(column: Sequence[Any], width: int) -> NDArray[Any]:
     """Return answers as an array; a number too large for one becomes -1, which nobody draws."""
     if width:
         return texts.rows_of(column, width)
-    return np.array([x if 0 <= x <= MOST else -1 for x in column], np.int64)
+    return np.array([x if 0 <= x <= LARGEST_INT64 else -1 for x in column], np.int64)

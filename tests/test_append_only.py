@@ -12,8 +12,8 @@ from contextlib import closing
 
 import pytest
 
-from sourdine import book as book_module
-from sourdine.book import Alone, Book, Kind, new_identity, now, only_grows, only_one
+from sourdine import append_only
+from sourdine.append_only import Alone, Book, Kind, new_identity, now, only_grows, only_one
 from sourdine.errors import ParameterError, SourdineError
 
 SCHEMA = f"""
@@ -127,7 +127,7 @@ def test_lines_and_terms_stay(book, path, statement):
 
 
 def test_a_turn_waits_for_the_disk_and_holds_the_file(book, path, monkeypatch):
-    monkeypatch.setattr(book_module, "PATIENCE", 0.05)
+    monkeypatch.setattr(append_only, "PATIENCE", 0.05)
     with book.turn() as connection:
         assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
@@ -174,7 +174,7 @@ def test_a_fork_waits_for_the_end_of_a_turn(path):
 
 FORK = """
 import os, sys, threading, time
-from sourdine.book import Book, Kind, only_grows, only_one
+from sourdine.append_only import Book, Kind, only_grows, only_one
 schema = "CREATE TABLE terms (identity TEXT);\\nCREATE TABLE lines (number INTEGER PRIMARY KEY);\\n"
 kind = Kind("diary", b"Dia1", 1, schema + only_grows("lines") + only_one("terms"))
 book = Book(sys.argv[1], kind, lambda c: c.execute("INSERT INTO terms VALUES ('i')"))
@@ -260,7 +260,7 @@ def test_a_file_that_cannot_be_written_is_named(book, monkeypatch):
         return connect(uri.replace("mode=rw", "mode=ro"), **options)
 
     with monkeypatch.context() as patched:
-        patched.setattr(book_module.sqlite3, "connect", reading)
+        patched.setattr(append_only.sqlite3, "connect", reading)
         with pytest.raises(SourdineError, match=r"could not be used: .*readonly"):
             write(book, "one")
     assert read(book) == []

@@ -10,7 +10,7 @@ from struct import Struct, error
 from typing import TYPE_CHECKING, Protocol
 
 from sourdine.adaptive.ledger.codes import Spent
-from sourdine.book import now
+from sourdine.append_only import now
 from sourdine.errors import BudgetExceededError, ParameterTypeError, SourdineError
 from sourdine.exact import flag, integer
 

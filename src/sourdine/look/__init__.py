@@ -1,1 +1,0 @@
-"""One look for all numbers and pictures."""
