@@ -133,8 +133,11 @@ def _pywt() -> ModuleType:
         import pywt  # noqa: PLC0415 - loaded late
     except ImportError as error:
         raise MissingExtraError(
-            "PyWavelets must be installed for densities by wavelets, got none. "
-            "Type pip install 'sourdine[density]', or method='square-wave'."
+            "PyWavelets",
+            "be installed for densities by wavelets",
+            "none",
+            "Type pip install 'sourdine[density]', or {method}.",
+            method="square-wave",
         ) from error
     return pywt  # type: ignore[no-any-return]
 

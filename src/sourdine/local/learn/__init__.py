@@ -6,7 +6,7 @@ try:
     import sklearn as _sklearn
 except ImportError as error:
     raise MissingExtraError(
-        "scikit-learn must be installed to learn, got none. Type pip install 'sourdine[learn]'."
+        "scikit-learn", "be installed to learn", "none", "Type pip install 'sourdine[learn]'."
     ) from error
 
 from sourdine.local.learn.naive_bayes import NoisyGaussianNB
