@@ -91,9 +91,12 @@ class Leaderboard(Shown):
     >>> from sourdine.adaptive.holdout import GuardedHoldout
     >>> board = Leaderboard(GuardedHoldout(["cat", "dog"] * 500))
     >>> print(board.submit("all cats", ["cat"] * 1000))
-    all cats: leads with 0.5, between 0.4378 and 0.5622, 5.04 bits
-    >>> print(board.submit("all dogs", ["dog"] * 1000))
-    all dogs: not better than the leader
+    all cats leads
+     value  from    to
+    0.5000  0.44  0.56
+    cost  5.04 bits
+    >>> bool(board.submit("all dogs", ["dog"] * 1000))
+    False
     >>> bool(board.submit("one cat in four", ["cat", "dog", "dog", "dog"] * 250))
     True
     >>> print(board)
