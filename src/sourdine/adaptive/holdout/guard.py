@@ -101,7 +101,10 @@ class GuardedHoldout:
     cost  4.39 bits
     by    data
     >>> print(guard.final())
-    0.75, between 0.7011 and 0.795, 11 bits
+     value   from     to
+    0.7500  0.701  0.795
+    cost  11 bits
+    by    data
     """
 
     __slots__ = ("_labels", "_loss", "_store", "ledger")

@@ -100,10 +100,11 @@ class Leaderboard(Shown):
     >>> bool(board.submit("one cat in four", ["cat", "dog", "dog", "dog"] * 250))
     True
     >>> print(board)
-    name             score   lower   upper  bits
-    one cat in four   0.75  0.6618  0.8273  7.04
-    all cats           0.5  0.4378  0.5622  5.04
-    1 more did not beat the leader; the next answer is within 0.11 of the truth
+    name              score  from    to  bits
+    one cat in four  0.7500  0.66  0.83  7.04
+    all cats         0.5000  0.44  0.56  5.04
+    others  1 more did not beat the leader
+    next    the next answer is within 0.11 of the truth
     """
 
     __slots__ = ("_auto", "guard", "step")
