@@ -47,8 +47,8 @@ def test_a_seeded_release_costs_infinity_and_says_so():
 
 def test_json_holds_the_public_facts():
     facts = json.loads(COUNT.release(np.array([5, 6])).to_json())
-    assert set(facts) == {"value", "cost", "mechanism", "statistic", "drawn", "caveats"}
-    assert facts["statistic"] == {"kind": "Laplace"}
+    assert set(facts) == {"value", "cost", "mechanism", "question", "drawn", "caveats"}
+    assert facts["question"] == {"statistic": "Laplace"}
     assert len(facts["value"]) == 2
     assert facts["cost"] == {"epsilon": "1/10", "delta": "0", "relation": "substitute"}
 
@@ -60,7 +60,7 @@ def test_only_statistics_are_read_back():
 
 def test_a_mechanism_has_no_population_and_no_picture():
     release = COUNT.release(1000)
-    with pytest.raises(ParameterError, match="of must be 'sample' for a mechanism alone"):
+    with pytest.raises(ParameterError, match="of must be 'sample' for a value, which depends on"):
         release.interval(of="population")
     with pytest.raises(ParameterError, match="of must be 'sample' or 'population', got 'law'"):
         release.interval(of="law")
@@ -89,10 +89,10 @@ def test_a_choice_has_no_interval():
         Exponential(epsilon=1, candidates=2).release([1, 2]).interval()
 
 
-@pytest.mark.parametrize("level", [0, 1, 1.5, -1])
-def test_bad_levels(level):
-    with pytest.raises(ParameterError, match="level must be above 0 and below 1, got"):
-        COUNT.release(0).interval(level)
+@pytest.mark.parametrize("confidence", [0, 1, 1.5, -1])
+def test_a_confidence_is_between_0_and_1(confidence):
+    with pytest.raises(ParameterError, match="confidence must be above 0 and below 1, got"):
+        COUNT.release(0).interval(confidence)
 
 
 def test_arrays_stop_at_the_ends_of_int64():
@@ -180,5 +180,5 @@ def test_a_relation_may_be_named():
 
 @pytest.mark.parametrize("text", ["{}", "hello", "[1]", "3", '{"value": 1}'])
 def test_what_is_no_release_is_not_read(text):
-    with pytest.raises(ParameterError, match="the JSON must be that of a release"):
+    with pytest.raises(ParameterError, match=r"the JSON must be what Release.to_json\(\) wrote"):
         Release.from_json(text)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 from fractions import Fraction
+from itertools import accumulate
 from math import log, log2, sqrt
 
 import numpy as np
@@ -167,7 +168,7 @@ def test_final_closes_all_guards_of_a_ledger():
 def test_what_is_left_is_said_in_words():
     guard = GuardedHoldout(LABELS, baseline=mistaken(LABELS, 100), target=0.105)
     said = str(guard.confirm(mistaken(LABELS, 50)))
-    assert said == "confirmed, 1 bit, 1 more answer left"
+    assert said == "verdict  confirmed\ncost     1 bit\nleft     1 more answer left"
     assert str(guard.confirm(mistaken(LABELS, 90))).endswith(
         "no more yes or no, but final() still answers"
     )
@@ -190,7 +191,14 @@ def test_history_is_what_was_asked_and_its_price():
     assert [line.bits for line in lines] == pytest.approx(bits)
     assert sum(line.bits for line in lines) == pytest.approx(guard.bits)
     assert [line.when for line in lines] == [line.when for line in guard.ledger.history]
-    assert str(lines[0]) == f"1. {lines[0].when} confirm, 1 bit"
+    head, first, *_ = str(lines).splitlines()
+    assert head.split() == ["time", "question", "bits"]
+    assert first.split() == ["1", lines[0].when, "confirm", "1"]
+    assert "<td>score to 1/10</td>" in lines._repr_html_()
+    assert lines.to_frame("polars")["bits"].to_list() == pytest.approx(bits)
+    in_all = [line.bits for line in guard.ledger.history]
+    assert guard.ledger.history.to_frame("polars")["bits"].to_list() == in_all
+    assert in_all == pytest.approx(list(accumulate(bits)))
 
 
 def test_final_without_predictions():

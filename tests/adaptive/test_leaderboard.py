@@ -110,7 +110,7 @@ def test_bad_submissions():
 
 def test_an_empty_leaderboard_prints():
     text = str(Leaderboard(GuardedHoldout(LABELS)))
-    assert text.splitlines()[0].split() == ["name", "score", "lower", "upper", "bits"]
+    assert text.splitlines()[0].split() == ["name", "score", "from", "to", "bits"]
     assert "0 more did not beat the leader" in text
 
 

@@ -435,4 +435,5 @@ def test_a_ledger_says_what_it_is(tmp_path):
 
 
 def test_a_certificate_of_one_or_more_says_that_nothing_is_proved():
-    assert str(Certificate(1.2, 0.05, 9, "few rows")) == "nothing is proved of 9 answers: few rows"
+    text = str(Certificate(1.2, 0.05, 9, "few rows"))
+    assert text == "proved   nothing of 9 answers\ngrounds  few rows"

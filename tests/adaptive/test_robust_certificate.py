@@ -168,7 +168,7 @@ def test_a_hundred_copies_prove_nothing():
             assert certified_steps(100, sample=sample, epsilon0=eps) == 0
     r = Robust(AtHand, copies=100, sample=25, epsilon0=2, steps=10_000)
     assert r.certificate() == 0
-    assert "nothing is proved: 100 copies are too few" in str(r.proof())
+    assert "100 copies are too few" in r.proof().grounds
     assert not r.proof()
 
 
@@ -269,31 +269,33 @@ def test_the_certificate_of_a_wrapper_is_that_of_its_phase():
     long = Robust(AtHand, steps=100_000, **terms)
     assert int(long.proof()) == long.certificate() == 169
     assert "169 adaptive steps right with probability 0.95" in str(long.proof())
-    assert "off by more than 0.1875 with probability 0.01" in str(long.proof())
-    assert "a step is a look" in str(long.proof())
-    assert "from answer to answer" not in str(long.proof())  # nothing is assumed of the value
+    assert "off by more than 0.1875 with probability 0.01" in long.proof().grounds
+    assert "a step is a look" in long.proof().grounds
+    assert "from answer to answer" not in long.proof().grounds  # nothing is assumed of the value
     assert Robust(AtHand, steps=100, source=SeededSource(1), **terms).certificate() == 0
     narrow = Robust(AtHand, steps=100, window=3, **terms)
     assert narrow.certificate() == 0
-    assert "may never settle" in str(narrow.proof())
+    assert "may never settle" in narrow.proof().grounds
     assert Robust(AtHand, steps=100, accuracy=1, **terms).certificate() == 100
 
 
 def test_switching_is_certified_by_flips():
     unsure = Robust(AtHand, mode="switching", copies=200)
     assert unsure.certificate() == 0
-    assert "take copies with wrong=0.00025" in str(unsure.proof())
+    assert "take copies with wrong=0.00025" in unsure.proof().grounds
     sure = Robust(AtHand, mode="switching", copies=200, wrong=0.0002)
     assert sure.certificate() == ENDLESS
     assert sure.proof().beta == pytest.approx(0.04)
     assert "any number of adaptive steps" in str(sure.proof())
-    assert "changes 200 times at most" in str(sure.proof())
+    assert "changes 200 times at most" in sure.proof().grounds
     assert Robust(AtHand, mode="switching", copies=5, steps=77).certificate() == 77
 
 
 def test_a_proof_is_a_number():
     assert int(Proof(3, 0.05, "why")) == 3
-    assert str(Proof(3, 0.05, "why")) == "3 adaptive steps right with probability 0.95: why"
+    assert str(Proof(3, 0.05, "why")) == (
+        "proved   3 adaptive steps right with probability 0.95\ngrounds  why"
+    )
 
 
 # --- planning -----------------------------------------------------------------------------------

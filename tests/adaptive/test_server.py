@@ -318,11 +318,12 @@ def test_bad_parameters():
 def test_report_keeps_proof_and_attacks_apart():
     server = QueryServer([0, 1], universe=2)
     server.ask([1.0, 0.0])
-    proved, tried = report(server, {"overfitting": 0.01}).splitlines()
-    assert proved.startswith("proved: all 1 answers within")
-    assert "overfitting" not in proved
-    assert tried == "tried, which proves nothing: overfitting 0.01"
-    assert report(server).count("\n") == 0
+    *proved, tried = str(report(server, {"overfitting": 0.01})).splitlines()
+    assert proved[0].startswith("proved   all 1 answers within")
+    assert not any("overfitting" in line for line in proved)
+    assert tried == "tried    overfitting 0.01; this proves nothing"
+    assert str(report(server)).splitlines() == proved
+    assert "<th>tried</th>" in report(server, {"overfitting": 0.01})._repr_html_()
 
 
 def test_certificate_names_its_grounds():

@@ -98,7 +98,7 @@ def test_release_reads_back(name):
         for of in ("sample", "population"):
             assert np.array_equal(again.interval(0.8, of=of), release.interval(0.8, of=of))
         assert again.to_json() == release.to_json()
-        assert json.loads(release.to_json())["statistic"]["kind"] == "frequencies"
+        assert json.loads(release.to_json())["question"]["statistic"] == "frequencies"
 
 
 def test_raw_shares_are_always_kept():

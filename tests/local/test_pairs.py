@@ -68,7 +68,7 @@ def test_a_pair_of_a_table():
     np.testing.assert_allclose(r.value, np.transpose(other.value))
     assert abs(np.sum(r.value) - 1) < 0.1
     assert r.cost == schema.guarantee
-    assert r.mechanism.labels[0] == ("0 to 19", "20 to 39", "40 to 59")
+    assert r.mechanism.parts[0] == ("0 to 19", "20 to 39", "40 to 59")
     again = Release.from_json(r.to_json())
     np.testing.assert_array_equal(again.interval()[1], r.interval()[1])
     assert "20 to 39" in str(again)

@@ -60,16 +60,17 @@ class Columns:
             return self
         down = sorted(range(len(self.values)), key=lambda i: -self.values[i])[:most]
         kept = sorted(down)
-        picked = {
-            name: None if column is None else [column[i] for i in kept]
-            for name, column in (
-                ("values", self.values),
-                ("lower", self.lower),
-                ("upper", self.upper),
-            )
-        }
-        labels = {name: [column[i] for i in kept] for name, column in self.labels.items()}
-        return replace(self, labels=labels, **cast("Any", picked))
+
+        def picked(column: Sequence[Any]) -> list[Any]:
+            return [column[i] for i in kept]
+
+        return replace(
+            self,
+            labels={name: picked(column) for name, column in self.labels.items()},
+            values=picked(self.values),
+            lower=self.lower and picked(self.lower),
+            upper=self.upper and picked(self.upper),
+        )
 
     def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return heads and rows as texts, each number with the digits its interval supports."""
@@ -154,7 +155,7 @@ def label(x: object) -> str:
     Examples
     --------
     >>> label(0.1), label(0.0), label(1e7), label("yes"), label(1 / 3)
-    ('0.1', '0', '10 000 000', 'yes', '0.3333333')
+    ('0.1', '0', '10 000 000', 'yes', '0.33333333')
     """
     if not isinstance(x, float):
         return str(x)

@@ -96,9 +96,15 @@ class GuardedHoldout:
     >>> bool(guard.confirm([0, 0, 0, 1] * 500))
     False
     >>> print(guard.score(better, resolution=0.05))
-    0.75, between 0.6833 and 0.8114, 4.39 bits
+     value  from    to
+    0.7500  0.68  0.81
+    cost  4.39 bits
+    by    data
     >>> print(guard.final())
-    0.75, between 0.7011 and 0.795, 11 bits
+     value   from     to
+    0.7500  0.701  0.795
+    cost  11 bits
+    by    data
     """
 
     __slots__ = ("_labels", "_loss", "_store", "ledger")

@@ -91,16 +91,20 @@ class Leaderboard(Shown):
     >>> from sourdine.adaptive.holdout import GuardedHoldout
     >>> board = Leaderboard(GuardedHoldout(["cat", "dog"] * 500))
     >>> print(board.submit("all cats", ["cat"] * 1000))
-    all cats: leads with 0.5, between 0.4378 and 0.5622, 5.04 bits
-    >>> print(board.submit("all dogs", ["dog"] * 1000))
-    all dogs: not better than the leader
+    all cats leads
+     value  from    to
+    0.5000  0.44  0.56
+    cost  5.04 bits
+    >>> bool(board.submit("all dogs", ["dog"] * 1000))
+    False
     >>> bool(board.submit("one cat in four", ["cat", "dog", "dog", "dog"] * 250))
     True
     >>> print(board)
-    name             score   lower   upper  bits
-    one cat in four   0.75  0.6618  0.8273  7.04
-    all cats           0.5  0.4378  0.5622  5.04
-    1 more did not beat the leader; the next answer is within 0.11 of the truth
+    name              score  from    to  bits
+    one cat in four  0.7500  0.66  0.83  7.04
+    all cats         0.5000  0.44  0.56  5.04
+    others  1 more did not beat the leader
+    next    the next answer is within 0.11 of the truth
     """
 
     __slots__ = ("_auto", "guard", "step")

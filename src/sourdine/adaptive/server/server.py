@@ -122,7 +122,9 @@ class QueryServer:
     >>> print(again.source, round(again.value, 2))
     hypothesis 0.65
     >>> print(server.certificate())
-    all 2 answers within 0.1658 of the truth with probability 0.95: at most 3.58 bits were told before any of them, by the ledger's union bound over transcripts; rows iid
+    proved   all 2 answers within 0.1658 of the truth with probability 0.95
+    grounds  at most 3.58 bits were told before any of them, by the ledger's union bound
+             over transcripts; rows iid
     """  # noqa: E501
 
     def __init__(  # noqa: PLR0913 - the terms of a server

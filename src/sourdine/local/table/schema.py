@@ -71,8 +71,8 @@ class Schema(Shown):
     column  kind    epsilon  by
     age     number        1  SlidingWindow(epsilon=1, last=120, slide=120, width=63)
     vote    choice        1  RandomizedResponse(epsilon=1, categories=2)
-    a record costs epsilon 2, any two inputs of one person
-    to sanitise the same records again costs epsilon 2 again
+    cost  epsilon 2, any two inputs of one person, for all columns of a record
+    note  to sanitise the same records again costs epsilon 2 again
     >>> clean = schema.sanitize({"age": [31, 45, None], "vote": ["yes", "no", "?"]})
     >>> len(clean["age"]), set(clean["vote"]) <= {"yes", "no"}
     (3, True)
