@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from sourdine.look.figures import MissingExtraError
 
 import sourdine
 from sourdine.errors import (
@@ -23,7 +24,6 @@ from sourdine.errors import (
     PythonWording,
     SourdineError,
 )
-from sourdine.look.figures import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -71,7 +71,7 @@ def _notebook(figure: type[Any]) -> type[Any]:
     return type("Picture", (figure,), {"_repr_png_": png})
 
 
-class MissingExtraError(SourdineError, ImportError):
+class MissingExtraError(SourdineError):
     """An optional library is not installed."""
 
 
