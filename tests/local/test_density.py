@@ -125,7 +125,8 @@ def test_a_density_prints_and_travels():
     assert np.array_equal(again.mass, found.mass)
     assert again.cost == found.cost
     assert again.pdf(0.9) == found.pdf(0.9) == 1.6
-    with pytest.raises(ParameterError, match=r"the JSON must be what Density.to_json\(\) wrote, got something else"):
+    wrong = r"the JSON must be what Density.to_json\(\) wrote, got something else"
+    with pytest.raises(ParameterError, match=wrong):
         Density.from_json("[1, 2]")
     low, high = found.band()
     assert (low >= 0).all()

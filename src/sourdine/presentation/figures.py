@@ -71,7 +71,7 @@ def _notebook(figure: type[Any]) -> type[Any]:
     return type("Picture", (figure,), {"_repr_png_": png})
 
 
-class MissingExtraError(SourdineError):
+class MissingExtraError(SourdineError, ImportError):  # type: ignore[misc]
     """An optional library is not installed."""
 
 
