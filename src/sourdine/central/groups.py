@@ -86,6 +86,11 @@ class ByGroup(Drawer):
         return self.part.populations
 
     @property
+    def intervals(self) -> bool:  # type: ignore[override]
+        """Whether the values are numbers."""
+        return self.part.intervals
+
+    @property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know."""
         return (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sourdine.errors import ParameterError
+from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import rational
 from sourdine.privacy import Guarantee
 from sourdine.release.answer import Answer, plain
@@ -45,6 +45,8 @@ class Drawer(ABC):
     kind: ClassVar[str]
     populations: ClassVar[bool] = True
     """Whether there are intervals for the population too."""
+    intervals: ClassVar[bool] = True
+    """Whether the values are numbers, which have intervals."""
     even: ClassVar[bool] = False
     """Whether the numbers are shares of one whole, printed with one precision."""
     most: ClassVar[int | None] = None
@@ -66,9 +68,9 @@ class Drawer(ABC):
         """The confidence of the intervals that are printed and drawn."""
         return SHOWN
 
-    @abstractmethod
     def limits(self, release: Release, beta: float, of: str) -> Any:  # noqa: ANN401
         """Return the ends that miss the truth with probability ``beta``, shaped as the value."""
+        raise NotImplementedError
 
     def labels(self, release: Release) -> Mapping[str, Sequence[Any]]:  # noqa: ARG002
         """Return what tells the numbers of a release apart, by name."""
@@ -76,14 +78,16 @@ class Drawer(ABC):
 
     def columns(self, release: Release) -> Columns:
         """Return the numbers of a release, with labels and the ends that are shown."""
-        ends = release.interval(self.shown)
-        pairs = list(ends.values()) if isinstance(ends, Mapping) else [ends]
+        pairs: list[Any] | None = None
+        if self.intervals:
+            ends = release.interval(self.shown)
+            pairs = list(ends.values()) if isinstance(ends, Mapping) else [ends]
         return Columns(
             labels=self.labels(release),
             name=self.head,
             values=flat(release.value),
-            lower=[x for low, _ in pairs for x in flat(low)],
-            upper=[x for _, high in pairs for x in flat(high)],
+            lower=None if pairs is None else [x for low, _ in pairs for x in flat(low)],
+            upper=None if pairs is None else [x for _, high in pairs for x in flat(high)],
             confidence=self.shown,
             even=self.even,
             most=self.most,
@@ -163,6 +167,13 @@ class Release(Answer):
         if of not in ("sample", "population"):
             raise ParameterError(
                 "of", "be 'sample' or 'population'", repr(of), "Type {of}.", of="sample"
+            )
+        if not self.mechanism.intervals:
+            raise ParameterTypeError(
+                "an interval",
+                "be of a number",
+                f"a {self.mechanism.head}",
+                "Look at its error(beta).",
             )
         if of == "population" and not self.mechanism.populations:
             raise ParameterError(
