@@ -93,11 +93,9 @@ class ByGroup(Drawer):
     @property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know."""
-        return (
-            *self.part.caveats,
-            f"Rows whose {self.question.by} is none of the listed keys are in no group.",
-            "The intervals hold for all groups together.",
-        )
+        together = ("The intervals hold for all groups together.",) if self.intervals else ()
+        outside = f"Rows whose {self.question.by} is none of the listed keys are in no group."
+        return (*self.part.caveats, outside, *together)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Draw each group's answer."""
