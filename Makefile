@@ -17,8 +17,16 @@ test: $(VENV)/.ready ## the library, doctests included
 test-lab: $(VENV)/.ready ## the lab: every claim judged, every experiment run
 	$(PYTEST) -n $(WORKERS) lab/tests
 
-test-docs: $(VENV)/.ready ## the manual: built, its links followed, every block of README and docs run
+test-dist: $(VENV)/.ready ## wheel and source of the library and of the lab, in dist
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --outdir dist lab
+
+docs: $(VENV)/.ready ## the manual: built, its links followed, every block of README and docs run
 	$(PYTEST) -n $(WORKERS) docs/tests
+
+test-dist: dist ## the built wheels, installed where nothing else is
+	$(BIN)/python -m pytest -q tests_dist
 
 lint: $(VENV)/.ready ## style, types and the floors of the house
 	$(BIN)/ruff check .
@@ -52,6 +60,11 @@ figures: lab ## the same, and its figures, numbers and verdicts into the manual
 	cp lab-report/figures/*.png docs/lab/figures
 	cp lab-report/numbers/*.csv docs/lab/numbers
 	cp lab-report/claims.json docs/lab
+
+dist: $(VENV)/.ready ## wheel and source of the library and of the lab, in dist
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --outdir dist lab
 
 docs: $(VENV)/.ready ## the manual, in docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html

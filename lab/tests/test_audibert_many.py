@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import exp, log2, sinh
 
 import numpy as np
@@ -77,12 +76,12 @@ def run(module, **settings):
 
 
 @pytest.mark.parametrize("row", EXPECTED)
-def test_verdicts(row):
-    judged = all_claims()[row].judge()
-    assert judged.verdict.value == EXPECTED[row], judged.words
-    assert judged.minds_swapping
+def test_verdicts(row, judged):
+    one = judged(row)
+    assert one.verdict.value == EXPECTED[row], one.words
+    assert one.minds_swapping
     for words in WITNESSES.get(row, []):
-        assert words in judged.words
+        assert words in one.words
 
 
 @pytest.mark.parametrize(
@@ -102,11 +101,10 @@ def test_a_form_slightly_wrong_is_found_out(check, form):
 
 
 @pytest.mark.parametrize("row", ["A8b", "A8c", "A11", "A11b", "A11c", "A11d", "A11e", "A11f"])
-def test_simulated_leads_have_their_errors(row):
-    claim = all_claims()[row]
-    found, swapped = claim.find(), replace(claim, printed=claim.instead, instead=claim.printed)
-    assert swapped.find() == found[::-1]
-    for one in found:
+def test_simulated_leads_have_their_errors(row, judged):
+    claim = judged(row)
+    assert claim.steady
+    for one in (claim.printed, claim.instead):
         assert one.uncertainty > 0
         assert f"{one.number:.3f} ± {one.uncertainty:.3f}" in one.words
 

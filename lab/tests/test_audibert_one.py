@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from fractions import Fraction
-from functools import cache
 from math import exp, log, sqrt
 
 import numpy as np
@@ -52,9 +51,6 @@ def rows(name, **settings):
     return Table(found)
 
 
-judged = cache(lambda row: all_claims()[row].judge())
-
-
 def test_every_row_is_expected():
     ours = {claim.id for module in MODULES for claim in module.CLAIMS}
     assert ours == set(EXPECTED)
@@ -64,7 +60,7 @@ def test_every_row_is_expected():
 
 
 @pytest.mark.parametrize("row", EXPECTED)
-def test_verdict(row):
+def test_verdict(row, judged):
     one = judged(row)
     assert one.verdict == Verdict(EXPECTED[row]), one.words
     assert one.minds_swapping
@@ -79,7 +75,7 @@ def test_verdict(row):
         ("A6d", "epsilon 0.990"), ("A6d", "epsilon 0.094"), ("A6e", "0.375"),
     ],
 )  # fmt: skip
-def test_the_witnesses_are_in_the_findings(row, words):
+def test_the_witnesses_are_in_the_findings(row, words, judged):
     assert words in judged(row).words
 
 
@@ -125,13 +121,13 @@ def test_a_form_on_the_safe_side_holds(check, form):
 
 
 @pytest.mark.parametrize("row", ["A7", "A7b", "A7c", "A7d"])
-def test_simulated_risks_have_their_errors(row):
+def test_simulated_risks_have_their_errors(row, judged):
     one = judged(row)
     assert all(0 < each.uncertainty < each.number / 2 for each in (one.printed, one.instead))
 
 
 @pytest.mark.parametrize("row", ["A1", "A2", "A2b", "A5d"])
-def test_the_words_tell_the_forms_apart(row):
+def test_the_words_tell_the_forms_apart(row, judged):
     one = judged(row)
     assert one.printed.words != one.instead.words
     assert "claimed" in one.printed.words

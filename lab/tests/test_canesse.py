@@ -212,21 +212,22 @@ def test_locally_without_noise_the_error_is_that_of_the_cell():
 
 
 @pytest.mark.parametrize("row", CORRECTED.split())
-def test_the_printed_form_is_wrong_and_the_corrected_holds(row):
-    judged = all_claims()[row].judge()
-    assert judged.verdict is Verdict.CORRECTED, judged.words
-    assert judged.minds_swapping
+def test_the_printed_form_is_wrong_and_the_corrected_holds(row, judged):
+    one = judged(row)
+    assert one.verdict is Verdict.CORRECTED, one.words
+    assert one.minds_swapping
 
 
 @pytest.mark.parametrize("row", CONFIRMED.split())
-def test_the_printed_form_holds_and_a_rival_fails(row):
-    judged = all_claims()[row].judge()
-    assert judged.verdict is Verdict.CONFIRMED, judged.words
-    assert judged.minds_swapping
+def test_the_printed_form_holds_and_a_rival_fails(row, judged):
+    one = judged(row)
+    assert one.verdict is Verdict.CONFIRMED, one.words
+    assert one.minds_swapping
 
 
-def test_the_last_step_of_eta_is_refuted():
-    assert all_claims()["C8c"].judge().verdict is Verdict.REFUTED
+@pytest.mark.parametrize("row", ["C8c"])
+def test_the_last_step_of_eta_is_refuted(row, judged):
+    assert judged(row).verdict is Verdict.REFUTED
 
 
 def test_every_claim_is_in_one_of_the_lists():
@@ -239,11 +240,11 @@ def test_every_claim_is_in_one_of_the_lists():
 @pytest.mark.parametrize(
     "row", ["C3", "C3i", "C3j", "C4", "C4g", "C5b", "C6", "C7f", "C8", "C9b", "C10f"]
 )
-def test_a_form_held_against_itself_decides_nothing(row):
-    claim = all_claims()[row]
-    for form in (claim.printed, claim.instead):
-        judged = replace(claim, printed=form, instead=form).judge()
-        assert judged.verdict is Verdict.UNDECIDED
+def test_a_form_held_against_itself_decides_nothing(row, judged):
+    one = judged(row)
+    assert one.steady
+    for found in (one.printed, one.instead):
+        assert one.claim.judged(found, found).verdict is Verdict.UNDECIDED
 
 
 @pytest.mark.parametrize(
@@ -265,18 +266,16 @@ def test_a_form_held_against_itself_decides_nothing(row):
         ("C10g", "8 by doubling"),
     ],
 )
-def test_witnesses_appear(row, witness):
-    assert witness in all_claims()[row].judge().words
+def test_witnesses_appear(row, witness, judged):
+    assert witness in judged(row).words
 
 
-def test_what_is_found_depends_on_the_form_alone():
+@pytest.mark.parametrize("row", ["C3", "C3h", "C3j", "C4g", "C6c", "C7f", "C10b"])
+def test_what_is_found_depends_on_the_form_alone(row, judged):
     """In whichever order the forms are run; and no number is missing."""
-    for row in ["C3", "C3h", "C3j", "C4g", "C6c", "C7f", "C10b"]:
-        claim = all_claims()[row]
-        swapped = replace(claim, printed=claim.instead, instead=claim.printed)
-        found = claim.find()
-        assert swapped.find() == found[::-1], row
-        assert all(np.isfinite([f.number, f.uncertainty]).all() for f in found), row
+    one = judged(row)
+    assert one.steady
+    assert all(np.isfinite([f.number, f.uncertainty]).all() for f in (one.printed, one.instead))
 
 
 def test_the_lemma_s_number_is_right_when_counted_from_one_and_its_union_is_not():

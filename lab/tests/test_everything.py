@@ -41,8 +41,8 @@ def test_every_verdict_is_recorded():
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_the_verdict_is_the_recorded_one_and_minds_swapping(row):
-    assert verdicts.troubles([verdicts.all_claims()[row].judge(twice=True)]) == []
+def test_the_verdict_is_the_recorded_one_and_minds_swapping(row, judged):
+    assert verdicts.troubles([judged(row)]) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
