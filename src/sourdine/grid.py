@@ -35,7 +35,7 @@ FINEST = 1 << 20
 WIDEST = 10**300
 
 SEARCHED = 1 << 12
-"""So many numbers of cells are tried to find a step that fits."""
+"""How many numbers of cells are tried to find a step that fits."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ class Certificate(Shown):
 
 
 def counted(figure: object, noun: str) -> str:
-    """Return so many of a thing.
+    """Return a number and its noun, in the singular or the plural.
 
     Examples
     --------

@@ -31,7 +31,7 @@ def int64_array(
             name,
             "be whole numbers of at most 64 bits",
             str(array.dtype),
-            f"Round them first, such as {name}.astype(int).",
+            f"Round them first, for example {name}.astype(int).",
         )
     if (least is not None and array.min() < least) or (most is not None and array.max() > most):
         raise ParameterError(

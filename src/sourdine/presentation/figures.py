@@ -34,7 +34,7 @@ __all__ = [
 INK, GREY, BLUE, RED = "#1f2933", "#9aa5b1", "#2f6f9f", "#c8553d"
 PALE, SOFT, RULE = "#cfdfeb", "#8fb8d6", "#e4e7eb"
 MANY = 12
-"""From so many names on, they are written slantwise."""
+"""From this many names on, they are written slantwise."""
 
 
 def canvas(width: float = 7.0, height: float = 4.0) -> tuple[Any, Any]:

@@ -94,7 +94,7 @@ def parallel(*guarantees: Guarantee, relation: Relation | None = None) -> Guaran
 
 
 def group(guarantee: Guarantee, size: int) -> Guarantee:
-    """Return what holds for ``size`` records at once, as one person's, or a household's.
+    """Return what holds for ``size`` records at once, such as those of a household.
 
     Examples
     --------

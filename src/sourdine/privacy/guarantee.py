@@ -181,7 +181,7 @@ class Guarantee:
         )
 
     def to_dict(self) -> dict[str, str]:
-        """Return strings for JSON; the numbers are exact, as ``"1/3"``, or ``"inf"``.
+        """Return strings for JSON; the numbers are exact, such as ``"1/3"`` or ``"inf"``.
 
         Denominators of more than 600 digits are rounded up to that many.
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["DENSE", "Groups", "Tally", "gather", "merge"]
 
 DENSE = 10**6
-"""Up to so many public cells are counted in a full table."""
+"""Up to this many public cells are counted in a full table."""
 
 Groups = "tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]"
 """Slots along each axis, and how many rows each stands for (None: one)."""

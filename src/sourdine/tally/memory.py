@@ -23,7 +23,7 @@ __all__ = ["UNNAMED", "Memory"]
 UNNAMED = "value"
 """The name of a column that has none."""
 BLOCK = 1 << 17
-"""So many rows are snapped at once: intermediate arrays stay in the processor's cache."""
+"""Rows snapped at once: intermediate arrays stay in the processor's cache."""
 
 
 class Memory(Engine):

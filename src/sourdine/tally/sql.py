@@ -46,7 +46,7 @@ __all__ = [
 
 EXACT_AS_FLOATS = 1 << 49
 FEW = 64
-"""So many categories are compared one after the other."""
+"""Up to this many categories are compared one after the other."""
 WIDEST_INTEGERS = 10**37
 
 _INTEGERS = {

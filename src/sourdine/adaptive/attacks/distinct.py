@@ -30,7 +30,7 @@ START = 1_000_000_000
 """The attacker's candidates count up from here."""
 
 PATIENCE = 1000
-"""The attacker gives up where fewer than one in so many candidates are overlooked."""
+"""The attacker gives up where fewer than one in this many candidates are overlooked."""
 
 CLIP = 2.0
 """An answer further than this factor from the median one is taken as that far."""

@@ -11,7 +11,7 @@ __all__ = ["generator"]
 
 
 def generator(rng: object) -> np.random.Generator:
-    """Return a generator as it is; anything else, as a seed, is refused.
+    """Return a generator as it is; anything else, such as a seed, is refused.
 
     Examples
     --------

@@ -2,7 +2,7 @@ r"""Is the new one better? Differences of losses, row by row, and what they prov
 
 Write :math:`d_i \in [-1, 1]` for what the old predictions lose on row :math:`i` more than the new
 ones, :math:`D` for its average over the sample. The *rule of thumb* asks that :math:`D` be above
-so many standard errors. The *proof* asks for evidence against "the new one is no better".
+a number of standard errors. The *proof* asks for evidence against "the new one is no better".
 
 *Claim*. Let the rows come in independent blocks of at most :math:`m` rows (:math:`m = 1`:
 independent rows), and let the expectation of :math:`D` be 0 or less. For fixed
@@ -49,7 +49,7 @@ STAKES = 0.5 ** (np.arange(1, 25) / 2)
 
 
 def stands_out(d: NDArray[np.float64], margin: float, dependence: Dependence, nats: float) -> bool:
-    """Return whether the average is above 0 and above so many of its standard errors.
+    """Return whether the average is above 0 and above ``margin`` of its standard errors.
 
     The standard error is that of independent rows, widened as the declared dependence widens
     Hoeffding's bound.

@@ -134,7 +134,7 @@ class Own(Loss):
         return self.function(predictions.values.copy(), labels.values.copy())
 
     def read(self, given: object, name: str, labels: Labels) -> Labels:
-        """Return predictions of any kind, as probabilities of classes in an array of two axes."""
+        """Return predictions of any kind, such as probabilities of classes in two axes."""
         if isinstance(given, np.ndarray) and given.ndim == 2 and given.dtype.kind in "biuf":
             return Labels(NUMBER, given.astype(np.float64))
         del labels

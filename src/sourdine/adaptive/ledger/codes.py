@@ -68,7 +68,7 @@ class Spent:
         return Spent(self.answers + 1, yes, no, self.value_bits)
 
     def value(self, levels: int) -> Spent:
-        """Return what is spent after one more value of so many levels; 1 for none to be seen."""
+        """Return what is spent after one more value, one of ``levels``; 1 if none is to be seen."""
         total = self.value_bits + log2(levels)
         up = nextafter(total, inf) if levels > 1 else total
         return Spent(self.answers + 1, self.yes, self.no, up)

@@ -158,7 +158,7 @@ class Markov(Dependence):
 
 @dataclass(frozen=True, slots=True)
 class Blocks(Dependence):
-    r"""Independent blocks of at most ``size`` rows, as households, patients or repeated rows.
+    r"""Independent blocks of at most ``size`` rows: households, patients or repeated rows.
 
     .. math:: w = \sqrt{\frac{m\,(t + \ln 2)}{2n}}
 

@@ -206,7 +206,7 @@ class TranscriptLedger:
             turn.bit(answer, what)
 
     def charge_value(self, levels: int, what: str = "value") -> None:
-        """Charge a value that is one of so many levels, which do not depend on the data."""
+        """Charge a value that is one of ``levels``, which do not depend on the data."""
         with self.turn() as turn:
             turn.value(levels, what)
 

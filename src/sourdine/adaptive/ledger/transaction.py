@@ -85,7 +85,7 @@ class Turn:
         return self._charge(told, no if yes.yes > no.no else yes, what)
 
     def value(self, levels: int, what: str = "value") -> float:
-        """Charge a value of so many levels and return its bits."""
+        """Charge a value that is one of ``levels`` and return its bits."""
         told = self.spent.value(integer(levels, "levels", least=1))
         return self._charge(told, told, what)
 

@@ -94,7 +94,7 @@ def advise(  # noqa: PLR0913 - a task and the numbers of it
     ----------
     task
         ``"distinct"``, ``"heavy hitters"``, ``"quantiles"``, ``"f2"``, ``"any element"``, or
-        ``"lipschitz"``: a value that an update changes by a bounded amount, as a minimum cut.
+        ``"lipschitz"``: a value that an update changes by a bounded amount, such as a minimum cut.
     model
         ``"insertions"`` where nothing is ever taken away; ``"subset"`` or ``"merge"`` where
         sketches of chosen subsets are asked for, or merged; ``"turnstile"`` where there are
@@ -110,8 +110,8 @@ def advise(  # noqa: PLR0913 - a task and the numbers of it
     Notes
     -----
     "proved" has a theorem; "survived attacks" has none: it withstood the attacks of
-    `sourdine.adaptive.attacks` for so many steps, and a better one may come. What was not attacked
-    for as long is left out. Only what is proved is recommended.
+    `sourdine.adaptive.attacks` for that many steps, and a better one may come. What was not
+    attacked for as long is left out. Only what is proved is recommended.
     *Checked by* ``test_only_what_is_proved_is_recommended``.
 
     Examples

@@ -73,7 +73,7 @@ def _median(need: Need, one: Callable[[float, float], int], what: str, leap: flo
 
 
 def _survived(need: Need, answers: int, choice: Choice) -> list[Choice]:
-    """Return a choice that was attacked for so many answers, where those are enough."""
+    """Return a choice that was attacked for ``answers`` answers, where those are enough."""
     return [choice] if need.steps <= answers else []
 
 
@@ -186,7 +186,7 @@ def _f2_survived(need: Need) -> list[Choice]:
 
 
 def _f2_plain(need: Need, halves: int, updates: str) -> Choice:
-    """Return a sketch as it is, and what breaks it: updates, so many halves of one for each row."""
+    """Return a sketch as it is, and what breaks it: ``halves`` / 2 updates for each row."""
     memory = sizes.ams_bytes(need.accuracy, need.beta)
     note = f"{shown(halves * memory // 16, 1)} {updates}: 0.4 of the truth"
     return Choice("plain AMS", memory, BROKEN, note)

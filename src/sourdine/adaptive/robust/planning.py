@@ -67,7 +67,7 @@ class Copies:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """Whether so many copies are enough."""
+    """Whether a number of copies is enough."""
 
     t: int
     p0: float

@@ -81,7 +81,7 @@ class Proof(Shown):
     Parameters
     ----------
     steps
-        All answers given in so many steps of a phase are right; 0 where nothing is proved,
+        All answers given in this many steps of a phase are right; 0 where nothing is proved,
         `ENDLESS` where no number of steps is too large.
     beta
         But for this chance, over the seeds of the phase.
@@ -159,7 +159,7 @@ def step_divergence(sample: int, copies: int, epsilon0: float) -> float:
 
 
 def stray(sample: int, copies: int, wrong_copies: int, epsilon0: float, *, cells: int) -> float:
-    r"""Return the chance, at most, that a step with so many wrong copies ends in a wrong cell.
+    r"""Return the chance, at most, that a step with some wrong copies ends in a wrong cell.
 
     .. math:: \mathrm{E}\min\bigl(1, (m - 1) e^{-\varepsilon_0(s/2 - W)/2}\bigr)
 
@@ -209,7 +209,7 @@ def certified_steps(  # noqa: PLR0913 - the arguments are the theorem's
 
     Notes
     -----
-    *Claim*: all answers given in so many steps, which are looks, are right but for ``beta``.
+    *Claim*: all answers given in this many steps, which are looks, are right but for ``beta``.
     *Checked by* ``test_certified_answers_are_right`` and
     ``test_certified_answers_after_leaps_are_right``. A hundred copies prove nothing, whatever the
     sample and epsilon0: ``test_a_hundred_copies_prove_nothing``.

@@ -52,7 +52,7 @@ class Robust:
     start
         A guess at the first answer: 0 for an empty input. A bad one costs looks, nothing else.
     window
-        A look finds a value within so many cells, each a factor :math:`1 + \alpha/4`, of the last
+        A look finds a value within this many cells, each a factor :math:`1 + \alpha/4`, of the last
         answer. Where the value lies beyond, the query looks again, around the last cell seen.
     least
         The least that the truth can be if it is not 0. What no copy could see then counts as 0.

@@ -99,7 +99,7 @@ class Tally:
         return -(-total // least)
 
     def bound(self, cells: list[Cell], more: int) -> int:
-        """Return the most that a cell can count for as the last of so many more surprises.
+        """Return the most that a cell can count for as the last of ``more`` surprises.
 
         Parameters
         ----------

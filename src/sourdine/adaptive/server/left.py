@@ -50,7 +50,7 @@ def left_until(target: Fraction, ledger: TranscriptLedger, levels: Callable[[int
     ledger
         What was told so far.
     levels
-        Among how many levels the last of so many more surprises counts at most.
+        Given a number of further surprises, among how many levels the last counts at most.
     """
     spent = ledger.spent
 

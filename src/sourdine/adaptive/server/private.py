@@ -56,7 +56,7 @@ __all__ = ["TICKS", "Costs", "PrivateLook"]
 TICKS = 1024
 """Query values are multiples of 1/1024."""
 HORIZON = 10_000
-"""For so many looks the number of surprises is planned; there may be more."""
+"""The number of looks for which surprises are planned; there may be more."""
 HALF_TICK = 1 / (2 * TICKS)
 
 

@@ -76,7 +76,7 @@ class QueryServer:
         Codes 0, ..., N - 1; or, with a universe of columns, the columns; in any data that
         `sourdine.Frame` takes. Without a universe, arrays of several dimensions too.
     universe
-        How many codes there are, or the public categories of each column, as ``{"age":
+        How many codes there are, or the public categories of each column: ``{"age":
         range(100), "sex": ["f", "m"]}``; 65 536 cells at most. Queries are then asked of the
         cells, never of the rows, and a value beyond 0 and 1 is refused. Words and dates have one
         category more, for what is not listed. See `sourdine.adaptive.server.Universe` for the

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["AmsSketch", "F2Sketch", "RobustF2"]
 
 TICKS = 1 << 24
-"""A row's square, clipped, is read in so many parts of the clip."""
+"""The parts of the clip in which a row's square, clipped, is read."""
 
 LOUDEST = Fraction(1, 8)
 """Above, more answers than 5 % may miss the declared accuracy after a fall."""

@@ -94,7 +94,7 @@ def rows_to_prove(
     tolerance: float = 0.25,
     beta: float = 0.05,
 ) -> int:
-    """Return how many rows prove so many looks, to three digits; the noise asked for is small.
+    """Return how many rows prove ``looks`` answers, to three digits; noise must be small.
 
     Examples
     --------

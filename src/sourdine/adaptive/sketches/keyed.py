@@ -38,10 +38,10 @@ SIGNED: Final = 1 << 63
 LONGEST_KEY: Final = blake2b.MAX_KEY_SIZE
 WORD: Final = Struct("<q")
 WAITING: Final = 4096
-"""So many whole numbers wait to be hashed together; a question never waits."""
+"""Whole numbers that wait to be hashed together; a question never waits."""
 
 FEW: Final = 16
-"""Up to so many are hashed one by one, which is then faster."""
+"""Up to this many are hashed one by one, which is then faster."""
 
 
 class DistinctSketch(Protocol):

@@ -29,7 +29,7 @@ __all__ = ["KEY_BYTES", "siphash", "siphash_many"]
 
 KEY_BYTES: Final = 16
 CHUNK: Final = 4096
-"""So many words at a time stay in a processor's cache."""
+"""Words hashed at a time: they stay in a processor's cache."""
 
 MASK: Final = (1 << 64) - 1
 INITIAL: Final = tuple(

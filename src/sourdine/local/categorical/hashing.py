@@ -198,7 +198,7 @@ def _digits(categories: int, g: int) -> int:
 
 
 def _primes(categories: int) -> list[int]:
-    """Return the primes whose reports of so many categories can be tallied."""
+    """Return the primes whose reports can be tallied for a number of categories."""
     sieve = np.ones(int(CELLS**0.5) + 1, np.bool_)
     sieve[:2] = False
     for i in range(2, int(len(sieve) ** 0.5) + 1):

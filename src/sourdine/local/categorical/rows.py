@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["LARGEST", "BitRows", "ones", "people_at_once"]
 
 LARGEST = 16
-"""The law is written down for so many categories at most."""
+"""The law is written down for this many categories at most."""
 
 WORD = 62
-"""Outcomes of so many categories fit in 64 bits."""
+"""Outcomes of up to this many categories fit in 64 bits."""
 
 COINS = 1 << 20
 BYTES = 1 << 19

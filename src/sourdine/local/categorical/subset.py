@@ -49,7 +49,7 @@ class SubsetSelection(BitRows):
     epsilon
         The privacy loss of one report, above 0.
     categories
-        :math:`k`, at least 2; the report has so many bits.
+        :math:`k`, at least 2; the report has as many bits.
     size
         :math:`w`, from 1 to :math:`k - 1`; without it the one of least variance.
 

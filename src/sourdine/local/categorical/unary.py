@@ -48,7 +48,7 @@ class UnaryEncoding(BitRows):
     epsilon
         The privacy loss of one report, above 0.
     categories
-        :math:`k`, at least 2; the report has so many bits.
+        :math:`k`, at least 2; the report has as many bits.
     form
         ``"optimal"`` or ``"symmetric"``.
 

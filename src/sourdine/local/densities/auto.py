@@ -23,7 +23,7 @@ WEIGHTS = (12, 5, 3)
 def finest_bins(n: int, epsilon: Number) -> int:
     r"""Return the power of two nearest to :math:`m^{2/5}`, from 4 to 256.
 
-    Here :math:`m = n (e^\varepsilon - 1)^2/4e^\varepsilon`: so many people who told the truth would
+    Here :math:`m = n (e^\varepsilon - 1)^2/4e^\varepsilon`: as many people who told the truth would
     leave about as much noise. Reports of :math:`k` bins have the variance :math:`k^2/m`, all in
     all, and miss of a density with half a derivative a part of size :math:`1/k`; smoothing forgives
     bins that are a little too fine.

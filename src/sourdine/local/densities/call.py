@@ -101,7 +101,7 @@ def density(  # noqa: PLR0913 - what a person may say of a call
     source
         Where the randomness comes from; anything but the default is not private.
     options
-        Further parameters of the protocol, as ``wavelet="haar"`` or ``constants="paper"``.
+        Further parameters of the protocol, such as ``wavelet="haar"`` or ``constants="paper"``.
 
     Examples
     --------

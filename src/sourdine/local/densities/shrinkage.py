@@ -32,7 +32,7 @@ def root(covariance: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The means of so many neighbouring bins: a coarser histogram; 1 leaves all as it is."""
+    """The means of ``bins`` neighbouring bins: a coarser histogram; 1 leaves all as it is."""
 
     bins: int
 

@@ -41,7 +41,7 @@ def em(
     tolerance
         Stop once a step changes the log likelihood of all reports together by less.
     most
-        Stop after so many steps.
+        The number of steps to stop after.
 
     Returns
     -------

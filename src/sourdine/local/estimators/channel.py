@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 __all__ = ["Channel", "Score", "channel", "solve"]
 
 NODES = 512
-"""About so many ticks, and about so many groups of reports, stand for all."""
+"""About how many ticks, and how many groups of reports, stand for all."""
 TAUS = (*np.geomspace(1e-12, 1e-2, 21).tolist(), 0.03, 0.1, 0.3, 1.0)
 """The path of scores, in parts of the greatest eigenvalue; the first is as good as 0."""
 TYPICAL = 2.0
-"""Scores are chosen for the sum of so many standard deviations and the bias."""
+"""Scores are chosen for the sum of this many standard deviations and the bias."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -233,5 +233,5 @@ def _drift(report: BoundedLaplace | BoundedStaircase) -> float:
 
 
 def _spaced(last: int, steps: int) -> NDArray[np.int64]:
-    """Return whole numbers from 0 to ``last``, in so many steps of nearly equal length."""
+    """Return whole numbers from 0 to ``last``, in steps of nearly equal length."""
     return np.array([last * i // steps for i in range(steps + 1)], np.int64)

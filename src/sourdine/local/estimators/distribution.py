@@ -36,7 +36,7 @@ __all__ = [
 
 Method = Literal["ems", "em", "raw"]
 MANY = 64
-"""From so many nodes on neighbours are alike enough to be smoothed."""
+"""From this many nodes on neighbours are alike enough to be smoothed."""
 
 
 def quantiles(

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 __all__ = ["MANY", "Frequencies", "frequencies"]
 
 MANY = 40
-"""So many categories are shown; of more, the largest."""
+"""How many categories are shown; of more, the largest."""
 
 WHOLE = 1 << 18
-"""Iterative Bayes works on a matrix of so many entries at most."""
+"""Iterative Bayes works on a matrix of this many entries at most."""
 
 FINE, STEPS = 1e-4, 2000
-"""Iterative Bayes stops once a step raises the log likelihood by less, or after so many."""
+"""Iterative Bayes stops once a step raises the log likelihood by less, or after this many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["MeanEstimate", "mean", "scores_of_share"]
 
 CAUTION = 1.0
-"""The noise is taken to be as large as so many standard errors above its estimate."""
+"""The noise is taken to be this many standard errors larger than its estimate."""
 
 
 def mean(report: Numeric, tally: ArrayLike, grid: Grid) -> Release:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Ramps", "ramps"]
 
 LENGTHS = 12
-"""So many lengths are tried."""
+"""How many lengths are tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -37,7 +37,7 @@ REACH = 46.0
 DOUBT = 30.0
 """Supports that no survey has but with probability exp(-30) count as the nearest it could have."""
 FEW, CLEAR, MOVES = 25.0, 0.25, 16
-"""Up to such a variance of C, and from such p - q on, a sample's ends move on by so many people."""
+"""Up to what variance of C, and from what p - q on, a sample's ends move on; by how many people."""
 NEAR = 3e-3
 """So near the mean, in standard deviations, the formula is 0/0 and its series is taken."""
 

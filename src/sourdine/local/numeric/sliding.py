@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["FINEST", "SlidingWindow", "piecewise", "square_wave"]
 
 FINEST = 512
-"""The builders let the window slide over so many cells; finer ticks are rounded at random."""
+"""The builders let the window slide over this many cells; finer ticks are rounded at random."""
 COARSEST = 256
-"""`piecewise` has at least so many, that its window's width can be chosen finely."""
+"""`piecewise` has at least this many, so that its window's width can be chosen finely."""
 MOST_CELLS = 1 << 11
 CHUNK = 1 << 17
 

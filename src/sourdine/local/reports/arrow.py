@@ -108,7 +108,7 @@ def _batches(file: IO[bytes]) -> Iterator[Any]:
 def from_arrow(form: Form, table: Any) -> Read:  # noqa: ANN401
     """Read a table or a record batch: the records, and how many rows were dropped and why.
 
-    Where the table as a whole is wrong, as by its metadata or its columns, every row is dropped
+    Where the table as a whole is wrong, say in its metadata or its columns, every row is dropped
     for that reason; a table that contradicts itself counts as one malformed report.
     """
     import pyarrow as pa  # noqa: PLC0415
@@ -157,7 +157,7 @@ def _wrong(form: Form, schema: Any) -> Reason | None:  # noqa: ANN401
 
 
 def _holds(kind: Any, width: int) -> bool:  # noqa: ANN401
-    """Return whether a type can hold so many bytes a row."""
+    """Return whether a type can hold ``width`` bytes a row."""
     import pyarrow as pa  # noqa: PLC0415
 
     if pa.types.is_fixed_size_binary(kind):
@@ -180,7 +180,7 @@ def _answers(
 
 
 def _whole(bits: int) -> Any:  # noqa: ANN401
-    """Return the smallest type that holds whole numbers of so many bits."""
+    """Return the smallest type that holds whole numbers of ``bits`` bits."""
     import pyarrow as pa  # noqa: PLC0415
 
     sizes = ((8, pa.uint8()), (16, pa.uint16()), (32, pa.uint32()))
@@ -213,7 +213,7 @@ def _numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:  # noq
 
 
 def _rows(column: Any, width: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:  # noqa: ANN401
-    """Return rows of so many bytes, and which could be read."""
+    """Return rows of ``width`` bytes, and which could be read."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
 

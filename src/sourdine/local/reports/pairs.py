@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["joint_tally", "read_pairs"]
 
 LARGEST = 1 << 24
-"""A joint tally has at most so many cells."""
+"""A joint tally has at most this many cells."""
 
 FINEST = 1 << 20
-"""The first column has at most so many different reports."""
+"""The first column has at most this many different reports."""
 
 
 def read_pairs(form: Form, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[int, int], ...]:

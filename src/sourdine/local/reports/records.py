@@ -132,7 +132,7 @@ class Records:
         return good
 
     def part(self, number: int, parts: int) -> Records:
-        """Return the rows whose id falls into part ``number``, from 0, of so many.
+        """Return the rows whose id falls into part ``number``, from 0, of ``parts``.
 
         A replayed record falls into the part of the first one. So aggregators that each take one
         part find every replay, and their sum counts no record twice.

@@ -17,12 +17,12 @@ __all__ = ["length", "pattern", "rows_of", "texts_of"]
 
 
 def length(width: int) -> int:
-    """Return how many letters hold so many bytes."""
+    """Return how many letters hold a number of bytes."""
     return -(-4 * width // 3)
 
 
 def pattern(width: int) -> re.Pattern[str]:
-    """Return what the text of so many bytes looks like."""
+    """Return what the text of a number of bytes looks like."""
     return re.compile(rf"[A-Za-z0-9_-]{{{length(width)}}}")
 
 

@@ -76,7 +76,7 @@ def others(a: float, b: float, n: int) -> Iterator[Ones]:
 
 
 def _ones(a: float, b: float, ones: int, zeros: int) -> Ones:
-    """Return the law of the ones reported by so many who have a one, and so many who have not."""
+    """Return the law of the ones reported by those who have a one and those who have not."""
     (_, f), (_, g) = run(ones, a), run(zeros, b)
     if f.size * g.size <= DIRECT:
         return Ones.of(a, b, np.convolve(f, g), 1e-18)

@@ -125,7 +125,7 @@ class Blanket:
         return float(weight[0] @ np.minimum(told, most)) * (1 + ROUNDING)
 
     def _told(self, epsilon: float, people: Floats) -> Floats:
-        """Return delta where the person and those who hide them are so many."""
+        """Return delta for a number of people: the person and those who hide them."""
         slices = _slices(people, self.apart)
         row, column = slices[2].nonzero()
         least, most, weight = (values[row, column] for values in slices)

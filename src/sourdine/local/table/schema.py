@@ -153,7 +153,7 @@ class Schema(Shown):
         return self.cost()
 
     def cost(self, times: int = 1) -> Guarantee:
-        """Return what a record costs that is sanitised so many times.
+        """Return what a record costs that is sanitised ``times`` times.
 
         Examples
         --------

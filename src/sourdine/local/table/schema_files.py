@@ -16,7 +16,7 @@
     categories = ["yes", "no"]
     weight = 2
 
-A number that no decimal gives exactly is a text, as ``epsilon = "1/3"``.
+A number that no decimal gives exactly is a text, such as ``epsilon = "1/3"``.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def _table(found: object, what: str, keys: tuple[str, ...] | None) -> dict[str, 
 
 
 def _number(value: Any) -> Any:  # noqa: ANN401
-    """Return a number; a text as "1/3" is one."""
+    """Return a number; a text such as "1/3" is one."""
     try:
         return Fraction(value) if isinstance(value, str) else value
     except (ValueError, ZeroDivisionError):

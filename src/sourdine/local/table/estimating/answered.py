@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["AnsweredMean", "AnsweredQuantiles", "mean_of_answers", "quantiles_of_answers"]
 
 FINE = 1 << 10
-"""So many candidates for a mean are tried."""
+"""How many candidates for a mean are tried."""
 
 
 def mean_of_answers(mechanism: PaidFlag, tally: NDArray[np.int64], grid: Grid) -> Release:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["panels", "squares"]
 
 ACROSS = 3
-"""So many panels stand side by side."""
+"""How many panels stand side by side."""
 MOST_DRAWN = 12
-"""So many categories are drawn in a panel."""
+"""How many categories are drawn in a panel."""
 
 
 def panels(estimates: Estimates, *, path: str | None = None, title: str | None = None) -> Any:  # noqa: ANN401

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 __all__ = ["BINS", "Axis", "axis", "flagged", "flagged_rows", "names"]
 
 BINS = 5
-"""A column of numbers is cut into so many bins if nobody says otherwise."""
+"""A column of numbers is cut into this many bins unless the call says otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

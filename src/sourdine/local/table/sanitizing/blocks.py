@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["ROWS", "Block", "matched", "randomised", "randomised_block", "shown_block"]
 
 ROWS = 1 << 17
-"""So many records are randomised at once."""
+"""How many records are randomised at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["shown_blocks", "work"]
 
 LONG = 16
-"""From so many blocks on, workers are started: they take a second to come."""
+"""From this many blocks on, workers are started: they take a second to come."""
 
 Slots = list["NDArray[np.int64]"]
 Shown = list["NDArray[Any]"]

@@ -28,7 +28,7 @@ Kind = Literal["whole", "float", "text", "flag"]
 """What a column of the output holds."""
 
 _TABLE = 1 << 16
-"""Up to so many codes have their texts written down in advance."""
+"""Up to this many codes have their texts written down in advance."""
 _DIGITS = 12
 
 
