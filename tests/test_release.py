@@ -33,7 +33,11 @@ def test_a_release_carries_value_cost_and_mechanism():
     assert high - int(release) == COUNT.error(0.05)
     assert float(release) == int(release) == release.value
     text = str(release)
-    for part in ("value", "cost  epsilon 0.1, one record added or removed", "by    Laplace(epsilon=0.1"):
+    for part in (
+        "value",
+        "cost  epsilon 0.1, one record added or removed",
+        "by    Laplace(epsilon=0.1",
+    ):
         assert part in text
 
 

@@ -48,7 +48,9 @@ def estimates():
 
 def within(release):
     """Return an estimate without the column it is of."""
-    return Release.from_dict({**release.to_dict(), "question": release.mechanism.estimate.to_dict()})
+    return Release.from_dict(
+        {**release.to_dict(), "question": release.mechanism.estimate.to_dict()}
+    )
 
 
 KINDS = {
@@ -151,7 +153,11 @@ def test_frames_hold_labels_values_and_ends(name):
     expected = columns.to_dict()
     assert {len(column) for column in expected.values()} == {len(np.asarray(answer))}
     assert list(expected)[-3:] == [columns.name, "lower", "upper"]
-    for library, kind in (("pandas", pd.DataFrame), ("polars", pl.DataFrame), ("pyarrow", pa.Table)):
+    for library, kind in (
+        ("pandas", pd.DataFrame),
+        ("polars", pl.DataFrame),
+        ("pyarrow", pa.Table),
+    ):
         frame = answer.to_frame(library)
         assert isinstance(frame, kind)
         assert list(getattr(frame, "column_names", frame.columns)) == list(expected)
