@@ -116,4 +116,4 @@ def test_an_empty_leaderboard_prints():
 
 def test_what_is_left_is_said():
     board = Leaderboard(GuardedHoldout(LABELS, target=0.3))
-    assert "more answers left" in str(board.submit("a", LABELS))
+    assert "more answers" in str(board.submit("a", LABELS))

@@ -35,7 +35,6 @@ class AdaptiveAnswer(Answer):
      value   from     to
     0.8500  0.812  0.888
     cost  4.4 bits
-    by    data
     >>> f"{answer:.0%}", AdaptiveAnswer.from_json(answer.to_json()) == answer
     ('85%', True)
     """
@@ -58,8 +57,9 @@ class AdaptiveAnswer(Answer):
         )
 
     def notes(self) -> list[tuple[str, str]]:
-        """Return what it cost, and where it came from."""
-        return [("cost", counted(f"{self.bits:.3g}", "bit")), ("by", self.source)]
+        """Return what it cost, and where it came from if not from the data."""
+        cost = ("cost", counted(f"{self.bits:.3g}", "bit"))
+        return [cost] if self.source == "data" else [cost, ("by", self.source)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything public as what JSON knows."""

@@ -29,6 +29,7 @@ from sourdine.mechanisms.transcript import CURRENT
 from sourdine.noise import SYSTEM
 from sourdine.privacy import Guarantee, Relation
 from sourdine.release import Columns, Drawer, Release
+from sourdine.release.release import flat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,7 +127,7 @@ class Mechanism(Drawer, Generic[X]):
 
     def columns(self, release: Release) -> Columns:
         """Return the value alone: a choice has no interval."""
-        return Columns(labels={}, name=self.head, values=[release.value])
+        return Columns(labels={}, name=self.head, values=flat(release.value))
 
     def plot(self, release: Release, **options: object) -> object:
         """Refuse: the output of a mechanism has no picture of its own."""

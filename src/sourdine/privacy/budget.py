@@ -139,6 +139,9 @@ class Budget:
             "Pass the budget itself, for a copy could be spent again.",
         )
 
+    def _repr_html_(self) -> str:
+        return f"<span>{self.spent} spent of {self._total}</span>"
+
     def __repr__(self) -> str:
         return f"<Budget: {self.spent} spent of {self._total}>"
 

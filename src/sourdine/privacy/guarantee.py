@@ -215,6 +215,9 @@ class Guarantee:
             parts.append(f"relation={relation!r}")
         return f"Guarantee({', '.join(parts)})"
 
+    def _repr_html_(self) -> str:
+        return f"<span>{self}</span>"
+
     def __str__(self) -> str:
         if not isinstance(self.epsilon, Fraction):
             return "NOT PRIVATE (epsilon infinite)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from html import escape
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Sheet", "Shown"]
 
+SIZE = re.compile(r"^[\d. ]+ [kMGT]?B$")
+"""A number of bytes, which stands to the right as other numbers do."""
 WIDTH = 88
 """Notes are wrapped to this many letters, about what a terminal shows."""
 
@@ -96,10 +99,16 @@ class Shown(ABC):
 def _aligned(head: str, texts: Sequence[str]) -> list[str]:
     """Return a column of one width: names to the left, numbers to the right."""
     width = max(map(len, (head, *texts)))
-    names = any(letter.isalpha() for text in texts for letter in text)
+    names = any(letter.isalpha() for text in texts for letter in SIZE.sub("", text))
     return [text.ljust(width) if names else text.rjust(width) for text in (head, *texts)]
 
 
 def _wrapped(text: str, indent: int) -> str:
     """Return a note in lines of a terminal's width, indented below its word."""
-    return fill(text, WIDTH, subsequent_indent=" " * indent, break_long_words=False)
+    return fill(
+        text,
+        WIDTH,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

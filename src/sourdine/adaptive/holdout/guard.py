@@ -99,12 +99,10 @@ class GuardedHoldout:
      value  from    to
     0.7500  0.68  0.81
     cost  4.39 bits
-    by    data
     >>> print(guard.final())
      value   from     to
     0.7500  0.701  0.795
     cost  11 bits
-    by    data
     """
 
     __slots__ = ("_labels", "_loss", "_store", "ledger")

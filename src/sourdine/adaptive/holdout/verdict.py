@@ -73,4 +73,4 @@ def left_in_words(left: Remaining) -> str:
     if left.answers == 0:
         return "no more yes or no, but final() still answers"
     rare = "" if left.answers == left.noes else f", {left.noes} if all are no"
-    return f"{counted(left.answers, 'more answer')} left{rare}"
+    return f"{counted(left.answers, 'more answer')}{rare}"

@@ -1,0 +1,257 @@
+"""What every answer can do, checked on one of each kind that there is."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import sourdine as sd
+from sourdine.adaptive import AdaptiveAnswer, GuardedHoldout
+from sourdine.answers import Drawer, Release
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.local import Choice, Number, Schema
+from sourdine.local.densities import Density
+from sourdine.mechanisms import Laplace
+from sourdine.release import Answer, Columns
+from sourdine.release.columns import framed
+
+N = 2000
+RNG = np.random.default_rng(7)
+AGES = RNG.integers(0, 100, N).tolist()
+SEX = RNG.choice(["f", "m"], N).tolist()
+VOTE = RNG.choice(["yes", "no", "none"], N).tolist()
+BOUNDS = {"bounds": (0, 100), "step": 1, "epsilon": 4}
+TABLE = {"age": AGES, "sex": SEX, "vote": VOTE}
+
+
+@cache
+def estimates():
+    schema = Schema(
+        age=Number(0, 100, step=1),
+        income=Number(0, 100, step=1, missing=True),
+        vote=Choice("yes", "no", "none"),
+        epsilon=12,
+    )
+    clean = schema.sanitize({"age": AGES, "income": AGES, "vote": VOTE})
+    return schema.estimate(clean, pairs=[("age", "vote")])
+
+
+def within(release):
+    """Return an estimate without the column it is of."""
+    return Release.from_dict(
+        {**release.to_dict(), "question": release.mechanism.estimate.to_dict()}
+    )
+
+
+KINDS = {
+    "count": lambda: sd.count(AGES, epsilon=1),
+    "sum": lambda: sd.sum(AGES, **BOUNDS),
+    "mean": lambda: sd.mean(AGES, **BOUNDS),
+    "variance": lambda: sd.variance(AGES, **BOUNDS),
+    "proportion": lambda: sd.proportion(VOTE, category="yes", epsilon=1),
+    "histogram": lambda: sd.histogram(AGES, bins=5, bounds=(0, 100), epsilon=1),
+    "quantiles": lambda: sd.quantiles(AGES, [0.25, 0.5], **BOUNDS),
+    "quantile": lambda: sd.quantile(AGES, 0.9, **BOUNDS),
+    "median": lambda: sd.median(AGES, **BOUNDS),
+    "frequencies": lambda: within(estimates().shares("vote", consistent="norm-sub")),
+    "mean of reports": lambda: within(estimates().mean("age")),
+    "quantiles of reports": lambda: within(estimates().quantiles("age", [0.1, 0.5])),
+    "distribution of reports": lambda: within(estimates().distribution("age", bins=8)),
+    "mean of answers": lambda: within(estimates().mean("income")),
+    "quantiles of answers": lambda: within(estimates().quantiles("income", [0.5])),
+    "pair of columns": lambda: estimates().pair("age", "vote", bins=2),
+    "column": lambda: estimates()["vote"],
+}
+GROUPED = {
+    "means by group": lambda: sd.mean(TABLE, column="age", by="sex", keys=["f", "m"], **BOUNDS),
+    "histograms by group": lambda: sd.histogram(
+        TABLE, column="vote", categories=["yes", "no"], by="sex", keys=["f", "m"], epsilon=1
+    ),
+    "unknown categories": lambda: sd.histogram(
+        VOTE, categories="unknown", epsilon=1, delta=1e-6
+    ),
+}  # fmt: skip
+OTHERS = {
+    "density": lambda: sd.local.density(AGES, (0, 100), 1),
+    "adaptive": lambda: GuardedHoldout([0, 1] * 100).score([0, 1] * 100),
+}
+ALL = KINDS | GROUPED | OTHERS
+
+
+@cache
+def made(name):
+    return ALL[name]()
+
+
+def test_there_is_one_of_every_kind():
+    assert set(KINDS) == set(Drawer.kinds)
+    classes = {cls.__name__ for cls in Answer.__subclasses__()}
+    assert {type(made(name)).__name__ for name in OTHERS} == classes - {"Release"}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_each_is_of_its_kind(name):
+    assert made(name).mechanism.kind == name
+    assert made(name).to_dict()["question"]["statistic"] == name
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_json_gives_back_an_equal_answer(name):
+    answer = made(name)
+    again = type(answer).from_json(answer.to_json())
+    assert again == answer
+    assert hash(again) == hash(answer)
+    assert str(again) == str(answer)
+    assert again.to_json() == answer.to_json()
+    assert type(np.asarray(again)[0]) is type(np.asarray(answer)[0])
+    if isinstance(answer, Release):
+        assert type(again.value) is type(answer.value)
+        for confidence in (0.5, 0.99):
+            assert repr(again.interval(confidence)) == repr(answer.interval(confidence))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_another_answer_is_another(name):
+    others = [made(other) for other in ALL if other != name]
+    assert made(name) not in others
+    assert made(name) != made(name).to_dict()
+    with pytest.raises(ParameterError, match=r"the JSON must (be what|hold)"):
+        type(made(name)).from_json('{"value": 3}')
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_numbers_arrays_and_formats(name):
+    answer = made(name)
+    values = np.asarray(answer)
+    assert values.dtype.kind in "if"
+    assert np.asarray(answer, np.float64).dtype == np.float64
+    if len(values) == 1:
+        assert float(answer) == values[0]
+        assert int(answer) == int(values[0])
+        assert f"{answer:.2f}" == f"{values[0]:.2f}"
+    else:
+        with pytest.raises(ParameterTypeError, match="must be one number to become a float, got"):
+            float(answer)
+        with pytest.raises(ParameterTypeError, match="must be one number"):
+            f"{answer:.2f}"
+    assert f"{answer}" == str(answer)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_frames_hold_labels_values_and_ends(name):
+    answer, columns = made(name), made(name).columns()
+    expected = columns.to_dict()
+    assert {len(column) for column in expected.values()} == {len(np.asarray(answer))}
+    assert list(expected)[-3:] == [columns.name, "lower", "upper"]
+    for library, kind in (
+        ("pandas", pd.DataFrame),
+        ("polars", pl.DataFrame),
+        ("pyarrow", pa.Table),
+    ):
+        frame = answer.to_frame(library)
+        assert isinstance(frame, kind)
+        assert list(getattr(frame, "column_names", frame.columns)) == list(expected)
+    assert answer.to_frame("polars").to_dict(as_series=False) == expected
+    assert isinstance(answer.to_frame(), pd.DataFrame)
+    frame = answer.to_frame("polars")
+    assert (frame["lower"] <= frame["upper"]).all()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_arrow_takes_an_answer_as_it_is(name):
+    answer = made(name)
+    expected = answer.columns().to_dict()
+    assert pa.table(answer).to_pydict() == expected
+    assert pl.DataFrame(answer).to_dict(as_series=False) == expected
+    rows = duckdb.sql("SELECT count(*) AS n FROM answer").fetchall()
+    assert rows == [(len(np.asarray(answer)),)]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_text_and_html_say_the_same(name):
+    answer = made(name)
+    sheet, html = answer.sheet(), answer._repr_html_()
+    assert html.count("<td>") == len(sheet.rows) * len(sheet.heads)
+    assert "cost" in dict(sheet.notes)
+    assert str(answer) == sheet.text()
+    assert repr(answer).count("\n") == 0
+    assert len(repr(answer)) < 300
+
+
+@pytest.mark.parametrize("name", [*KINDS, *GROUPED, "density"])
+def test_every_release_is_drawn(name, tmp_path):
+    path = tmp_path / "answer.png"
+    figure = made(name).plot(path=str(path))
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+def test_a_new_process_reads_everything_back(tmp_path):
+    for number, name in enumerate(KINDS):
+        (tmp_path / f"{number}.json").write_text(made(name).to_json(), encoding="utf-8")
+    read = (
+        "import sys, pathlib, sourdine as sd\n"
+        "for path in pathlib.Path(sys.argv[1]).iterdir():\n"
+        "    sd.Release.from_json(path.read_text(encoding='utf-8'))\n"
+        "    print(path.stem)\n"
+    )
+    ran = [sys.executable, "-c", read, str(tmp_path)]
+    done = subprocess.run(ran, check=True, capture_output=True, text=True)  # noqa: S603 - our own
+    assert len(done.stdout.split()) == len(KINDS)
+
+
+def test_what_is_no_library_is_refused():
+    with pytest.raises(ParameterError, match="library must be 'pandas', 'polars' or 'pyarrow'"):
+        made("count").to_frame("numpy")
+
+
+def test_labels_of_several_types_become_texts():
+    mixed = Columns(labels={"key": [1, "a", None]}, name="count", values=[3, 4, 5])
+    assert mixed.to_frame("polars")["key"].to_list() == ["1", "a", "None"]
+    assert framed({"q": [1, 2]}, "polars")["q"].to_list() == [1, 2]
+
+
+def test_of_many_categories_the_largest_are_printed():
+    codes = np.repeat(np.arange(60), np.arange(1, 61))
+    schema = Schema(word=Choice(*(f"w{i}" for i in range(60))), epsilon=20)
+    found = schema.estimate(schema.sanitize({"word": [f"w{c}" for c in codes]}))["word"]
+    *rows, last = found.sheet().rows
+    assert [row[0] for row in rows] == [f"w{i}" for i in range(20, 60)]
+    assert last == ("and 20 smaller", "", "", "")
+    assert len(found.to_frame("polars")) == len(np.asarray(found)) == 60
+
+
+def test_a_mechanisms_numbers_are_an_array():
+    release = Laplace(epsilon=1).release(np.array([5, 6]))
+    assert np.asarray(release).tolist() == release.value.tolist()
+    assert release.sheet().heads == ("value",)
+    assert len(release.sheet().rows) == 2
+
+
+def test_the_words_for_ends_stand_in_one_place():
+    source = Path(sd.__file__).parent
+    found = [
+        path.relative_to(source).as_posix()
+        for path in source.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.JoinedStr) and ast.unparse(node).startswith(("f'from (", "f'to ("))
+    ]
+    assert set(found) == {"release/columns.py"}
+    literal = [p for p in source.rglob("*.py") if '"from (95' in p.read_text(encoding="utf-8")]
+    assert literal == []
+
+
+def test_no_two_public_classes_are_called_answer():
+    assert not hasattr(sd.adaptive, "Answer")
+    assert issubclass(AdaptiveAnswer, Answer)
+    assert issubclass(Density, Answer)
