@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from fractions import Fraction
-from importlib import import_module
 from itertools import product
 
+import attrs
 import pytest
 
-from sourdine import central, plan
+from sourdine import central, plan, questions
 from sourdine.central.target import rounded
 from sourdine.errors import ParameterError, ParameterTypeError
 
@@ -27,16 +26,11 @@ PLANS = [
     ("variance", {**AGE, "n": 1000}, 200),
     ("proportion", {"n": 1000}, 0.01),
     ("histogram", {"bins": 10, "bounds": (0, 120)}, 20),
-    ("histogram", {"keys": ["a", "b"]}, 20),
+    ("histogram", {"categories": ["a", "b"]}, 20),
     ("quantiles", {**AGE, "q": [0.5], "n": 10_000}, 0.005),
     ("quantiles", {**AGE, "q": [0.25, 0.5, 0.75], "n": 10_000, "relation": "substitute"}, 0.005),
     ("quantiles", {**AGE, "q": [0.5], "n": 10_000, "unit": "who", "rows": 2}, 0.02),
 ]
-
-
-def function(kind):
-    room = "sourdine.central.quantiles" if kind == "quantiles" else "sourdine.central"
-    return getattr(import_module(room), kind)
 
 
 @pytest.mark.parametrize(("kind", "parameters", "error"), PLANS)
@@ -54,10 +48,12 @@ def test_a_plan_is_for_what_the_function_releases(kind, parameters, error):
     for spend in ({"epsilon": 0.5}, {"error": error}):
         given = {**parameters, **spend, "column": "value"}
         planned = getattr(plan, kind)(**given)
-        released = function(kind)(data, **given)
-        assert planned.statistic == released.mechanism
+        released = getattr(central, kind)(data, **given)
+        assert planned.question.drawer() == released.mechanism
         assert planned.epsilon == released.cost.epsilon
-        assert planned.error == released.mechanism.error(0.05, n=given.get("n"))
+        asked = getattr(released.mechanism, "question", released.mechanism)
+        assert planned.question == asked
+        assert planned.error == asked.error(0.05, n=given.get("n"))
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.999])
@@ -90,8 +86,9 @@ def test_quantiles_are_planned_in_ranks():
     assert planned.error <= 0.005
     assert "rank error (95 %)" in str(planned)
     one = plan.median(error=0.005, **salaries)
-    assert one == plan.quantile(0.5, error=0.005, **salaries)
-    assert (one.epsilon, one.error) == (planned.epsilon, planned.error)
+    same = plan.quantile(0.5, error=0.005, **salaries)
+    for other in (same, planned):
+        assert (one.epsilon, one.error) == (other.epsilon, other.error)
     deciles = plan.quantiles(q=[k / 10 for k in range(1, 10)], error=0.005, **salaries)
     assert deciles.epsilon > planned.epsilon
     both = plan.together([planned, plan.count(error=50)], epsilon=1)
@@ -108,7 +105,7 @@ def test_no_other_sharing_is_better():
 
 
 def test_whole_errors_are_shared_too():
-    shared = plan.together([plan.count(error=2), plan.histogram(keys=["a"], error=1)], epsilon=50)
+    shared = plan.together([plan.count(error=2), plan.histogram(categories=["a"], error=1)], epsilon=50)
     assert shared.epsilon <= 50
     assert all(epsilon > 0 for epsilon in (p.epsilon for p in shared))
 
@@ -124,32 +121,33 @@ def test_targets_add_up():
 
 
 def test_statistics_are_taken_as_they_are():
-    both = plan.together([central.Count(epsilon=1), plan.sum(epsilon=1, **AGE)], epsilon=4, n=7)
+    both = plan.together([central.Count(epsilon=1, n=7), plan.sum(epsilon=1, **AGE)], epsilon=4)
     assert both[0].n == 7
+    assert both[0].question == central.Count(epsilon=both[0].epsilon, n=7)
     assert 3.98 < both.epsilon <= 4
 
 
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (plan.count, "epsilon or error must be given"),
+        (plan.count, "epsilon must be given, or an error instead, got neither"),
         (lambda: plan.count(epsilon=1, error=1), "got both"),
         (lambda: plan.mean(epsilon=1, n=10), "bounds must be two public numbers"),
         (lambda: plan.mean(epsilon=1, **AGE).error, "n must be a number for the error"),
-        (lambda: plan.count(epsilon=1, confidence=1), "confidence must be below 1"),
-        (lambda: plan.count(epsilon=1, bounds=(0, 1)), "count must be given parameters it knows"),
+        (lambda: plan.count(epsilon=1, confidence=1), "confidence must be above 0 and below 1"),
+        (lambda: plan.count(epsilon=1, bounds=(0, 1)), "bounds must be a parameter of count"),
         (lambda: plan.count(epsilon=1, n=0), "n must be at least 1"),
         (lambda: plan.together([]), "plans must hold at least one"),
-        (lambda: plan.together(["mean"]), "plans must be plans or statistics"),
+        (lambda: plan.together(["mean"]), "question must be one about a column"),
         (
             lambda: plan.together(
                 [plan.count(epsilon=1), plan.count(epsilon=1, relation="substitute")]
             ),
-            "relation must be one for all plans, got add_remove and substitute",
+            "relation must be one for all plans, .* got add_remove and substitute",
         ),
         (
             lambda: plan.together([plan.count(epsilon=1), plan.count(epsilon=1, rows=2)]),
-            "rows must be one for all plans, got 1 and 2",
+            "rows must be one for all plans, .* got 1 and 2",
         ),
         (lambda: plan.mean(epsilon=1, by="a", keys=[1], missing="middle", **AGE), "is private"),
     ],
@@ -164,7 +162,12 @@ def test_plans_print_and_travel():
     assert str(one).splitlines()[0].split() == ["statistic", "n", "epsilon", "error", "(95", "%)"]
     assert "mean of salary  100 000      0.5" in str(one)
     facts = json.loads(one.to_json())
-    assert (facts["epsilon"], facts["n"], facts["error"]) == (0.5, 100_000, one.error)
+    assert (facts["epsilon"], facts["confidence"], facts["error"]) == (0.5, 0.95, one.error)
+    assert facts["question"] == {
+        "statistic": "mean", "column": "salary", "bounds": [0, 500_000], "step": 1,
+        "epsilon": 0.5, "n": 100_000,
+    }  # fmt: skip
+    assert questions.read(facts["question"]) == one.question
     assert one._repr_html_().startswith("<table>")
     several = plan.together([one, plan.count(error=5)], epsilon=1)
     assert "in all  epsilon" in str(several)
@@ -183,5 +186,5 @@ def test_errors_fall_with_epsilon_and_rise_with_rows():
     for kind, rows in product(("mean", "variance"), (1, 3)):
         planned = getattr(plan, kind)(n=1000, epsilon=1, rows=rows, **AGE)
         assert planned.at(0.5) > planned.error > planned.at(2)
-        more = replace(planned, statistic=replace(planned.statistic, rows=rows + 1))
+        more = plan.Plan(question=attrs.evolve(planned.question, rows=rows + 1))
         assert more.error > planned.error

@@ -32,7 +32,7 @@ def test_every_statistic_can_be_planned(sourdine, tmp_path):
 def test_wrong_plans_are_explained(sourdine):
     done = sourdine("plan", "mean", "--epsilon", "1", "--n", "10")
     assert done.returncode == 2
-    assert "Choose them before looking" in done.stderr
+    assert "Choose them from what everybody knows, before looking" in done.stderr
     done = sourdine("plan", "mean", "--epsilon", "1", "--bounds", "0", "1")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "as --n 1000" in done.stderr
+    assert "such as --n 1000" in done.stderr

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from fractions import Fraction
 
 import pytest
 from rich.console import Console
+from typer.main import get_command
 
 import sourdine as sd
 from sourdine.cli import main
 from sourdine.cli import statistics as statistics_module
-from sourdine.cli.wording import as_typed
-from sourdine.errors import SourdineError
+from sourdine.cli.app import app
+from sourdine.cli.wording import ShellWording
+from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
 
 AGE = ("-c", "age", "--bounds", "0", "120", "--step", "1")
 
@@ -50,6 +53,8 @@ CALLS = {
     "proportion": ("-c", "sex", "--category", "f"),
     "histogram": ("-c", "age", "--bins", "6", "--bounds", "0", "120"),
     "quantiles": (*AGE, "--quartiles"),
+    "quantile": (*AGE, "--q", "0.9"),
+    "median": AGE,
 }
 
 
@@ -105,11 +110,11 @@ def test_groups_persons_and_relations(run, csv):
     _, out, _ = run("count", csv, *persons, "--relation", "substitute", "--epsilon", "1")
     assert "one record replaced" in out
     _, out, _ = run("count", csv, *persons, "--error", "50", "--json")
-    assert json.loads(out)["statistic"]["rows"] == 2
+    assert json.loads(out)["question"]["rows"] == 2
 
 
 def test_orders_are_typed_in_three_ways(run, csv):
-    for words, count in ((("--q", "0.9,0.5"), 2), (("--deciles",), 9), (("--quartiles",), 3)):
+    for words, count in ((("--q", "0.5,0.9"), 2), (("--deciles",), 9), (("--quartiles",), 3)):
         _, out, _ = run("quantiles", csv, *AGE, *words, "-e", "5", "--json")
         value = json.loads(out)["value"]
         assert len(value) == count
@@ -159,29 +164,29 @@ def test_a_picture_of_deciles(run, csv):
     ("words", "text"),
     [
         (("mean", "-c", "agge", "--bounds", "0", "9", "-e", "1"), "'age', 'sex', 'person', 'cold'"),
-        (("mean", "-c", "age", "-e", "1"), "Choose them before looking"),
+        (("mean", "-c", "age", "-e", "1"), "before looking: an age is within 0 and 120"),
         (("histogram", "-c", "age", "--bins", "5", "-e", "1"), "--bounds must be two public"),
-        (("histogram", "-c", "age", "-e", "1"), "what is counted must be said once, got nothing"),
-        (("quantiles", *AGE, "-e", "1"), "the orders must be said once, got none"),
-        (("quantiles", *AGE, "--q", "0.5", "--deciles", "-e", "1"), "got --q and --deciles"),
-        (("quantiles", *AGE, "--q", "0.5,2", "-e", "1"), "as --q 0.25,0.5,0.75"),
-        (("mean", *AGE), "Type --epsilon 1, or the error you can live with, as --error 10."),
-        (("mean", *AGE, "-e", "0"), "epsilon must be above 0, got 0"),
+        (("histogram", "-c", "age", "-e", "1"), "--bins must be given, or --categories instead"),
+        (("quantiles", *AGE, "-e", "1"), "--q must be an order, or several, got none. Type --q 0.25,0.5,0.75;"),
+        (("quantiles", *AGE, "--q", "0.5", "--deciles", "-e", "1"), "--q must be said once, by --deciles or by the orders, got both"),
+        (("quantiles", *AGE, "--q", "0.5,2", "-e", "1"), "Type --q 0.25,0.5,0.75; 50 % is 0.5."),
+        (("mean", *AGE), "Type --epsilon 1, or --error with the error that you can live with."),
+        (("mean", *AGE, "-e", "0"), "--epsilon must be above 0, got 0. Type a positive number, such as --epsilon 1."),
         (("mean", *AGE, "-e", "much"), "--epsilon must be a number, got 'much'"),
         (("mean", *AGE, "-e", "inf"), "--epsilon must be finite"),
-        (("mean", *AGE, "-e", "1", "--error", "1"), "one of the two, got both"),
-        (("mean", *AGE, "--error", "1"), "as --n 1000."),
+        (("mean", *AGE, "-e", "1", "--error", "1"), "--epsilon must be given, or an error instead, got both. Type --epsilon 1 and leave --error"),
+        (("mean", *AGE, "--error", "1"), "such as --n 1000."),
         (("mean", *AGE, "--error", "1", "--n", "10.5"), "--n must be a whole number"),
         (("mean", *AGE, "-e", "1", "--relation", "swap"), "Type --relation add_remove."),
         (("mean", *AGE, "-e", "1", "--unit", "who"), "'person'"),
-        (("count", "-e", "1", "--by", "sex"), "as --keys a,b."),
+        (("count", "-e", "1", "--by", "sex"), "Type --keys a,b."),
         (("count", "-e", "1", "--by", "sxe", "--keys", "f"), "'age', 'sex'"),
         (("mean", *AGE, "-e", "1", "--plot", "x.gif"), "--plot must end in png, svg or html"),
         (("mean", *AGE, "-e", "1", "--plot", "no/where/x.png"), "folder that exists"),
-        (("mean", *AGE, "-e", "1", "--ledger", "new"), "--total must be given"),
+        (("mean", *AGE, "-e", "1", "--ledger", "new"), "--total must be given for a new ledger"),
         (
             ("mean", "-c", "age", "--bounds", "9", "0", "-e", "1"),
-            "bounds must be two numbers in order",
+            "--bounds must be two numbers in order",
         ),
     ],
 )
@@ -230,7 +235,7 @@ def test_a_ledger_is_shown(run, csv):
     assert "left   epsilon 0.3" in out
     facts = json.loads(run("ledger", "x.ledger", "--json")[1])
     assert [charge["what"] for charge in facts["charges"]] == ["mean of age", "count"]
-    assert facts["charges"][0]["statistic"]["bounds"] == [0, 120]
+    assert facts["charges"][0]["question"]["bounds"] == [0, 120]
     status, _, err = run("ledger", csv)
     assert (status, "ledger must be a file that Sourdine wrote" in err) == (2, True)
     assert run("ledger", "none.ledger")[0] == 2
@@ -284,13 +289,20 @@ def test_help_loads_nothing_large(sourdine):
 
 
 @pytest.mark.parametrize(
-    ("python", "typed"),
+    ("tries", "typed"),
     [
-        ("Type epsilon=0.4 or less.", "Type --epsilon 0.4 or less."),
-        ("Type bounds=(0, 120).", "Type --bounds 0 120."),
-        ("Type keys=['a', 'b'].", "Type --keys a,b."),
-        ("Type relation='add_remove'.", "Type --relation add_remove."),
+        ({"epsilon": 0.4}, "Type --epsilon 0.4."),
+        ({"bounds": (0, 120)}, "Type --bounds 0 120."),
+        ({"bounds": (-5, 120)}, "Type --bounds -5 120."),
+        ({"keys": ["a", "b c"]}, "Type --keys 'a,b c'."),
+        ({"relation": "add_remove"}, "Type --relation add_remove."),
+        ({"step": Fraction(1, 3)}, "Type --step 1/3."),
+        ({"column": LEFT_OUT}, "Type --column."),
+        ({"source": 3}, "Type source=3."),
     ],
 )
-def test_hints_are_in_the_words_of_the_command_line(python, typed):
-    assert as_typed(python) == typed
+def test_hints_are_in_the_words_of_the_command_line(tries, typed):
+    command = get_command(app).commands["mean"]
+    (name,) = tries
+    error = ParameterError(name, "be so", "not so", f"Type {{{name}}}.", **tries)
+    assert error.said(ShellWording(command.params)).endswith(typed)

@@ -9,18 +9,16 @@ import re
 import subprocess
 import sys
 from fractions import Fraction
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sourdine import central
+from sourdine import central, questions
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError, SourdineError
 from sourdine.noise import SeededSource
 from sourdine.privacy import SUBSTITUTE
 from sourdine.session import Session
-from sourdine.session import session as session_module
 
 AGES = {"age": [20, 30, 40] * 200, "sex": ["f", "m", "f"] * 200, "who": list(range(300)) * 2}
 AGE = {"column": "age", "bounds": (0, 120), "step": 1}
@@ -34,15 +32,15 @@ CALLS = [
     ("variance", AGE),
     ("proportion", {"column": "sex", "category": "f"}),
     ("proportion", {"column": "sex", "category": "f", "n": 600}),
+    ("proportion", {"column": "sex", "category": "f", "n": 600, "missing": "exclude"}),
     ("quantiles", {**AGE, "q": [0.25, 0.5, 0.75]}),
     ("quantiles", {**AGE, "q": [0.5], "interval": 0.95}),
     ("quantile", {**AGE, "q": 0.9}),
     ("median", AGE),
     ("histogram", {"column": "age", "bins": 4, "bounds": (0, 120)}),
-    ("histogram", {"column": "sex", "keys": ["f", "m"]}),
+    ("histogram", {"column": "sex", "categories": ["f", "m"]}),
     ("histogram", {"column": "age", "bins": [0, 25, 120], "by": "sex", "keys": ["f", "m"]}),
 ]
-QUANTILES = import_module("sourdine.central.quantiles")
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "ledger.py"
 
 
@@ -54,8 +52,7 @@ def session(**changed):
 @pytest.mark.parametrize(("kind", "parameters"), CALLS)
 def test_methods_release_what_the_functions_release(kind, parameters, shape):
     mine = getattr(session(**shape), kind)(**parameters, epsilon=0.5)
-    room = QUANTILES if kind in ("quantiles", "quantile", "median") else central
-    yours = getattr(room, kind)(AGES, **parameters, **shape, epsilon=0.5)
+    yours = getattr(central, kind)(AGES, **parameters, **shape, epsilon=0.5)
     assert mine.mechanism == yours.mechanism
     assert mine.cost == yours.cost
     assert mine.caveats == yours.caveats
@@ -68,22 +65,20 @@ def test_each_call_is_charged_its_cost(kind, parameters):
     (charge,) = s.history
     assert charge.cost == release.cost
     assert charge.mechanism == str(release.mechanism)
-    assert json.loads(charge.parameters) == json.loads(release.to_json())["statistic"]
+    assert json.loads(charge.parameters) == json.loads(release.to_json())["question"]
     assert s.remaining.epsilon == Fraction(3, 4)
 
 
 def test_error_targets_are_charged_the_epsilon_they_need():
     s = session()
     release = s.count(error=30)
-    assert s.spent.epsilon == release.cost.epsilon == central.epsilon_for(
-        lambda e: central.Count(epsilon=e), 30
-    )  # fmt: skip
+    assert s.spent.epsilon == release.cost.epsilon == central.Count(error=30).epsilon
 
 
 def test_refusal_says_what_is_left_and_draws_nothing(monkeypatch):
     s = session(epsilon=3)
     s.count(epsilon=2.6)
-    monkeypatch.setattr(session_module, "ask", _unreachable)
+    monkeypatch.setattr(central.Mean, "release", _unreachable)
     text = "epsilon must be at most 0.4, what is left of 3, got 0.5. Type epsilon=0.4 or less."
     with pytest.raises(BudgetExceededError, match=re.escape(text)):
         s.mean(**AGE, epsilon=0.5)
@@ -104,7 +99,7 @@ def test_a_charge_stands_before_anything_is_drawn(monkeypatch, tmp_path, in_file
         seen.append(Session(AGES, ledger=path).spent if path else s.spent)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(session_module, "ask", die)
+    monkeypatch.setattr(central.Count, "release", die)
     with pytest.raises(KeyboardInterrupt):
         s.count(epsilon=0.25)
     assert [spent.epsilon for spent in seen] == [Fraction(1, 4)]
@@ -119,6 +114,10 @@ def test_a_wrong_parameter_costs_nothing():
         ("count", {"by": "sexx", "keys": ["f"], "epsilon": 0.1}),
         ("count", {"bonds": 1, "epsilon": 0.1}),
         ("mean", {**AGE}),
+        ("count", {"epsilon": 0.1, "delta": 0.05}),
+        ("sum", {**AGE, "epsilon": 0.1, "delta": 0.05}),
+        ("mean", {**AGE, "epsilon": 0.1, "delta": 0.05}),
+        ("count", {"epsilon": 0.1, "n": "nonsense"}),
     ]
     for kind, parameters in wrong:
         with pytest.raises(SourdineError):
@@ -133,12 +132,27 @@ def test_what_the_session_fixes_is_refused_in_a_call(name):
         session().count(epsilon=0.1, **{name: given[name]})
 
 
-def test_unknown_keys_spend_delta():
+def test_a_question_may_be_read_from_json_and_asked():
+    s = session()
+    asked = questions.read('{"statistic": "mean", "column": "age", "bounds": [0, 120],'
+                           ' "epsilon": 0.25}')  # fmt: skip
+    release = s.ask(asked)
+    assert release.mechanism == asked
+    assert json.loads(s.history[0].parameters) == asked.to_dict()
+    for name, other in {"relation": "substitute", "unit": "who", "rows": 2}.items():
+        with pytest.raises(ParameterError, match=f"{name} must be left to the session"):
+            s.ask(central.Count(epsilon=0.1, **{name: other}))
+    with pytest.raises(ParameterError, match="source must be left to the session"):
+        s.ask(central.Count(epsilon=0.1, source=SeededSource(1)))
+    assert len(s.history) == 1
+
+
+def test_unknown_categories_spend_delta():
     s = session(delta=1e-5)
-    s.histogram(column="sex", keys="unknown", epsilon=0.5, delta=1e-6)
+    s.histogram(column="sex", categories="unknown", epsilon=0.5, delta=1e-6)
     assert s.remaining.delta == Fraction(9, 10**6)
     with pytest.raises(BudgetExceededError, match="delta must be at most 9e-06"):
-        s.histogram(column="sex", keys="unknown", epsilon=0.1, delta=1e-5)
+        s.histogram(column="sex", categories="unknown", epsilon=0.1, delta=1e-5)
 
 
 def test_a_ledger_outlives_the_session(tmp_path):
@@ -194,7 +208,7 @@ def test_planning_is_free_and_bound_to_what_is_left():
     s.count(epsilon=0.5)
     plan = s.plan.count()
     assert plan.epsilon == Fraction(1, 2)
-    assert (plan.statistic.rows, plan.statistic.relation) == (2, SUBSTITUTE)
+    assert (plan.question.rows, plan.question.relation) == (2, SUBSTITUTE)
     assert plan.fits
     too_much = s.plan.mean(n=300, error=0.1, **AGE)
     assert not too_much.fits

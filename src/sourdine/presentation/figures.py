@@ -12,6 +12,8 @@ from sourdine.errors import SourdineError
 from sourdine.presentation.numbers import own_width, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     Answer = Any
 
 __all__ = [
@@ -112,6 +114,7 @@ def dots(
     release: Answer,
     *,
     truth: Any = None,  # noqa: ANN401
+    names: Sequence[str] | None = None,
     path: str | None = None,
     title: str | None = None,
 ) -> Any:  # noqa: ANN401
@@ -123,6 +126,8 @@ def dots(
         What was published.
     truth
         Where the data is public: the true value, or one for each key.
+    names
+        What each number is called; its labels if left out.
     path
         Where to save the picture; the ending says how (png, svg, pdf).
     title
@@ -132,7 +137,7 @@ def dots(
     values = shown_columns.values
     low, high = np.array(shown_columns.lower, float), np.array(shown_columns.upper, float)
     labels = zip(*shown_columns.labels.values(), strict=True)
-    names = [", ".join(map(str, parts)) for parts in labels] or [shown_columns.name]
+    names = names or [", ".join(map(str, parts)) for parts in labels] or [shown_columns.name]
     y, x = np.arange(len(values))[::-1], np.array(values, float)
     figure, axes = canvas(7.0, 1.6 + 0.36 * len(values))
     axes.hlines(y, low, high, color=PALE, linewidth=7, capstyle="round")

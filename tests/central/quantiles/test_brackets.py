@@ -40,10 +40,11 @@ DATA = {
 def test_certified_intervals_cover_whatever_the_data(name, orders, relation):
     values, top = DATA[name]
     asked = Quantiles(
-        q=orders, bounds=(0, top), step=1, epsilon=1, relation=relation, interval=0.95
-    )
-    frame, source = sd.Frame(values), SeededSource(3)
-    releases = [asked.release(frame, source=source) for _ in range(RUNS)]
+        q=orders, bounds=(0, top), step=1, epsilon=1, relation=relation, interval=0.95,
+        source=SeededSource(3),
+    )  # fmt: skip
+    frame = sd.Frame(values)
+    releases = [asked.release(frame) for _ in range(RUNS)]
     if len(values) == 0:
         assert all(np.all((r.value >= 0) & (r.value <= top)) for r in releases)
         return
@@ -58,10 +59,11 @@ def test_certified_intervals_cover_whatever_the_data(name, orders, relation):
 def test_without_the_noise_reach_intervals_would_not_cover(monkeypatch):
     monkeypatch.setattr(certificates, "_reach", lambda *_: 0.0)
     values, top = DATA["even"]
-    asked = Quantiles(q=DECILES, bounds=(0, top), step=1, epsilon=1, interval=0.95)
-    source = SeededSource(4)
+    asked = Quantiles(
+        q=DECILES, bounds=(0, top), step=1, epsilon=1, interval=0.95, source=SeededSource(4)
+    )
     truth = np.sort(values)[[ceil(q * 200) - 1 for q in DECILES]]
-    ends = [asked.release(sd.Frame(values), source=source).interval(0.95) for _ in range(RUNS)]
+    ends = [asked.release(values).interval(0.95) for _ in range(RUNS)]
     hits = [bool(np.all((low <= truth) & (truth <= high))) for low, high in ends]
     assert np.mean(hits) < 0.95 - SIX
 

@@ -28,8 +28,8 @@ def spaced(m):
     return tuple(Fraction(i, m + 1) for i in range(1, m + 1))
 
 
-def largest_error(statistic, x, source):
-    release = statistic.release(Frame(x), source=source)
+def largest_error(statistic, x):
+    release = statistic.release(Frame(x))
     ticks, drawn = np.sort(statistic.grid.ticks(x)), np.asarray(release.drawn["ticks"])
     goal = np.array([float(q) for q in statistic.orders]) * len(x)
     below, up_to = ticks.searchsorted(drawn, "left"), ticks.searchsorted(drawn, "right")
@@ -38,11 +38,11 @@ def largest_error(statistic, x, source):
 
 @pytest.mark.parametrize("m", [1, 9, 99])
 def test_planned_errors_are_those_of_draws(m):
-    statistic = Quantiles(q=spaced(m), bounds=(0, 1), epsilon=1)
-    rng, source, runs = np.random.default_rng(1), SeededSource(1), RUNS if m < 99 else 60
+    statistic = Quantiles(q=spaced(m), bounds=(0, 1), epsilon=1, source=SeededSource(1))
+    rng, runs = np.random.default_rng(1), RUNS if m < 99 else 60
     six = SIX * sqrt(RUNS / runs)
     sizes = rng.integers(4800, 5200, runs)
-    errors = np.array([largest_error(statistic, rng.uniform(size=n), source) for n in sizes])
+    errors = np.array([largest_error(statistic, rng.uniform(size=n)) for n in sizes])
     planned = statistic.error(0.05, n=5000)
     assert (errors > planned).mean() <= 0.05 + six
     assert (errors > planned / 1.6).mean() > 0.05

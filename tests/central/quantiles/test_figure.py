@@ -14,8 +14,8 @@ X = np.round(np.random.default_rng(1).lognormal(3, 1, 500))
 
 
 def released(orders, **options):
-    statistic = Quantiles(q=orders, bounds=(0, 500), step=1, epsilon=1, **options)
-    return statistic.release(Frame(X), source=SeededSource(1))
+    seeded = {"source": SeededSource(1), **options}
+    return Quantiles(q=orders, bounds=(0, 500), step=1, epsilon=1, **seeded).release(Frame(X))
 
 
 @pytest.mark.parametrize("m", [1, 2, 9, 40])

@@ -153,7 +153,7 @@ def test_a_single_quantile_without_a_count_has_the_bounds_for_an_interval():
 def test_an_error_target_is_reached_by_the_planned_epsilon():
     statistic = Quantiles(q=DECILES, **GRID, epsilon=1)
     release = sd.quantiles(list(range(101)), DECILES, **GRID, error=0.01, n=10_000)
-    planned = Quantiles(q=DECILES, **GRID, epsilon=release.cost.epsilon, about=10_000)
+    planned = Quantiles(q=DECILES, **GRID, epsilon=release.cost.epsilon, n=10_000)
     assert planned.error(0.05, n=10_000) <= 0.01
     assert statistic.error(0.05, n=10_000) < statistic.error(0.05, n=1000)
 
@@ -191,7 +191,7 @@ def test_what_cannot_be_asked_is_refused_with_what_to_type():
     cases = {
         "q must be ascending": {"q": [0.5, 0.2]},
         "above 0 and below 1": {"q": [0.5, 1]},
-        "method must be one of": {"q": [0.5], "method": "best"},
+        "method must be 'auto', 'joint'": {"q": [0.5], "method": "best"},
         "interval must be left out for method": {"q": [0.5], "method": "tree", "interval": 0.9},
         "interval must be left out for more than": {
             "q": [i / 50 for i in range(1, 50)],

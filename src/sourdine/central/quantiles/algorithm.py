@@ -207,10 +207,12 @@ class QuantileMechanism(Mechanism[Points]):
                     yield Points.of(np.append(fewer, tick), self.cells)
 
     def adjacent(self, x: Points, y: Points) -> bool:
-        """Return whether the points differ by one record."""
+        """Return whether the points differ by the records of one person."""
         a, b = (np.bincount(list(p), minlength=self.cells) for p in (x, y))
         more, fewer = np.maximum(b - a, 0).sum(), np.maximum(a - b, 0).sum()
-        return bool(more + fewer <= 1 or (self.substitutes and more <= 1 and fewer <= 1))
+        if self.substitutes:
+            return bool(max(more, fewer) <= self.rows)
+        return bool(max(more, fewer) <= self.rows and not (more and fewer))
 
 
 def release_from(reader: Reader, mechanism: QuantileMechanism, source: Source) -> Release:

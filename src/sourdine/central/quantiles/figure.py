@@ -42,7 +42,7 @@ def curve(
     """
     orders = np.array([float(q) for q in statistic.orders])
     if len(orders) == 1:
-        return dots(release, truth=truth, path=path, title=title)
+        return dots(release, truth=truth, names=[_name(orders[0])], path=path, title=title)
     values, low, high = (np.asarray(v, float) for v in (release.value, *release.interval()))
     percent = 100 * orders
     figure, axes = figures.canvas()
@@ -70,6 +70,10 @@ def curve(
     gaps(axes.yaxis)
     axes.grid(axis="y", color=figures.RULE, linewidth=0.8)
     return figures.finished(figure, axes, release, title=title, path=path)
+
+
+def _name(order: float) -> str:
+    return "median" if order == 0.5 else f"{100 * order:g} % quantile"
 
 
 def _bars(axes: Any, percent: Any, low: Any, high: Any) -> None:  # noqa: ANN401
