@@ -33,7 +33,7 @@ def test_a_release_carries_value_cost_and_mechanism():
     assert high - int(release) == COUNT.error(0.05)
     assert float(release) == int(release) == release.value
     text = str(release)
-    for part in ("value", "cost  epsilon 0.1, one record replaced", "by    Laplace(epsilon=0.1"):
+    for part in ("value", "cost  epsilon 0.1, one record added or removed", "by    Laplace(epsilon=0.1"):
         assert part in text
 
 
@@ -50,7 +50,7 @@ def test_json_holds_the_public_facts():
     assert set(facts) == {"value", "cost", "mechanism", "question", "drawn", "caveats"}
     assert facts["question"] == {"statistic": "Laplace"}
     assert len(facts["value"]) == 2
-    assert facts["cost"] == {"epsilon": "1/10", "delta": "0", "relation": "substitute"}
+    assert facts["cost"] == {"epsilon": "1/10", "delta": "0", "relation": "add_remove"}
 
 
 def test_only_statistics_are_read_back():

@@ -133,7 +133,8 @@ def test_recalibrated_level_is_the_note_s():
 
 
 def test_subsample_of_a_fixed_size_takes_each_record_equally_often():
-    part = Subsample(mechanism=Laplace(epsilon=1), values=(0, 1), sample=2, population=5)
+    count = Laplace(epsilon=1, relation=SUBSTITUTE)
+    part = Subsample(mechanism=count, values=(0, 1), sample=2, population=5)
     kept = part._kept(5, 50_000, SYSTEM)
     assert (kept.sum(axis=1) == 2).all()
     pairs = np.unique(kept, axis=0, return_counts=True)[1]
@@ -216,7 +217,10 @@ COUNT = Laplace(epsilon=1, relation=ADD_REMOVE)
         ),
         (
             lambda: Subsample(
-                mechanism=Laplace(epsilon=1), values=(0, 1), sample=1, population=3
+                mechanism=Laplace(epsilon=1, relation=SUBSTITUTE),
+                values=(0, 1),
+                sample=1,
+                population=3,
             ).release([1, 0]),
             ParameterTypeError,
             "the input must have the public number of 3 records, got 2",

@@ -41,7 +41,7 @@ def poisson(guarantee: Guarantee, rate: Number) -> Guarantee:
 
     Examples
     --------
-    >>> print(poisson(Guarantee(1, relation=ADD_REMOVE), rate=0.5))
+    >>> print(poisson(Guarantee(1), rate=0.5))
     epsilon 0.620115, one record added or removed
     """
     _require(guarantee, ADD_REMOVE, "poisson", "The size of a Poisson sample is random")
@@ -55,7 +55,7 @@ def without_replacement(guarantee: Guarantee, sample: int, population: int) -> G
 
     Examples
     --------
-    >>> print(without_replacement(Guarantee(1, 1e-6), sample=10, population=1000))
+    >>> print(without_replacement(Guarantee(1, 1e-6, SUBSTITUTE), sample=10, population=1000))
     epsilon 0.0170369, delta 1e-08, one record replaced
     """
     _require(guarantee, SUBSTITUTE, "without_replacement", "The size of such a sample is fixed")
@@ -69,7 +69,7 @@ def poisson_allowance(guarantee: Guarantee, rate: Number) -> Guarantee:
 
     Examples
     --------
-    >>> g = poisson_allowance(Guarantee(0.5, relation=ADD_REMOVE), rate=0.5)
+    >>> g = poisson_allowance(Guarantee(0.5), rate=0.5)
     >>> round(float(g.epsilon), 6), poisson(g, 0.5).epsilon <= Fraction(1, 2)
     (0.831797, True)
     """
@@ -84,7 +84,7 @@ def without_replacement_allowance(guarantee: Guarantee, sample: int, population:
 
     Examples
     --------
-    >>> print(without_replacement_allowance(Guarantee(1), sample=1, population=1))
+    >>> print(without_replacement_allowance(Guarantee(1, 0, SUBSTITUTE), sample=1, population=1))
     epsilon 1, one record replaced
     """
     name = "without_replacement_allowance"

@@ -145,7 +145,9 @@ class NaiveGaussian(Naive):
     def __post_init__(self) -> None:
         Naive.__post_init__(self)
         span, epsilon = self.rows * max(self.cells - 1, 1), Fraction(self.epsilon)
-        alone = Gaussian(epsilon=epsilon, delta=self.delta, sensitivity=span)
+        alone = Gaussian(
+            epsilon=epsilon, delta=self.delta, sensitivity=span, relation=self.relation
+        )
         m, delta, variance = len(self.orders), Fraction(alone.delta), alone.variance
         if m > 1:
             variance = Fraction(m * span * span) / (2 * Concentrated.rho_for(epsilon, delta))
