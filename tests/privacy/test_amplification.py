@@ -142,7 +142,7 @@ def test_infinite_stays_infinite():
         ),
         (
             lambda: without_replacement(Guarantee(1, 0, SUBSTITUTE), 3, 2),
-            "sample must be at most the population (2), got 3. Type sample=2 or less.",
+            "sample must be at most n (2), got 3. Type sample=2 or less.",
         ),
         (
             lambda: without_replacement(Guarantee(1, 0, SUBSTITUTE), 0, 2),

@@ -167,7 +167,7 @@ class NaiveGaussian(Naive):
         centre, free = self.middle(x, j), gaussian_law(0, self.variance)
         logs = free.log_pmf(np.arange(self.cells) - centre)
         logs[[0, -1]] = np.log(free.cdf(np.array([-centre, centre + 1 - self.cells])))
-        return Law.finite(logs, error=free.slack + free.beyond / exp(float(logs.min())) + 1e-12)
+        return Law.finite(logs, slack=free.slack + free.beyond / exp(float(logs.min())) + 1e-12)
 
 
 def order_statistic(x: Points, number: int) -> int:
