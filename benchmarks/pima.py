@@ -120,7 +120,9 @@ def cleanings(
         ticks = part.column.grid.ticks(column) if isinstance(part.column, Number) else column
         if mechanism == REDRAWN and isinstance(report, BoundedStaircase):
             report = BoundedStaircase(epsilon=report.epsilon, last=report.last)
-            settle(report, form="truncated")  # the level stays the nominal one: the slides' mistake
+            settle(
+                report, method="truncated"
+            )  # the level stays the nominal one: the slides' mistake
         values = part.written.values(report.randomise(np.tile(ticks, repeats), source=source))
         drawn[name] = values.reshape(repeats, -1)
     for i in range(repeats):

@@ -27,7 +27,7 @@ from sourdine.adaptive.server import QueryServer
 from sourdine.adaptive.server.gaps import Cell
 from sourdine.adaptive.server.looks import PlainLook
 from sourdine.errors import BudgetExceededError
-from sourdine.privacy import Concentrated, Guarantee
+from sourdine.privacy import SUBSTITUTE, Concentrated, Guarantee
 from sourdine_lab.answering import widths
 from sourdine_lab.game import Exchange, Overfitting, Transcript
 from sourdine_lab.samples import iid
@@ -128,8 +128,9 @@ def private(scale: int, bar: Progress) -> list[Run]:
     """Run the attack on private servers."""
     runs = []
     for n, privacy, threshold in (
-        (100_000, Guarantee(1), 0.1), (100_000, Concentrated(0.1), 0.1),
-        (1_000_000, Guarantee(1), 0.05), (1_000_000, Guarantee(0.1), 0.1),
+        (100_000, Guarantee(1, 0, SUBSTITUTE), 0.1), (100_000, Concentrated(0.1, SUBSTITUTE), 0.1),
+        (1_000_000, Guarantee(1, 0, SUBSTITUTE), 0.05),
+        (1_000_000, Guarantee(0.1, 0, SUBSTITUTE), 0.1),
     ):  # fmt: skip
         law, rng = zipf(2**10), np.random.default_rng(100)
         rows = iid(law, n, rng=rng)

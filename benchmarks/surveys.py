@@ -184,7 +184,7 @@ def judged(name: str, surveys: Surveys) -> Verdict:
 ORACLES: dict[str, Callable[..., Any]] = {
     "response": RandomizedResponse,
     "unary": UnaryEncoding,
-    "symmetric unary": partial(UnaryEncoding, form="symmetric"),
+    "symmetric unary": partial(UnaryEncoding, method="symmetric"),
     "hashing": LocalHashing,
     "hadamard": HadamardResponse,
     "subset": SubsetSelection,

@@ -105,7 +105,9 @@ def test_no_other_sharing_is_better():
 
 
 def test_whole_errors_are_shared_too():
-    shared = plan.together([plan.count(error=2), plan.histogram(categories=["a"], error=1)], epsilon=50)
+    shared = plan.together(
+        [plan.count(error=2), plan.histogram(categories=["a"], error=1)], epsilon=50
+    )
     assert shared.epsilon <= 50
     assert all(epsilon > 0 for epsilon in (p.epsilon for p in shared))
 

@@ -108,9 +108,9 @@ def test_arrays_stop_at_the_ends_of_int64():
 
 
 def test_vectors_need_the_calibration_that_covers_them():
-    with pytest.raises(ParameterTypeError, match=r"Type calibration='zcdp'"):
+    with pytest.raises(ParameterTypeError, match=r"Type method='zcdp'"):
         Gaussian(epsilon=1, delta=1e-6).release([1, 2])
-    vector = Gaussian(epsilon=1, delta=1e-6, calibration="zcdp").release([1, 2]).value
+    vector = Gaussian(epsilon=1, delta=1e-6, method="zcdp").release([1, 2]).value
     assert vector.shape == (2,)
 
 

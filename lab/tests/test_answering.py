@@ -15,7 +15,7 @@ from sourdine.adaptive.ledger import Iid, TranscriptLedger
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.mechanisms.gaussian import gaussian_law
 from sourdine.noise import SeededSource
-from sourdine.privacy import Concentrated, Guarantee
+from sourdine.privacy import SUBSTITUTE, Concentrated, Guarantee
 from sourdine_lab.answering import (
     Empirical,
     GaussianNoise,
@@ -174,7 +174,7 @@ def test_an_overfitting_query_is_within_what_privacy_leaves():
         mechanism = GaussianNoise(rows, 0.01, source=source)
         _, last = overfit(mechanism, k, rng)
         bias = last[rows].mean() - last.mean()
-        spent = Concentrated.gaussian(1, (n * mechanism.sigma) ** 2).times(k + 1)
+        spent = Concentrated.gaussian(1, (n * mechanism.sigma) ** 2, SUBSTITUTE).times(k + 1)
         assert 0.005 < bias <= privacy_to_validity(spent, n, 0.05)
 
 
@@ -196,7 +196,7 @@ def test_privacy_is_promised_for_secret_noise_only():
     assert not GaussianNoise([0], 1, source=SeededSource(1)).privacy.is_finite
     terms = {"threshold": 0.1, "tolerance": 0.001, "budget": 3}
     pair = (np.ones(100), np.zeros(1000))
-    assert Thresholdout(pair, **terms).guarantee == Guarantee(Fraction(6, 1000) * 1000)
+    assert Thresholdout(pair, **terms).guarantee == Guarantee(6, 0, SUBSTITUTE)
     assert not Thresholdout(pair, **terms, source=SeededSource(1)).guarantee.is_finite
 
 
@@ -277,7 +277,8 @@ def test_thresholdout_width_covers_its_draws():
     """Threshold and comparison together pass 6 sigma L rarely; half of that they pass too often."""
     n, k, most, sigma, beta = 10**5, 50, 3, 0.01, 0.1
     width = widths.thresholdout(n, k, beta, threshold=0.1, tolerance=sigma, budget=most)
-    chosen = privacy_to_validity(Guarantee(Fraction(2 * most, n) * 100), n, beta / 2)
+    spent = Guarantee(Fraction(2 * most, n) * 100, 0, SUBSTITUTE)
+    chosen = privacy_to_validity(spent, n, beta / 2)
     draws = width - chosen - 0.1
     rng = np.random.default_rng(13)
     noise = rng.laplace(0, 4 * sigma, (20_000, k)).max(axis=1) + rng.laplace(0, 2 * sigma, 20_000)

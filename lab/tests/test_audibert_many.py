@@ -239,7 +239,7 @@ def test_answers_follow_their_chances():
 
 def test_laws_of_a_proportion():
     n = 12
-    printed = BernoulliMean(epsilon=1, n=n, calibration="printed")
+    printed = BernoulliMean(epsilon=1, n=n, method="printed")
     assert laws.weighed(n, 0.5)[3] == pytest.approx(printed.law(3).pmf(range(n + 1)))
     noise = laws.clamped_geometric(n, 1.0)
     assert noise.sum(axis=1) == pytest.approx(np.ones(n + 1))

@@ -157,7 +157,7 @@ def test_survey_two_answers_are_warners():
 def test_redrawn_staircase_spends_what_its_line_says():
     for epsilon in (0.5, 1.3318, 4.0):
         report = BoundedStaircase(epsilon=one_number.nominal(epsilon), last=1000)
-        settle(report, form="truncated")
+        settle(report, method="truncated")
         first, middle = report.law(0), report.law(500)
         spent = max(first.divergence(middle).value, middle.divergence(first).value)
         assert spent == pytest.approx(epsilon, abs=0.02)

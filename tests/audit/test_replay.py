@@ -17,7 +17,7 @@ from sourdine.mechanisms import (
 )
 from sourdine.privacy import ADD_REMOVE, Guarantee, compose
 
-GAUSSIAN = Gaussian(epsilon=1, delta=0.01, sensitivity=4, calibration="zcdp")
+GAUSSIAN = Gaussian(epsilon=1, delta=0.01, sensitivity=4, method="zcdp")
 COUNT = Laplace(epsilon=1, relation=ADD_REMOVE)
 DATA, NEIGHBOUR = [1, 2, 3, 4], [1, 2, 3]
 
@@ -110,7 +110,8 @@ def test_records_are_compared_in_any_order():
     assert replay(part.release, [2, 3], [1, 2, 3]).holds
     assert not part.adjacent(part.read([1, 1]), part.read([2, 2]))
     assert not part.adjacent(part.read([1]), part.read([2]))
-    fixed = Subsample(mechanism=Laplace(epsilon=1), values=(1, 2), sample=1, population=2)
+    count = Laplace(epsilon=1, relation="substitute")
+    fixed = Subsample(mechanism=count, values=(1, 2), sample=1, n=2)
     assert fixed.adjacent(fixed.read([1, 2]), fixed.read([1, 1]))
     assert not fixed.adjacent(fixed.read([2, 2]), fixed.read([1, 1]))
 
@@ -124,7 +125,7 @@ def test_records_are_compared_in_any_order():
         (AboveThreshold(epsilon=1, queries=2, monotone=True), [0, 5], [1, 6], [1, 4]),
         (Staircase(epsilon=1, sensitivity=4), 0, 4, 5),
         (
-            Gaussian(epsilon=1, delta=0.01, sensitivity=4, calibration="zcdp"),
+            Gaussian(epsilon=1, delta=0.01, sensitivity=4, method="zcdp"),
             [0, 0],
             [2, 3],
             [3, 3],

@@ -73,19 +73,19 @@ def test_quantile_exponent_without_the_half_is_rejected():
 
 @pytest.mark.parametrize(("gamma", "level"), [(gamma_l1, 1.3318), (gamma_l2, 1.3487)])
 def test_rejection_staircase_is_rejected(gamma, level):
-    redrawn = BoundedStaircase(epsilon=1, last=999, form="truncated")
+    redrawn = BoundedStaircase(epsilon=1, last=999, method="truncated")
     settle(redrawn, level=Fraction(1), reach=round(gamma(1.0) * 1000))
     worst = worst_case(redrawn, [0, 500])
     assert worst.epsilon == pytest.approx(level, abs=0.01)
     assert not worst.within(redrawn.guarantee)
     assert {worst.x, worst.y} & {0, 999}  # one of the pair is an end
-    claimed = BoundedStaircase(epsilon=1, last=999, form="truncated")
+    claimed = BoundedStaircase(epsilon=1, last=999, method="truncated")
     assert worst_case(claimed, [0, 500]).within(claimed.guarantee)
 
 
 def test_rejection_staircase_on_the_continuum_has_the_closed_form():
     for epsilon in (0.5, 1, 2):
-        redrawn = BoundedStaircase(epsilon=epsilon, last=99_999, form="truncated")
+        redrawn = BoundedStaircase(epsilon=epsilon, last=99_999, method="truncated")
         settle(redrawn, level=Fraction(epsilon), reach=round(gamma_l1(epsilon) * 100_000))
         middle, end = redrawn.law(50_000), redrawn.law(0)
         worst = max(middle.divergence(end).value, end.divergence(middle).value)

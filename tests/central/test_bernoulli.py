@@ -36,7 +36,7 @@ def test_bernoulli_conformance(check, specimen):
 def test_the_printed_constant_is_not_tight(n, epsilon):
     every = range(n + 1)
     tight = BernoulliMean(epsilon=epsilon, n=n)
-    printed = BernoulliMean(epsilon=epsilon, n=n, calibration="printed")
+    printed = BernoulliMean(epsilon=epsilon, n=n, method="printed")
     assert tight.decay >= printed.decay
     worst = worst_case(tight, every)
     assert worst.within(tight.guarantee)

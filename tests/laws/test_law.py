@@ -129,7 +129,7 @@ def test_undescribed_mass_counts_against_the_claim():
 
 
 def test_errors_of_the_weights_widen_the_upper_end():
-    exact, rough = Law.finite([0.0, -1.0]), Law.finite([0.0, -1.0], error=1e-3)
+    exact, rough = Law.finite([0.0, -1.0]), Law.finite([0.0, -1.0], slack=1e-3)
     uniform = Law.finite([0.0, 0.0])
     assert exact.divergence(uniform).upper - exact.divergence(uniform).value < 1e-12
     assert rough.divergence(uniform).upper - rough.divergence(uniform).value >= 1e-3
@@ -145,7 +145,7 @@ def test_upper_ends_hold_for_every_law_within_its_slack(error):
             base_q = base_p.copy()  # nothing to tell apart but the error
         shift_p, shift_q = error * rng.choice([-1, 1], size=(2, 6)) * 0.499
         true_p, true_q = Law.finite(base_p + shift_p), Law.finite(base_q + shift_q)
-        p, q = Law.finite(base_p, error=error), Law.finite(base_q, error=error)
+        p, q = Law.finite(base_p, slack=error), Law.finite(base_q, slack=error)
         exact_q, exact_p = Law.finite(base_q), Law.finite(base_p)
         for (a, b), (c, d) in (
             ((true_p, true_q), (p, q)),
@@ -164,7 +164,7 @@ def test_upper_ends_hold_where_floats_see_no_difference():
     near = laplace(0, 10**16).total_variation(laplace(4, 10**16))
     assert near.upper >= 2e-16
     uniform = Law.finite([0.0, 0.0])
-    assert Law.finite([0.0, 0.0], error=0.1).total_variation(uniform).upper >= 0.02
+    assert Law.finite([0.0, 0.0], slack=0.1).total_variation(uniform).upper >= 0.02
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 1000), Fraction(1, 7), 1, 10**6, 10**12])

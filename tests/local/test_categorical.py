@@ -332,7 +332,7 @@ def test_a_tiny_and_a_huge_epsilon(make):
     ("call", "text"),
     [
         (lambda: UnaryEncoding(epsilon=1, categories=1), "categories must be at least 2, got 1"),
-        (lambda: UnaryEncoding(epsilon=1, categories=4, form="x"), "form must be 'optimal' or"),
+        (lambda: UnaryEncoding(epsilon=1, categories=4, method="x"), "method must be 'optimal' or"),
         (lambda: SubsetSelection(epsilon=1, categories=4, size=4), "size must be below the number"),
         (lambda: SubsetSelection(epsilon=1, categories=4, size=0), "size must be at least 1, got"),
         (lambda: LocalHashing(epsilon=1, categories=2**24), "categories must be at most"),

@@ -16,7 +16,7 @@ REPORTS = {
     "duchi": lambda m: Duchi(epsilon=1, last=m),
     "laplace": lambda m: BoundedLaplace(epsilon=1, last=m),
     "window": lambda m: BoundedStaircase(epsilon=1, last=m),
-    "truncated": lambda m: BoundedStaircase(epsilon=1, last=m, form="truncated"),
+    "truncated": lambda m: BoundedStaircase(epsilon=1, last=m, method="truncated"),
 }
 
 

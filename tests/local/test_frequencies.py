@@ -25,7 +25,7 @@ ORACLES = {
     "warner": Warner(truth=0.5, yes=0.3),
     "response": RandomizedResponse(epsilon=1, categories=6),
     "unary": UnaryEncoding(epsilon=1, categories=6),
-    "symmetric": UnaryEncoding(epsilon=1, categories=6, form="symmetric"),
+    "symmetric": UnaryEncoding(epsilon=1, categories=6, method="symmetric"),
     "hashing": LocalHashing(epsilon=1, categories=6),
     "hadamard": HadamardResponse(epsilon=1, categories=6),
     "subset": SubsetSelection(epsilon=1, categories=6),

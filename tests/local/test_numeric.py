@@ -217,7 +217,7 @@ def wages():
 @pytest.mark.parametrize("last", [2, 30, 200_000, 1 << 40])
 def test_the_cut_staircase_tosses_its_coins_exactly(last, monkeypatch):
     """The floats decide as the exact reals do, and the draws follow the law on any grid."""
-    report = BoundedStaircase(epsilon=1, last=last, form="truncated")
+    report = BoundedStaircase(epsilon=1, last=last, method="truncated")
     x = np.linspace(0, last, 400).astype(np.int64)
     quick = report.randomise(x, source=SeededSource(8))
     monkeypatch.setattr("sourdine.mechanisms.bounded_staircase.SLACK", 2.0)

@@ -66,7 +66,7 @@ REPORTS = [
     response(1, 3),
     response(2, 4),
     UnaryEncoding(epsilon=1, categories=3),
-    UnaryEncoding(epsilon=2, categories=3, form="symmetric"),
+    UnaryEncoding(epsilon=2, categories=3, method="symmetric"),
     LocalHashing(epsilon=0.7, categories=3),
     HadamardResponse(epsilon=1.5, categories=3),
     SubsetSelection(epsilon=1, categories=4, size=2),
@@ -76,7 +76,7 @@ REPORTS = [
     SlidingWindow(epsilon=1, last=2, slide=2, width=4),
     BoundedLaplace(epsilon=1, last=3),
     BoundedStaircase(epsilon=1, last=4),
-    BoundedStaircase(epsilon=1, last=3, form="truncated"),
+    BoundedStaircase(epsilon=1, last=3, method="truncated"),
     Hybrid(epsilon=0.5, last=3),
     Duchi(epsilon=1, last=2),
 ]

@@ -141,23 +141,23 @@ def test_hockey_stick_of_a_shift_rises_with_the_shift():
 
 
 def test_classic_gaussian_is_refused_where_it_fails():
-    Gaussian(epsilon=Fraction(9, 10), delta=1e-5, calibration="classic")
+    Gaussian(epsilon=Fraction(9, 10), delta=1e-5, method="classic")
     with pytest.raises(
         ParameterError, match=r"got 'classic' at epsilon 10 and delta 1e-05"
     ) as caught:
-        Gaussian(epsilon=10, delta=1e-5, calibration="classic")
-    assert "Type calibration='tight'" in str(caught.value)
+        Gaussian(epsilon=10, delta=1e-5, method="classic")
+    assert "Type method='tight'" in str(caught.value)
 
 
-@pytest.mark.parametrize("calibration", ["tight", "classic", "zcdp"])
-def test_every_calibration_keeps_its_promise(calibration):
-    mechanism = Gaussian(epsilon=0.9, delta=1e-6, sensitivity=4, calibration=calibration)
+@pytest.mark.parametrize("method", ["tight", "classic", "zcdp"])
+def test_every_calibration_keeps_its_promise(method):
+    mechanism = Gaussian(epsilon=0.9, delta=1e-6, sensitivity=4, method=method)
     assert worst_case(mechanism, [0]).within(mechanism.guarantee)
 
 
 def test_zcdp_vector_keeps_its_promise_on_every_integer_shift():
     """All shifts of L2 norm at most 3 in the plane, by the product law."""
-    mechanism = Gaussian(epsilon=1, delta=1e-3, sensitivity=3, calibration="zcdp")
+    mechanism = Gaussian(epsilon=1, delta=1e-3, sensitivity=3, method="zcdp")
     cells = np.arange(-60, 61)
     axis = gaussian_law(0, mechanism.variance).pmf(cells)
     plane = np.outer(axis, axis)
@@ -198,9 +198,9 @@ def test_zcdp_vector_keeps_its_promise_on_every_integer_shift():
             "sensitivity must be a whole number, got 1.5. Type",
         ),
         (
-            lambda: Gaussian(epsilon=1, delta=0.1, calibration="best"),
+            lambda: Gaussian(epsilon=1, delta=0.1, method="best"),
             ParameterError,
-            "calibration must be 'tight', 'classic' or 'zcdp', got 'best'. Type",
+            "method must be 'tight', 'classic' or 'zcdp', got 'best'. Type",
         ),
         (
             lambda: Staircase(epsilon=1, sensitivity=0),
@@ -283,17 +283,17 @@ def test_numpy_integers_are_stored_as_whole_numbers():
     assert type(Staircase(epsilon=1, sensitivity=np.uint8(200)).sensitivity) is int
 
 
-@pytest.mark.parametrize("calibration", ["tight", "classic", "zcdp"])
+@pytest.mark.parametrize("method", ["tight", "classic", "zcdp"])
 @pytest.mark.parametrize("delta", [0.3, 1e-6, 1e-100])
 @pytest.mark.parametrize("epsilon", [1e-3, 0.5])
-def test_sigma_is_never_wider_than_64_bits_allow(calibration, delta, epsilon):
+def test_sigma_is_never_wider_than_64_bits_allow(method, delta, epsilon):
     """What is too wide is told by sensitivity / epsilon: sigma is at most 32 times that."""
-    mechanism = Gaussian(epsilon=epsilon, delta=delta, calibration=calibration)
+    mechanism = Gaussian(epsilon=epsilon, delta=delta, method=method)
     assert float(mechanism.variance) ** 0.5 <= 32 / epsilon
 
 
 def test_a_delta_that_floats_cannot_tell_is_refused():
-    with pytest.raises(ParameterError, match=r"delta must be large enough .*calibration='zcdp'"):
+    with pytest.raises(ParameterError, match=r"delta must be large enough .*method='zcdp'"):
         Gaussian(epsilon=1e-9, delta=1e-12)
 
 

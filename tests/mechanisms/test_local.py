@@ -30,7 +30,7 @@ def test_two_fair_coins():
     assert float(coins.guarantee.epsilon) == pytest.approx(log(3), abs=1e-15)
     assert coins.guarantee.epsilon >= Fraction(log(3)) - Fraction(1, 10**15)
     for r in (0, 250, 600, 1000):
-        assert coins.estimate(yes=r, reports=1000) == 2 * Fraction(r, 1000) - HALF
+        assert coins.estimate(yes=r, n=1000) == 2 * Fraction(r, 1000) - HALF
     assert coins.variance(0.3, 1000) == coins.variance(0.9, 1000) == Fraction(3, 4000)
 
 
@@ -41,7 +41,7 @@ def test_warner_estimator(truth, yes):
     n, runs, people = 200, 20_000, 60
     said = coins.simulate(1, people * runs).reshape(runs, people).sum(axis=1)
     said = said + coins.simulate(0, (n - people) * runs).reshape(runs, n - people).sum(axis=1)
-    estimates = np.array([float(coins.estimate(yes=int(s), reports=n)) for s in said])
+    estimates = np.array([float(coins.estimate(yes=int(s), n=n)) for s in said])
     f = Fraction(people, n)
     variance = float(coins.variance(f, n))
     assert estimates.mean() == pytest.approx(float(f), abs=6 * (variance / runs) ** 0.5)
@@ -49,7 +49,7 @@ def test_warner_estimator(truth, yes):
     assert coins.bias(f) == 0
     a, b = coins.channel
     assert coins.bias(f, corrected=False) == f * a + (1 - f) * b - f
-    sampled = coins.variance(f, n, population="sampled")
+    sampled = coins.variance(f, n, of="population")
     assert sampled - coins.variance(f, n) == f * (1 - f) / n
 
 
@@ -112,12 +112,12 @@ def test_bounded_laplace_bias():
     assert BoundedLaplace(epsilon=1, last=10_000).bias(0) / 10_000 == pytest.approx(0.418, abs=5e-4)
 
 
-@pytest.mark.parametrize("form", ["window", "truncated"])
+@pytest.mark.parametrize("method", ["window", "truncated"])
 @pytest.mark.parametrize("minimise", ["l1", "l2"])
 @pytest.mark.parametrize("last", [2, 3, 10, 57])
 @pytest.mark.parametrize("epsilon", [0.1, 1, 6])
-def test_bounded_staircase_keeps_its_promise_at_every_size(form, minimise, last, epsilon):
-    mechanism = BoundedStaircase(epsilon=epsilon, last=last, form=form, minimise=minimise)
+def test_bounded_staircase_keeps_its_promise_at_every_size(method, minimise, last, epsilon):
+    mechanism = BoundedStaircase(epsilon=epsilon, last=last, method=method, minimise=minimise)
     worst = worst_case(mechanism, range(last + 1))
     assert worst.within(mechanism.guarantee)
     for x in range(last + 1):
@@ -128,12 +128,13 @@ def test_bounded_staircase_keeps_its_promise_at_every_size(form, minimise, last,
 def test_recalibrated_level_is_the_note_s():
     """2 ln((1 + sqrt(1 + 8 e^eps))/4) on a fine grid: .3508, .7325, 1.5663."""
     for epsilon, level in ((0.5, 0.3508), (1, 0.7325), (2, 1.5663)):
-        mechanism = BoundedStaircase(epsilon=epsilon, last=20_000, form="truncated")
+        mechanism = BoundedStaircase(epsilon=epsilon, last=20_000, method="truncated")
         assert float(mechanism.level) == pytest.approx(level, abs=3e-4)
 
 
 def test_subsample_of_a_fixed_size_takes_each_record_equally_often():
-    part = Subsample(mechanism=Laplace(epsilon=1), values=(0, 1), sample=2, population=5)
+    count = Laplace(epsilon=1, relation=SUBSTITUTE)
+    part = Subsample(mechanism=count, values=(0, 1), sample=2, n=5)
     kept = part._kept(5, 50_000, SYSTEM)
     assert (kept.sum(axis=1) == 2).all()
     pairs = np.unique(kept, axis=0, return_counts=True)[1]
@@ -145,9 +146,7 @@ def test_subsample_relation_must_fit_the_sampling():
     with pytest.raises(ParameterError, match="must be for one record added or removed, got SUBS"):
         Subsample(mechanism=Laplace(epsilon=1, relation=SUBSTITUTE), values=(0, 1), rate=0.5)
     with pytest.raises(ParameterError, match="must be for one record replaced, got ADD_REMOVE"):
-        Subsample(
-            mechanism=Laplace(epsilon=1, relation=ADD_REMOVE), values=(0, 1), sample=1, population=2
-        )
+        Subsample(mechanism=Laplace(epsilon=1, relation=ADD_REMOVE), values=(0, 1), sample=1, n=2)
 
 
 def test_subsample_of_everything_is_the_mechanism():
@@ -173,11 +172,11 @@ COUNT = Laplace(epsilon=1, relation=ADD_REMOVE)
             "yes must be above 0 and below 1, got 0",
         ),
         (lambda: Warner(truth=1.5), ParameterError, "truth must be from 0 to 1, got 1.5. Type"),
-        (lambda: Warner(truth=0.5).variance(0.5, 0), ParameterError, "reports must be at least 1"),
+        (lambda: Warner(truth=0.5).variance(0.5, 0), ParameterError, "n must be at least 1"),
         (
-            lambda: Warner(truth=0.5).variance(0.5, 9, population="all"),
+            lambda: Warner(truth=0.5).variance(0.5, 9, of="all"),
             ParameterError,
-            "population must be 'fixed' or 'sampled', got 'all'. Type",
+            "of must be 'sample' or 'population', got 'all'. Type",
         ),
         (
             lambda: RandomizedResponse(epsilon=1, categories=1),
@@ -195,9 +194,9 @@ COUNT = Laplace(epsilon=1, relation=ADD_REMOVE)
             "last must be at least 1, got 0",
         ),
         (
-            lambda: BoundedStaircase(epsilon=1, last=9, form="clip"),
+            lambda: BoundedStaircase(epsilon=1, last=9, method="clip"),
             ParameterError,
-            "form must be 'window' or 'truncated', got 'clip'. Type",
+            "method must be 'window' or 'truncated', got 'clip'. Type",
         ),
         (
             lambda: Subsample(mechanism=COUNT, values=(), rate=0.5),
@@ -207,7 +206,7 @@ COUNT = Laplace(epsilon=1, relation=ADD_REMOVE)
         (
             lambda: Subsample(mechanism=COUNT, values=(0, 1)),
             ParameterTypeError,
-            "rate must be given alone, or else sample and population, got rate=None",
+            "rate must be given alone, or else sample and n, got rate=None",
         ),
         (
             lambda: Subsample(mechanism=COUNT, values=(0, 1), rate=0),
@@ -216,7 +215,10 @@ COUNT = Laplace(epsilon=1, relation=ADD_REMOVE)
         ),
         (
             lambda: Subsample(
-                mechanism=Laplace(epsilon=1), values=(0, 1), sample=1, population=3
+                mechanism=Laplace(epsilon=1, relation=SUBSTITUTE),
+                values=(0, 1),
+                sample=1,
+                n=3,
             ).release([1, 0]),
             ParameterTypeError,
             "the input must have the public number of 3 records, got 2",
@@ -257,7 +259,7 @@ def test_many_categories_cost_no_memory():
 def test_error_bounds_of_reports_are_useful():
     assert BoundedLaplace(epsilon=50, last=100).error(0.05) <= 6
     assert BoundedStaircase(epsilon=12, last=100).error(0.05) <= 3
-    assert BoundedStaircase(epsilon=12, last=100, form="truncated").error(0.05) <= 3
+    assert BoundedStaircase(epsilon=12, last=100, method="truncated").error(0.05) <= 3
     assert BoundedStaircase(epsilon=1, last=100).error(0.5) < 100
     assert RandomizedResponse(epsilon=9, categories=3).error(0.05) == 0
     assert Warner.optimum(5).error(0.05) == 0
@@ -279,7 +281,7 @@ def test_subsample_interval_and_text_are_the_mechanism_s():
 
 
 def test_truncated_staircase_is_built_at_any_epsilon():
-    mechanism = BoundedStaircase(epsilon=10_000, last=999, form="truncated")
+    mechanism = BoundedStaircase(epsilon=10_000, last=999, method="truncated")
     assert 9_990 < mechanism.level < 10_000
 
 

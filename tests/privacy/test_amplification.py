@@ -52,7 +52,7 @@ def test_amplification_is_tight(epsilon, rate):
 @given(EPSILONS, DELTAS, st.integers(1, 50), st.integers(0, 50))
 def test_sample_of_fixed_size(epsilon, delta, m, rest):
     n = m + rest
-    g = without_replacement(Guarantee(epsilon, delta), m, n)
+    g = without_replacement(Guarantee(epsilon, delta, SUBSTITUTE), m, n)
     assert g.epsilon == poisson(Guarantee(epsilon, 0, ADD_REMOVE), Fraction(m, n)).epsilon
     assert (g.delta, g.relation) == (delta * Fraction(m, n), SUBSTITUTE)
 
@@ -92,7 +92,7 @@ def test_allowance_is_within(epsilon, rate, delta):
 
 
 def test_allowance_of_fixed_size():
-    goal = Guarantee(0.5, 1e-6)
+    goal = Guarantee(0.5, 1e-6, SUBSTITUTE)
     spend = without_replacement_allowance(goal, 1, 100)
     assert spend.epsilon == poisson_allowance(Guarantee(0.5, 0, ADD_REMOVE), 0.01).epsilon
     assert without_replacement(spend, 1, 100).covers(goal)
@@ -110,14 +110,15 @@ def test_extremes_are_quick():
 def test_infinite_stays_infinite():
     none = Guarantee.none(ADD_REMOVE)
     assert poisson(none, 0.5) == poisson_allowance(none, 0.5) == none
-    assert without_replacement(Guarantee.none(), 1, 9) == Guarantee.none()
+    none = Guarantee.none(SUBSTITUTE)
+    assert without_replacement(none, 1, 9) == without_replacement_allowance(none, 1, 9) == none
 
 
 @pytest.mark.parametrize(
     ("call", "text"),
     [
         (
-            lambda: poisson(Guarantee(1), 0.5),
+            lambda: poisson(Guarantee(1, 0, SUBSTITUTE), 0.5),
             "guarantee must be for one record added or removed, got SUBSTITUTE. The size of a "
             "Poisson sample is random, so poisson speaks of ADD_REMOVE alone. "
             "Type without_replacement(...).",
@@ -140,11 +141,11 @@ def test_infinite_stays_infinite():
             "Type a number in between, such as rate=0.5.",
         ),
         (
-            lambda: without_replacement(Guarantee(1), 3, 2),
-            "sample must be at most the population (2), got 3. Type sample=2 or less.",
+            lambda: without_replacement(Guarantee(1, 0, SUBSTITUTE), 3, 2),
+            "sample must be at most n (2), got 3. Type sample=2 or less.",
         ),
         (
-            lambda: without_replacement(Guarantee(1), 0, 2),
+            lambda: without_replacement(Guarantee(1, 0, SUBSTITUTE), 0, 2),
             "sample must be at least 1, got 0. Type a whole number, such as sample=1.",
         ),
     ],

@@ -130,17 +130,17 @@ def test_advanced_beats_basic_for_many():
             "guarantees must include at least one, got none. Type compose(Guarantee(1)).",
         ),
         (
-            lambda: compose(Guarantee(1), Guarantee(1, 0, ADD_REMOVE)),
+            lambda: compose(Guarantee(1, 0, SUBSTITUTE), Guarantee(1, 0, ADD_REMOVE)),
             "guarantees must share one relation, got ADD_REMOVE and SUBSTITUTE. "
             "Type guarantee.under(SUBSTITUTE) for those under ADD_REMOVE.",
         ),
         (
-            lambda: compose(Guarantee(1), Guarantee(1, 0, LOCAL)),
+            lambda: compose(Guarantee(1, 0, SUBSTITUTE), Guarantee(1, 0, LOCAL)),
             "guarantees must share one relation, got LOCAL and SUBSTITUTE. "
             "Account for local and central promises apart.",
         ),
         (
-            lambda: parallel(Guarantee(1), Guarantee(1)),
+            lambda: parallel(Guarantee(1, 0, SUBSTITUTE), Guarantee(1, 0, SUBSTITUTE)),
             "guarantees must be for one record added or removed, got SUBSTITUTE. "
             "A replaced record may change group, and so the size of two groups. "
             "Type Guarantee(1, relation=ADD_REMOVE) for each group, then parallel(..., "

@@ -135,7 +135,7 @@ def test_sums_are_exact():
     assert tenth.times(10) == Concentrated(1) == Concentrated(0.75) + Concentrated(0.25)
     assert tenth.times(0).at(1e-6) == Guarantee(0, 1e-6)
     assert tenth.times(0).delta_at(0) == 0
-    assert str(Concentrated(Fraction(1, 3))) == "rho 0.333334, one record replaced"
+    assert str(Concentrated(Fraction(1, 3))) == "rho 0.333334, one record added or removed"
 
 
 @pytest.mark.parametrize("rho", [1e-250, 1e-20, 1e20, Fraction(10) ** 400])
@@ -183,13 +183,13 @@ def test_extremes(rho):
             "Type Concentrated.from_pure(guarantee) for a pure promise.",
         ),
         (
-            lambda: Concentrated(1) + Concentrated(1, ADD_REMOVE),
+            lambda: Concentrated(1, SUBSTITUTE) + Concentrated(1, ADD_REMOVE),
             ParameterError,
             "relation must be SUBSTITUTE, got ADD_REMOVE. "
             "Type other.under(SUBSTITUTE) for a promise under ADD_REMOVE.",
         ),
         (
-            lambda: Concentrated(1).under(LOCAL),
+            lambda: Concentrated(1, SUBSTITUTE).under(LOCAL),
             ParameterError,
             "relation must be SUBSTITUTE, got LOCAL. A promise for one record replaced says "
             "nothing of any two inputs of one person. "

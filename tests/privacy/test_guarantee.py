@@ -47,10 +47,11 @@ def test_ten_tenths_are_one():
 
 
 def test_printing():
-    assert str(Guarantee(1, 1e-6)) == "epsilon 1, delta 1e-06, one record replaced"
+    assert str(Guarantee(1, 1e-6)) == "epsilon 1, delta 1e-06, one record added or removed"
+    assert str(Guarantee(2, relation=SUBSTITUTE)) == "epsilon 2, one record replaced"
     assert str(Guarantee(0.1, relation=LOCAL)) == "epsilon 0.1, any two inputs of one person"
     assert str(Guarantee.none(ADD_REMOVE)) == "NOT PRIVATE (epsilon infinite)"
-    assert str(Guarantee(1, 1)) == "NOT PRIVATE (epsilon 1, delta 1, one record replaced)"
+    assert str(Guarantee(1, 1)) == "NOT PRIVATE (epsilon 1, delta 1, one record added or removed)"
 
 
 @given(st.fractions(0, 10**7))
@@ -93,7 +94,9 @@ def test_covers_is_a_partial_order(a, b, c):
 @given(EPSILONS, EPSILONS, DELTAS, DELTAS)
 def test_covers_compares_both_numbers(e, f, d, g):
     assert Guarantee(e, d).covers(Guarantee(f, g)) == (e <= f and d <= g)
-    assert not Guarantee(e, d).covers(Guarantee(e, d, ADD_REMOVE))
+    one, other = Guarantee(e, d, SUBSTITUTE), Guarantee(e, d, ADD_REMOVE)
+    assert not one.covers(other)
+    assert not other.covers(one)
 
 
 @given(EPSILONS, st.fractions(0, Fraction(1, 1000)), st.integers(1, 40))
@@ -115,7 +118,8 @@ def test_under():
     g = Guarantee(1, 1e-6, ADD_REMOVE).under(SUBSTITUTE)
     assert (g.epsilon, g.relation) == (2, SUBSTITUTE)
     assert 1e-6 * (1 + math.e) == pytest.approx(float(g.delta), rel=1e-14)
-    assert Guarantee(1).under(SUBSTITUTE) == Guarantee(1)
+    for relation in Relation:
+        assert Guarantee(1, 0.1, relation).under(relation) == Guarantee(1, 0.1, relation)
     assert Guarantee.none(ADD_REMOVE).under(SUBSTITUTE) == Guarantee.none(SUBSTITUTE)
 
 
@@ -169,7 +173,7 @@ def test_under_is_tight():
             "size must be at least 1, got 0. Type a whole number, such as size=1.",
         ),
         (
-            lambda: Guarantee(1).under(ADD_REMOVE),
+            lambda: Guarantee(1, 0, SUBSTITUTE).under(ADD_REMOVE),
             ParameterError,
             "relation must be SUBSTITUTE, got ADD_REMOVE. A promise for one record replaced says "
             "nothing of one record added or removed. "
@@ -206,5 +210,5 @@ def test_any_guarantee_can_be_written_down():
 
 def test_relations_may_be_named():
     assert Guarantee(1, 0, "local") == Guarantee(1, 0, LOCAL)
-    assert Guarantee(1, 0, "add_remove").under("substitute") == Guarantee(2)
+    assert Guarantee(1, 0, "add_remove").under("substitute") == Guarantee(2, 0, SUBSTITUTE)
     assert Guarantee(1, 0, "add_remove").under("add_remove").relation is ADD_REMOVE

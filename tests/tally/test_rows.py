@@ -66,7 +66,7 @@ def test_engines_agree_on_rows(engine, rows, as_engine):
     frame = as_engine(engine, pa.table(HOSTILE))
     for name, column in HOSTILE.items():
         cells = cells_for(name)
-        blocks = list(frame.codes(*cells, rows=rows))
+        blocks = list(frame.codes(*cells, chunk=rows))
         assert all(len(part) <= rows for block in blocks for part in block)
         assert joined(blocks) == [alone(cell, column.to_pylist()) for cell in cells], name
 
@@ -98,7 +98,7 @@ def test_files_keep_the_order_of_rows(kind, arrow, tmp_path, monkeypatch):
     else:
         pl.from_arrow(table).write_csv(path)
     cells = Ticks("i", Grid(0, n, step=1)), Codes("v", ["yes", "no"])
-    index, vote = joined(Frame(path).codes(*cells, rows=30_000))
+    index, vote = joined(Frame(path).codes(*cells, chunk=30_000))
     assert index == list(range(n))
     assert vote == [1, 0] * (n // 2)
 
@@ -107,7 +107,7 @@ def test_a_relation_without_arrow(monkeypatch):
     monkeypatch.setattr("sourdine.tally.duck.find_spec", lambda _: None)
     relation = duckdb.sql("SELECT range AS i, 'a' AS v FROM range(10)")
     cells = Ticks("i", Grid(0, 9, step=1)), Codes("v", ["a"])
-    assert joined(Frame(relation).codes(*cells, rows=4)) == [list(range(10)), [0] * 10]
+    assert joined(Frame(relation).codes(*cells, chunk=4)) == [list(range(10)), [0] * 10]
 
 
 def test_rows_need_a_cell():
@@ -150,7 +150,7 @@ def test_objects_of_pandas_are_read_as_a_list(values):
 def test_text_is_read_block_by_block():
     """No list of all texts is made on the way."""
     frame = Frame(pl.DataFrame({"v": ["yes", "no"] * 50_000}))
-    first = next(frame.codes(Codes("v", ["no", "yes"]), rows=10))
+    first = next(frame.codes(Codes("v", ["no", "yes"]), chunk=10))
     assert first[0].tolist() == [1, 0] * 5
     assert frame.engine._read == {}
     assert sys.getsizeof(frame.engine._readers) < 1000

@@ -51,7 +51,7 @@ class BernoulliMean(Mechanism[int]):
         How many records one person may own.
     relation
         Which data sets are neighbours; f moves by at most ``rows`` between them.
-    calibration
+    method
         ``"printed"``: :math:`\lambda = \varepsilon/2`, as in the source. ``"tight"``: the
         largest :math:`\lambda` that keeps the promise.
 
@@ -84,7 +84,7 @@ class BernoulliMean(Mechanism[int]):
     n: int
     rows: int = 1
     relation: Relation | str = SUBSTITUTE
-    calibration: str = "tight"
+    method: str = "tight"
     decay: Fraction = field(init=False, repr=False)
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
@@ -93,12 +93,11 @@ class BernoulliMean(Mechanism[int]):
         n, rows = integer(self.n, "n", least=0), integer(self.rows, "rows", least=1)
         if n > MOST_RECORDS:
             raise ParameterError(f"n must be at most 2**40, got {n}. Type how many records exist.")
-        if self.calibration not in ("tight", "printed"):
+        if self.method not in ("tight", "printed"):
             raise ParameterError(
-                f"calibration must be 'tight' or 'printed', got {self.calibration!r}. "
-                f"Type calibration='tight'."
+                f"method must be 'tight' or 'printed', got {self.method!r}. Type method='tight'."
             )
-        tight = self.calibration == "tight" and n > 0
+        tight = self.method == "tight" and n > 0
         decay = _tight(epsilon, n, min(rows, n)) if tight else epsilon / (2 * rows)
         guarantee = Guarantee(epsilon, 0, self.relation)
         relation = Relation.read(self.relation)

@@ -103,7 +103,7 @@ class Ratio:
             epsilon=self.epsilon,
             delta=self.delta,
             sensitivity=self.sensitivity,
-            calibration="zcdp",
+            method="zcdp",
             relation=self.relation,
         )
 

@@ -74,7 +74,7 @@ class Law:
         left: Tail | None = None,
         right: Tail | None = None,
         log_beyond: float = -np.inf,
-        error: float = 0.0,
+        slack: float = 0.0,
     ) -> Law:
         """Normalise pieces (in increasing order) and tails (from their edges outwards).
 
@@ -82,7 +82,7 @@ class Law:
         ----------
         log_beyond
             Bounds the logarithm of the mass left out, in the units of the log weights.
-        error
+        slack
             Bounds the error of the log weights given, beyond rounding.
         """
         p = Pieces(
@@ -103,11 +103,11 @@ class Law:
             left and left.scaled(-log_z),
             right and right.scaled(-log_z),
             beyond=omitted,
-            slack=error + omitted + ULP * (8 * float(size) + 2 * len(p.start) + 64),
+            slack=slack + omitted + ULP * (8 * float(size) + 2 * len(p.start) + 64),
         )
 
     @staticmethod
-    def finite(log_weights: ArrayLike, start: int = 0, error: float = 0.0) -> Law:
+    def finite(log_weights: ArrayLike, start: int = 0, slack: float = 0.0) -> Law:
         """Return the law on cells ``start, start + 1, ...`` with these log weights.
 
         Cells of weight zero (log weight minus infinity) are left out.
@@ -117,7 +117,7 @@ class Law:
             raise ParameterError("log_weights", "be numbers", "NaN", "Type -inf for no weight.")
         cells = start + np.flatnonzero(w > -np.inf)
         w = w[w > -np.inf]
-        return Law.of(cells, np.ones_like(cells), w, np.zeros_like(w), error=error)
+        return Law.of(cells, np.ones_like(cells), w, np.zeros_like(w), slack=slack)
 
     @staticmethod
     def two_levels(first: int, width: int, cells: int, drop: float) -> Law:
@@ -158,7 +158,7 @@ class Law:
             left=_common_tail([law.left for law in laws], float(w[0])),
             right=_common_tail([law.right for law in laws], float(w[-1])),
             log_beyond=log(b) if (b := max(law.beyond for law in laws)) else -np.inf,
-            error=max(law.slack for law in laws),
+            slack=max(law.slack for law in laws),
         )
 
     @property

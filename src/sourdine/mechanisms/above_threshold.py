@@ -202,7 +202,7 @@ def first_above_law(
     total = peak + np.log(np.exp(terms - peak[:, None]).sum(axis=1))
     outer = np.maximum(terms[:, 0], terms[:, -1]) - total
     rest = exp(float(outer.max())) * 2.0 ** (len(height) + 1) * float(threshold_scale + 1)
-    return Law.finite(total, error=rest + 2.0**-50 * (len(rho) + float(np.abs(total).max())))
+    return Law.finite(total, slack=rest + 2.0**-50 * (len(rho) + float(np.abs(total).max())))
 
 
 def _log_tails(m: NDArray[np.int64], r: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -99,8 +99,7 @@ class BoundedLaplace(Report):
 
     def error(self, beta: Number = 0.05) -> float:
         """Return the unbounded Laplace's error, which the bounds can only lower."""
-        level = read_beta(beta)
-        return min(float(self.last), laplace_error(1 / self.decay, level))
+        return min(float(self.last), laplace_error(1 / self.decay, read_beta(beta)))
 
     def bias(self, x: int) -> float:
         """Return how far the mean report lies from ``x``."""

@@ -54,7 +54,7 @@ class BoundedStaircase(Report):
         The privacy loss of one report, above 0.
     last
         The highest tick :math:`m`, at least 2; inputs outside 0 to m count as the nearest end.
-    form
+    method
         ``"window"`` or ``"truncated"``.
     minimise
         ``"l1"`` or ``"l2"``: which optimal :math:`\gamma` sets the width.
@@ -75,14 +75,14 @@ class BoundedStaircase(Report):
     --------
     >>> BoundedStaircase(epsilon=1, last=999).level
     Fraction(1, 1)
-    >>> recalibrated = BoundedStaircase(epsilon=1, last=999, form="truncated")
+    >>> recalibrated = BoundedStaircase(epsilon=1, last=999, method="truncated")
     >>> round(float(recalibrated.level), 3)
     0.733
     """
 
     epsilon: Number
     last: int
-    form: Literal["window", "truncated"] = "window"
+    method: Literal["window", "truncated"] = "window"
     minimise: Literal["l1", "l2"] = "l1"
     level: Fraction = field(init=False, repr=False)
     reach: int = field(init=False, repr=False)
@@ -91,9 +91,9 @@ class BoundedStaircase(Report):
     def __post_init__(self) -> None:
         epsilon = positive(self.epsilon, "epsilon")
         last = read_last(self.last, least=2)
-        one_of(self.form, "form", "window", "truncated")
+        one_of(self.method, "method", "window", "truncated")
         gamma = gamma_l1 if read_minimise(self.minimise) == "l1" else gamma_l2
-        truncated = self.form == "truncated"
+        truncated = self.method == "truncated"
         spent = _continuous_level(float(epsilon)) if truncated else float(epsilon)
         reach = min(max(1, round(gamma(spent) * (last + 1))), (last + 1) // 2)
         level = _level(epsilon, last + 1, reach) if truncated else epsilon
@@ -106,7 +106,7 @@ class BoundedStaircase(Report):
         return int(first[0]), int(width[0])
 
     def _near(self, x: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        if self.form == "window":
+        if self.method == "window":
             width = np.full(x.shape, 2 * self.reach - 1)
             return np.clip(x - self.reach + 1, 0, self.last + 1 - width), width
         first = np.maximum(x - self.reach + 1, 0)
@@ -119,7 +119,7 @@ class BoundedStaircase(Report):
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         """Decide near or far, then take any of those ticks."""
-        draw = self._slid if self.form == "window" else self._cut
+        draw = self._slid if self.method == "window" else self._cut
         drawn = np.empty(codes.size, np.int64)
         for start in range(0, codes.size, CHUNK):
             drawn[start : start + CHUNK] = draw(codes[start : start + CHUNK], source)
@@ -178,12 +178,12 @@ class BoundedStaircase(Report):
 
         Between the two, far reports are spread evenly over the rest: the bound follows them.
         """
-        level = read_beta(beta) * (1 - 1e-9)
+        chance = read_beta(beta) * (1 - 1e-9)
         widest = 2 * self.reach - 1
-        narrowest = widest if self.form == "window" else self.reach
+        narrowest = widest if self.method == "window" else self.reach
         others = self.last + 1 - narrowest
         each = exp(-float(self.level)) / (narrowest + others * exp(-float(self.level)))
-        beyond = int(min(level / each, float(self.last)))  # this many far ticks may be passed
+        beyond = int(min(chance / each, float(self.last)))  # this many far ticks may be passed
         return float(max(self.last - beyond, min(widest, self.last)))
 
 
@@ -226,7 +226,7 @@ register(
 register(
     Specimen(
         name="truncated-staircase",
-        make=lambda epsilon: BoundedStaircase(epsilon=epsilon, last=19, form="truncated"),
+        make=lambda epsilon: BoundedStaircase(epsilon=epsilon, last=19, method="truncated"),
         inputs=tuple(range(20)),
         tight=True,
     )

@@ -47,7 +47,7 @@ class Gaussian(Additive["Value"]):
         The guarantee; both above 0, delta below 1. The mechanism is not private for delta = 0.
     sensitivity
         :math:`\Delta`, by how many ticks the input can change; a whole number.
-    calibration
+    method
         How :math:`\sigma^2` is found:
 
         ===========  ==========================================================================
@@ -83,7 +83,7 @@ class Gaussian(Additive["Value"]):
     Examples
     --------
     >>> tight = Gaussian(epsilon=1, delta=1e-6, sensitivity=10)
-    >>> classic = Gaussian(epsilon=1, delta=1e-6, sensitivity=10, calibration="classic")
+    >>> classic = Gaussian(epsilon=1, delta=1e-6, sensitivity=10, method="classic")
     >>> round(float(tight.variance) ** 0.5, 2), round(float(classic.variance) ** 0.5, 2)
     (42.25, 52.99)
     """
@@ -91,7 +91,7 @@ class Gaussian(Additive["Value"]):
     epsilon: Number
     delta: Number
     sensitivity: int = 1
-    calibration: Calibration = "tight"
+    method: Calibration = "tight"
     relation: Relation | str = ADD_REMOVE
     variance: Fraction = field(init=False, repr=False)
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
@@ -106,20 +106,20 @@ class Gaussian(Additive["Value"]):
             relation=Relation.read(self.relation),
             delta=delta,
             sensitivity=span,
-            variance=_calibrated(self.calibration, epsilon, delta, span),
+            variance=_calibrated(self.method, epsilon, delta, span),
             guarantee=Guarantee(epsilon, delta, self.relation),
         )
 
     def read(self, x: object) -> Value:
-        """Return ticks; vectors are for the calibration that covers them."""
+        """Return ticks; vectors are for the method that covers them."""
         ticks = read_ticks(x)
-        if not isinstance(ticks, int) and self.calibration != "zcdp":
+        if not isinstance(ticks, int) and self.method != "zcdp":
             raise ParameterTypeError(
                 "the input",
-                f"be one number under calibration {self.calibration!r}",
+                f"be one number under method {self.method!r}",
                 "an array",
-                "Type {calibration}, with the L2 sensitivity.",
-                calibration="zcdp",
+                "Type {method}, with the L2 sensitivity.",
+                method="zcdp",
             )
         return ticks
 
@@ -134,8 +134,8 @@ class Gaussian(Additive["Value"]):
 
     def error(self, beta: Number = 0.05) -> float:
         """Return the least distance that the noise passes with probability ``beta`` at most."""
-        level = read_beta(beta) / 2 * (1 - 1e-7)
-        return float(-gaussian_law(0, self.variance).quantile(level))
+        chance = read_beta(beta) / 2 * (1 - 1e-7)
+        return float(-gaussian_law(0, self.variance).quantile(chance))
 
     def neighbours(self, x: Value) -> Iterator[Value]:
         """Yield the inputs at most the sensitivity away."""
@@ -168,8 +168,8 @@ def gaussian_law(x: int, variance: Fraction, reach: float = REACH) -> Law:
     slope = np.where(length > 1, -(2 * near + length - 1) * h, 0.0)
     edge = float(half[-1] + block)
     omitted = log(2) - edge * edge * h - log(-expm1(-2 * edge * h))
-    error = block * block * h / 4 if block > 1 else 0.0
-    return Law.of(start + x, length, -near * near * h, slope, log_beyond=omitted, error=error)
+    slack = block * block * h / 4 if block > 1 else 0.0
+    return Law.of(start + x, length, -near * near * h, slope, log_beyond=omitted, slack=slack)
 
 
 def classic_variance(epsilon: Fraction, delta: Fraction, sensitivity: int) -> Fraction:
@@ -235,8 +235,8 @@ def _bracket(guess: Fraction, certified: Callable[[Fraction], bool]) -> tuple[Fr
                 "delta",
                 "be large enough for floats to measure the tight noise",
                 "one too small for this epsilon",
-                "Type {calibration}.",
-                calibration="zcdp",
+                "Type {method}.",
+                method="zcdp",
             )
 
 
@@ -252,15 +252,15 @@ def _calibrated(how: Calibration, epsilon: Fraction, delta: Fraction, span: int)
         return tight_variance(epsilon, delta, span)
     if how == "zcdp":
         return Fraction(span * span) / (2 * Concentrated.rho_for(epsilon, delta))
-    one_of(how, "calibration", "tight", "classic", "zcdp")
+    one_of(how, "method", "tight", "classic", "zcdp")
     variance = classic_variance(epsilon, delta, span)
     if _hockey_stick(variance, epsilon, delta, span) > delta:
         raise ParameterError(
-            "calibration",
+            "method",
             "hold on the grid",
             f"'classic' at epsilon {float(epsilon):g} and delta {float(delta):g}",
-            "Its delta is exceeded there. Type {calibration}.",
-            calibration="tight",
+            "Its delta is exceeded there. Type {method}.",
+            method="tight",
         )
     return variance
 

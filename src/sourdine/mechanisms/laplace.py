@@ -66,7 +66,7 @@ class Laplace(Additive["Value"]):
     >>> mechanism.error(0.05)
     30.0
     >>> print(mechanism.release(1000).cost)
-    epsilon 1, one record replaced
+    epsilon 1, one record added or removed
     """
 
     epsilon: Number

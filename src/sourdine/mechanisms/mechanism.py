@@ -28,7 +28,7 @@ from sourdine.mechanisms.inputs import add, read_code, read_ticks
 from sourdine.mechanisms.transcript import CURRENT
 from sourdine.noise import SYSTEM
 from sourdine.privacy import Guarantee, Relation
-from sourdine.release import Columns, Drawer, Release
+from sourdine.release import Columns, Drawer, Release, read_confidence
 from sourdine.release.release import flat
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
-__all__ = ["Additive", "Mechanism", "Report", "read_beta", "read_level", "read_scale", "settle"]
+__all__ = ["Additive", "Mechanism", "Report", "read_beta", "read_scale", "settle"]
 
 X = TypeVar("X")
 
@@ -104,8 +104,8 @@ class Mechanism(Drawer, Generic[X]):
         """Return where a release stands in `law`."""
         return int(release.value)
 
-    def interval(self, value: Value, level: Number) -> tuple[Value, Value]:  # noqa: ARG002
-        """Return the ends between which the truth lies with probability ``level``."""
+    def interval(self, value: Value, confidence: Number) -> tuple[Value, Value]:  # noqa: ARG002
+        """Return the ends between which the truth lies with this confidence."""
         raise ParameterTypeError(
             "an interval",
             "be of a number",
@@ -158,9 +158,9 @@ class Additive(Mechanism[X]):
         """Return the distance from the truth."""
         return np.asarray(np.abs(y - np.asarray(x)), np.float64)
 
-    def interval(self, value: Value, level: Number) -> tuple[Value, Value]:
-        """Return value plus and minus the error at ``1 - level``."""
-        half = int(self.error(1 - read_level(level)))
+    def interval(self, value: Value, confidence: Number) -> tuple[Value, Value]:
+        """Return value plus and minus the error at ``1 - confidence``."""
+        half = int(self.error(read_confidence(confidence)))
         return add(value, -half), add(value, half)
 
 
@@ -269,20 +269,6 @@ def read_beta(beta: object) -> float:
             beta=0.05,
         )
     return float(chance)
-
-
-def read_level(level: object) -> Fraction:
-    """Return the probability with which an interval holds the truth."""
-    chance = rational(level, "level", example=0.95)
-    if not 0 < chance <= 1 - RAREST:
-        raise ParameterError(
-            "level",
-            "be above 0 and below 1",
-            given(level),
-            "Type a probability, such as {level}.",
-            level=0.95,
-        )
-    return chance
 
 
 def read_scale(scale: Fraction) -> Fraction:

@@ -55,7 +55,7 @@ class PermuteAndFlip(Selection):
         r"""Return :math:`P(i) = a_i\,E[1/(1 + N_i)]`, :math:`N_i` the other candidates' heads."""
         log_a = float(self.decay) * (x - x.max()).astype(np.float64)
         share = [np.log(_mean_share(np.delete(log_a, i))) for i in range(len(x))]
-        return Law.finite(log_a + np.array(share), error=2.0**-50 * len(x))
+        return Law.finite(log_a + np.array(share), slack=2.0**-50 * len(x))
 
 
 def _mean_share(log_a: NDArray[np.float64]) -> float:

@@ -152,12 +152,12 @@ class RandomizedResponse(FrequencyOracle):
             )
         return np.asarray((c / c.sum() - q) / (p - q))
 
-    def variance(self, frequency: Number, reports: int) -> float:
+    def variance(self, frequency: Number, n: int) -> float:
         r"""Return :math:`\frac{f p(1-p) + (1-f) q(1-q)}{n(p-q)^2}`, of one entry of `estimate`."""
         p, q = self.channel
         f = float(probability(frequency, "frequency"))
         spread = f * p * (1 - p) + (1 - f) * q * (1 - q)
-        return spread / (integer(reports, "reports", least=1) * (p - q) ** 2)
+        return spread / (integer(n, "n", least=1) * (p - q) ** 2)
 
 
 @lru_cache(256)

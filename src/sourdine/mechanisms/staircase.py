@@ -136,14 +136,14 @@ class Staircase(Additive["Value"]):
 
     def error(self, beta: Number = 0.05) -> float:
         """Return the least distance that the noise passes with probability ``beta`` at most."""
-        level = read_beta(beta) * (1 - 1e-9)
+        chance = read_beta(beta) * (1 - 1e-9)
         stairs = _Stairs(float(self.epsilon), self.sensitivity, self.inner)
         low, high = -1, self.sensitivity
-        while stairs.beyond(high) > level:
+        while stairs.beyond(high) > chance:
             low, high = high, 2 * high
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (middle, high) if stairs.beyond(middle) > level else (low, middle)
+            low, high = (middle, high) if stairs.beyond(middle) > chance else (low, middle)
         return float(high)
 
     def neighbours(self, x: Value) -> Iterator[Value]:

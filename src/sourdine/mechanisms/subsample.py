@@ -49,7 +49,7 @@ class Subsample(Mechanism["Records"]):
     .. math:: \varepsilon' = \ln(1 + q(e^\varepsilon - 1)), \qquad \delta' = q\,\delta
 
     where :math:`q` is ``rate`` (each record is kept with that probability; the mechanism's
-    relation is ADD_REMOVE) or ``sample/population`` (so many of a public number of records are
+    relation is ADD_REMOVE) or ``sample/n`` (so many of a public number of records are
     kept; SUBSTITUTE).
 
     Parameters
@@ -63,7 +63,7 @@ class Subsample(Mechanism["Records"]):
         makes a neighbouring input is the caller's claim; the audit checks it.
     rate
         :math:`q`, above 0 and at most 1.
-    sample, population
+    sample, n
         In place of a rate: how many records are kept, of how many.
 
     Notes
@@ -91,7 +91,7 @@ class Subsample(Mechanism["Records"]):
     statistic: Callable[[Records], Any] = total
     rate: Number | None = None
     sample: int | None = None
-    population: int | None = None
+    n: int | None = None
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -114,19 +114,19 @@ class Subsample(Mechanism["Records"]):
 
     def _amplified(self) -> Guarantee:
         inner = self.mechanism.guarantee
-        if self.rate is not None and self.sample is None and self.population is None:
+        if self.rate is not None and self.sample is None and self.n is None:
             settle(self, rate=number(self.rate, "rate", above=0, most=1))
             return amplification.poisson(inner, Fraction(self.rate))
-        if self.rate is None and self.sample is not None and self.population is not None:
-            return amplification.without_replacement(inner, self.sample, self.population)
+        if self.rate is None and self.sample is not None and self.n is not None:
+            return amplification.without_replacement(inner, self.sample, self.n)
         raise ParameterTypeError(
             "rate",
-            "be given alone, or else sample and population",
-            f"rate={self.rate}, sample={self.sample} and population={self.population}",
-            "Type {rate}, and leave {sample} and {population} out.",
+            "be given alone, or else sample and n",
+            f"rate={self.rate}, sample={self.sample} and n={self.n}",
+            "Type {rate}, and leave {sample} and {n} out.",
             rate=0.1,
             sample=LEFT_OUT,
-            population=LEFT_OUT,
+            n=LEFT_OUT,
         )
 
     def read(self, x: object) -> Records:
@@ -139,13 +139,13 @@ class Subsample(Mechanism["Records"]):
                 f"{records.ndim} dimensions",
                 "Give one whole number for each record.",
             )
-        if self.population is not None and len(records) != self.population:
+        if self.n is not None and len(records) != self.n:
             raise ParameterTypeError(
                 "the input",
-                f"have the public number of {self.population} records",
+                f"have the public number of {self.n} records",
                 str(len(records)),
-                "Construct the mechanism with {population}.",
-                population=len(records),
+                "Construct the mechanism with {n}.",
+                n=len(records),
             )
         values = np.array(self.values)
         records = np.clip(records, values[0], values[-1])
@@ -220,9 +220,9 @@ class Subsample(Mechanism["Records"]):
         """Return the mechanism's error: about the sample, not about all records."""
         return self.mechanism.error(beta)
 
-    def interval(self, value: Value, level: Number) -> tuple[Value, Value]:
+    def interval(self, value: Value, confidence: Number) -> tuple[Value, Value]:
         """Return the mechanism's interval for the statistic of the sample."""
-        return self.mechanism.interval(value, level)
+        return self.mechanism.interval(value, confidence)
 
     def neighbours(self, x: Records) -> Iterator[Records]:
         """Yield the records with one removed or added, or with one replaced."""
@@ -278,7 +278,7 @@ register(
             mechanism=Laplace(epsilon=epsilon, sensitivity=2, relation=SUBSTITUTE),
             values=(0, 1, 2),
             sample=1,
-            population=3,
+            n=3,
         ),
         inputs=([0, 0, 0], [0, 1, 2], [2, 2, 2]),
         tight=True,

@@ -66,9 +66,9 @@ class Warner(FrequencyOracle):
     >>> coins = Warner(truth=0.5, yes=0.5)
     >>> round(float(coins.guarantee.epsilon), 6)  # ln 3
     1.098612
-    >>> coins.estimate(yes=600, reports=1000)
+    >>> coins.estimate(yes=600, n=1000)
     Fraction(7, 10)
-    >>> coins.variance(frequency=0.7, reports=1000)
+    >>> coins.variance(frequency=0.7, n=1000)
     Fraction(3, 4000)
     """
 
@@ -128,10 +128,10 @@ class Warner(FrequencyOracle):
         a, b = self.channel
         return float(max(1 - a, b) > read_beta(beta))
 
-    def estimate(self, *, yes: int, reports: int) -> Fraction:
+    def estimate(self, *, yes: int, n: int) -> Fraction:
         r"""Return :math:`\hat f = (r - b)/(a - b)`, unbiased, from the share :math:`r` of yes."""
         a, b = self.channel
-        n = integer(reports, "reports", least=1)
+        n = integer(n, "n", least=1)
         count = integer(yes, "yes", least=0)
         if count > n:
             raise ParameterError(
@@ -151,21 +151,22 @@ class Warner(FrequencyOracle):
         return ((share - b) / (a - b) if corrected else share) - f
 
     def variance(
-        self, frequency: Number, reports: int, population: Literal["fixed", "sampled"] = "fixed"
+        self, frequency: Number, n: int, of: Literal["sample", "population"] = "sample"
     ) -> Fraction:
         r"""Return the variance of `estimate` at a true share :math:`f`.
 
         .. math:: \frac{f a(1-a) + (1-f) b(1-b)}{n (a-b)^2} \quad\text{or}\quad
                   \frac{r(1-r)}{n(a-b)^2}, \quad r = fa + (1-f)b
 
-        the first for the people who answered, the second if they were drawn at random.
+        the first of the people who answered, the second (``of="population"``) of those they were
+        drawn from at random.
         """
-        one_of(population, "population", "fixed", "sampled")
+        one_of(of, "of", "sample", "population")
         a, b = self.channel
         f = probability(frequency, "frequency")
         r = f * a + (1 - f) * b
-        spread = r * (1 - r) if population == "sampled" else f * a * (1 - a) + (1 - f) * b * (1 - b)
-        return spread / (integer(reports, "reports", least=1) * (a - b) ** 2)
+        spread = r * (1 - r) if of == "population" else f * a * (1 - a) + (1 - f) * b * (1 - b)
+        return spread / (integer(n, "n", least=1) * (a - b) ** 2)
 
 
 def _coin(p: object, name: str) -> Fraction:

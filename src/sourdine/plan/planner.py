@@ -8,7 +8,7 @@ from attrs import evolve
 
 from sourdine.central import Statistic
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import given, positive
+from sourdine.exact import at_least, given, positive
 from sourdine.plan.plans import Plan, Plans
 from sourdine.plan.sharing import balanced
 from sourdine.question import Question, read
@@ -16,9 +16,9 @@ from sourdine.questions import Statistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from fractions import Fraction
 
     from sourdine.exact.parameters import Number
+    from sourdine.privacy import Relation
 
 __all__ = ["Planner"]
 
@@ -28,29 +28,37 @@ class Planner(Statistics[Plan]):
 
     Parameters
     ----------
-    left
+    remaining
         The epsilon that is left, which a plan without epsilon and error means.
-    fixed
-        Parameters of every statistic, such as the relation.
+    relation, unit, rows
+        What every statistic shall have; its own defaults, or what is typed, if left out.
 
     Examples
     --------
-    >>> print(Planner(left=Fraction(2), relation="substitute").count())
+    >>> print(Planner(2, relation="substitute").count())
     statistic  epsilon  error (95 %)
     count            2             1
     by    count, discrete Laplace noise
     left  epsilon 2
     """
 
-    __slots__ = ("_fixed", "_left")
+    __slots__ = ("_fixed", "_remaining")
 
-    def __init__(self, left: Fraction | None = None, **fixed: Any) -> None:  # noqa: ANN401
-        self._left, self._fixed = left, fixed
+    def __init__(
+        self,
+        remaining: Number | None = None,
+        *,
+        relation: Relation | str | None = None,
+        unit: str | None = None,
+        rows: int | None = None,
+    ) -> None:
+        self._remaining = None if remaining is None else at_least(remaining, "remaining", 0)
+        self._fixed = {"relation": relation, "unit": unit, "rows": rows}
 
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Plan:
         said = {**self._fixed, **{name: x for name, x in typed.items() if x is not None}}
-        if self._left and "epsilon" not in said and "error" not in said:
-            said["epsilon"] = self._left
+        if self._remaining and "epsilon" not in said and "error" not in said:
+            said["epsilon"] = self._remaining
         return self.ask(read(cls, said))
 
     def ask(self, question: Question) -> Plan:
@@ -62,7 +70,7 @@ class Planner(Statistics[Plan]):
                 given(question),
                 "Pass sourdine.questions.read(...).",
             )
-        return Plan(question=question, left=self._left)
+        return Plan(question=question, remaining=self._remaining)
 
     def together(
         self, plans: Iterable[Plan | Statistic], *, epsilon: Number | None = None
@@ -95,7 +103,7 @@ class Planner(Statistics[Plan]):
             )
         _require_one_promise(listed)
         wanted = tuple(plan.error if plan.target is None else plan.target for plan in listed)
-        total = self._left if epsilon is None else positive(epsilon, "epsilon")
+        total = self._remaining if epsilon is None else positive(epsilon, "epsilon")
         if total is None:
             return Plans(plans=listed, wanted=wanted)
         shares = balanced(total, listed, wanted)

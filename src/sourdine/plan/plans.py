@@ -29,12 +29,12 @@ class Plan(Shown):
     ----------
     question
         What would be released.
-    left
+    remaining
         What a session has left, if the plan is for one.
     """
 
     question: Statistic
-    left: Fraction | None = None
+    remaining: Fraction | None = None
 
     @property
     def n(self) -> int | None:
@@ -64,7 +64,7 @@ class Plan(Shown):
     @property
     def fits(self) -> bool:
         """Whether a session has so much left."""
-        return self.left is None or self.epsilon <= self.left
+        return self.remaining is None or self.epsilon <= self.remaining
 
     def at(self, epsilon: Number) -> float:
         """Return the error at another epsilon."""
@@ -96,9 +96,9 @@ class Plan(Shown):
     def sheet(self) -> Sheet:
         """Return what is printed."""
         notes = [("by", str(self.question.drawer()))]
-        if self.left is not None:
+        if self.remaining is not None:
             misfit = "" if self.fits else ", too little for this"
-            notes.append(("left", f"epsilon {shown(self.left, up=False)}{misfit}"))
+            notes.append(("left", f"epsilon {shown(self.remaining, up=False)}{misfit}"))
         heads, rows = _table((self,), ())
         return Sheet(heads=heads, rows=rows, notes=notes)
 

@@ -56,7 +56,7 @@ def compose_advanced(guarantee: Guarantee, times: int, slack: Number) -> Guarant
     Examples
     --------
     >>> print(compose_advanced(Guarantee(0.1), times=100, slack=1e-6))
-    epsilon 4.77457, delta 1e-06, one record replaced
+    epsilon 4.77457, delta 1e-06, one record added or removed
     """
     k, s = integer(times, "times", least=1), probability(slack, "slack")
     if k > _MOST:

@@ -41,25 +41,25 @@ def poisson(guarantee: Guarantee, rate: Number) -> Guarantee:
 
     Examples
     --------
-    >>> print(poisson(Guarantee(1, relation=ADD_REMOVE), rate=0.5))
+    >>> print(poisson(Guarantee(1), rate=0.5))
     epsilon 0.620115, one record added or removed
     """
     _require(guarantee, ADD_REMOVE, "poisson", "The size of a Poisson sample is random")
     return _on_all(guarantee, _rate(rate))
 
 
-def without_replacement(guarantee: Guarantee, sample: int, population: int) -> Guarantee:
-    """Return what a promise on ``sample`` of ``population`` records is worth, under SUBSTITUTE.
+def without_replacement(guarantee: Guarantee, sample: int, n: int) -> Guarantee:
+    """Return what a promise on ``sample`` of ``n`` records is worth, under SUBSTITUTE.
 
     Every subset of that size is as likely as another. Epsilon is rounded up.
 
     Examples
     --------
-    >>> print(without_replacement(Guarantee(1, 1e-6), sample=10, population=1000))
+    >>> print(without_replacement(Guarantee(1, 1e-6, SUBSTITUTE), sample=10, n=1000))
     epsilon 0.0170369, delta 1e-08, one record replaced
     """
     _require(guarantee, SUBSTITUTE, "without_replacement", "The size of such a sample is fixed")
-    return _on_all(guarantee, _share(sample, population))
+    return _on_all(guarantee, _share(sample, n))
 
 
 def poisson_allowance(guarantee: Guarantee, rate: Number) -> Guarantee:
@@ -69,7 +69,7 @@ def poisson_allowance(guarantee: Guarantee, rate: Number) -> Guarantee:
 
     Examples
     --------
-    >>> g = poisson_allowance(Guarantee(0.5, relation=ADD_REMOVE), rate=0.5)
+    >>> g = poisson_allowance(Guarantee(0.5), rate=0.5)
     >>> round(float(g.epsilon), 6), poisson(g, 0.5).epsilon <= Fraction(1, 2)
     (0.831797, True)
     """
@@ -77,19 +77,19 @@ def poisson_allowance(guarantee: Guarantee, rate: Number) -> Guarantee:
     return _on_sample(guarantee, _rate(rate))
 
 
-def without_replacement_allowance(guarantee: Guarantee, sample: int, population: int) -> Guarantee:
-    """Return what may be spent on ``sample`` of ``population`` records to promise ``guarantee``.
+def without_replacement_allowance(guarantee: Guarantee, sample: int, n: int) -> Guarantee:
+    """Return what may be spent on ``sample`` of ``n`` records to promise ``guarantee``.
 
     The inverse of `without_replacement`, rounded down. *Checked by* ``test_allowance_is_within``.
 
     Examples
     --------
-    >>> print(without_replacement_allowance(Guarantee(1), sample=1, population=1))
+    >>> print(without_replacement_allowance(Guarantee(1, 0, SUBSTITUTE), sample=1, n=1))
     epsilon 1, one record replaced
     """
     name = "without_replacement_allowance"
     _require(guarantee, SUBSTITUTE, name, "The size of such a sample is fixed")
-    return _on_sample(guarantee, _share(sample, population))
+    return _on_sample(guarantee, _share(sample, n))
 
 
 def _on_all(guarantee: Guarantee, q: Fraction) -> Guarantee:
@@ -130,18 +130,18 @@ def _rate(rate: object) -> Fraction:
     return number(rate, "rate", above=0, most=1)
 
 
-def _share(sample: object, population: object) -> Fraction:
-    n = integer(population, "population", least=1)
+def _share(sample: object, n: object) -> Fraction:
+    most = integer(n, "n", least=1)
     m = integer(sample, "sample", least=1)
-    if m > n:
+    if m > most:
         raise ParameterError(
             "sample",
-            f"be at most the population ({n})",
+            f"be at most n ({most})",
             given(m),
             "Type {sample} or less.",
-            sample=n,
+            sample=most,
         )
-    return Fraction(m, n)
+    return Fraction(m, most)
 
 
 def _require(guarantee: Guarantee, relation: Relation, name: str, reason: str) -> None:

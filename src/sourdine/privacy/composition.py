@@ -30,7 +30,7 @@ def compose(*guarantees: Guarantee) -> Guarantee:
     Examples
     --------
     >>> print(compose(*[Guarantee(0.1)] * 10))
-    epsilon 1, one record replaced
+    epsilon 1, one record added or removed
     """
     relation = _one_relation(guarantees, "compose")
     if not all(g.is_finite for g in guarantees):
@@ -99,7 +99,7 @@ def group(guarantee: Guarantee, size: int) -> Guarantee:
     Examples
     --------
     >>> print(group(Guarantee(0.5), 4))
-    epsilon 2, one record replaced
+    epsilon 2, one record added or removed
     """
     return Guarantee.read(guarantee).group(size)
 

@@ -45,7 +45,7 @@ class Concentrated:
     --------
     >>> each = Concentrated.gaussian(sensitivity=1, variance=100)
     >>> print(each.times(100).at(1e-6))
-    epsilon 5.22154, delta 1e-06, one record replaced
+    epsilon 5.22154, delta 1e-06, one record added or removed
     """
 
     rho: Fraction

@@ -48,7 +48,7 @@ class Guarantee:
     Examples
     --------
     >>> print(Guarantee(1, 1e-6))
-    epsilon 1, delta 1e-06, one record replaced
+    epsilon 1, delta 1e-06, one record added or removed
     >>> Guarantee(0.1).epsilon
     Fraction(1, 10)
     >>> Guarantee(0.1, relation="local")
@@ -145,7 +145,7 @@ class Guarantee:
         Examples
         --------
         >>> print(Guarantee(0.5).group(3))
-        epsilon 1.5, one record replaced
+        epsilon 1.5, one record added or removed
         """
         k = integer(size, "size", least=1)
         if not isinstance(self.epsilon, Fraction):
@@ -188,7 +188,7 @@ class Guarantee:
         Examples
         --------
         >>> Guarantee(0.1).to_dict()
-        {'epsilon': '1/10', 'delta': '0', 'relation': 'substitute'}
+        {'epsilon': '1/10', 'delta': '0', 'relation': 'add_remove'}
         """
         return {
             "epsilon": str(_short(self.epsilon)),

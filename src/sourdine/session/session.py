@@ -153,7 +153,7 @@ class Session(Statistics[Release], Shown):
         >>> Session([0.5], epsilon=2).plan.count().error
         1.0
         """
-        return Planner(left=self.remaining.exact_epsilon(), **self._fixed())
+        return Planner(remaining=self.remaining.exact_epsilon(), **self._fixed())
 
     def ask(self, question: Statistic) -> Release:
         """Charge a question and release its answer.

@@ -126,7 +126,7 @@ class Frame:
         """
         return gather(tuple(cell.size for cell in cells), self._engine.groups(self._named(cells)))
 
-    def codes(self, *cells: Cell, rows: int = 1 << 17) -> Iterator[list[NDArray[np.int64]]]:
+    def codes(self, *cells: Cell, chunk: int = 1 << 17) -> Iterator[list[NDArray[np.int64]]]:
         """Yield the slots of the rows in their order, block by block, `MISSING` among them.
 
         This is for people's own randomisers, which work record by record: what leaves here is as
@@ -136,7 +136,7 @@ class Frame:
         ----------
         cells
             One for each array of a block. A single cell may have any number of slots.
-        rows
+        chunk
             The most rows of a block; an engine may give fewer.
 
         Examples
@@ -144,12 +144,12 @@ class Frame:
         >>> frame = Frame({"age": [31, 17, None, 999], "vote": ["yes", "no", "no", "?"]})
         >>> from sourdine.grid import Grid
         >>> cells = Ticks("age", Grid(0, 120, step=40)), Codes("vote", ["yes", "no"])
-        >>> for age, vote in frame.codes(*cells, rows=3):
+        >>> for age, vote in frame.codes(*cells, chunk=3):
         ...     print(age.tolist(), vote.tolist())
         [1, 0, -1] [0, 1, 1]
         [3] [-1]
         """
-        return self._engine.slots(self._named(cells), integer(rows, "rows", least=1))
+        return self._engine.slots(self._named(cells), integer(chunk, "chunk", least=1))
 
     def _named(self, cells: Sequence[Cell]) -> list[tuple[str, Cell]]:
         if not cells:

@@ -71,7 +71,7 @@ class GaussianNoise:
         r"""What the answers so far cost: :math:`\rho = k/(2n^2\sigma^2)`; no promise if seeded."""
         if not self._source.private:
             return Guarantee.none(SUBSTITUTE)
-        return Concentrated.gaussian(GRID, self.variance).times(self.asked)
+        return Concentrated.gaussian(GRID, self.variance, SUBSTITUTE).times(self.asked)
 
     def certificate(self, beta: Number = 0.05, *, rounds: int | None = None) -> Certificate:
         """Return noise and what the noisy answers let a query overfit, at the best split of beta.

@@ -110,7 +110,7 @@ class Thresholdout:
         """What all answers together promise the rows held out; nothing if the source is seeded."""
         if not self._source.private:
             return Guarantee.none(SUBSTITUTE)
-        return Guarantee(2 * self.budget / (self.tolerance * self.n))
+        return Guarantee(2 * self.budget / (self.tolerance * self.n), 0, SUBSTITUTE)
 
     def certificate(self, beta: Number = 0.05, *, rounds: int | None = None) -> Certificate:
         """Return what is proved of all answers that are numbers.

@@ -23,7 +23,7 @@ import numpy as np
 from sourdine.adaptive.information import informed_width, privacy_to_validity
 from sourdine.errors import ParameterError
 from sourdine.exact import at_least, integer, number, positive
-from sourdine.privacy import Guarantee
+from sourdine.privacy import SUBSTITUTE, Guarantee
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -239,7 +239,7 @@ def thresholdout(  # noqa: PLR0913 - the parameters of Thresholdout
     n, k, chance = _read(n, k, beta)
     sigma, most = positive(tolerance, "tolerance"), integer(budget, "budget", least=1)
     draws = 6 * float(sigma) * log(2 * (k + 2 * most) / chance)
-    chosen = privacy_to_validity(Guarantee(2 * most / (sigma * n)), n, chance / 2)
+    chosen = privacy_to_validity(Guarantee(2 * most / (sigma * n), 0, SUBSTITUTE), n, chance / 2)
     return float(at_least(threshold, "threshold", 0)) + draws + chosen
 
 

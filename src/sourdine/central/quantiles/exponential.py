@@ -255,7 +255,7 @@ def cell_logs(points: Points, t: Fraction, c: float) -> NDArray[np.float64]:
 
 def near_law(points: Points, t: Fraction, c: float) -> Law:
     """Return the law of `tick_near`."""
-    return Law.finite(cell_logs(points, t, c), error=2.0**-44 + c * points.n * 2.0**-49)
+    return Law.finite(cell_logs(points, t, c), slack=2.0**-44 + c * points.n * 2.0**-49)
 
 
 def rank_bound(cells: int, c: float, beta: float, n: int | None) -> float:

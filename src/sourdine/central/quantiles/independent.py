@@ -68,7 +68,7 @@ class Independent(QuantileMechanism):
         logs = np.zeros(1)
         for law in laws:
             logs = np.add.outer(logs, law.log_pmf(np.arange(self.outcomes))).ravel()
-        return Law.finite(logs, error=sum(law.slack for law in laws))
+        return Law.finite(logs, slack=sum(law.slack for law in laws))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

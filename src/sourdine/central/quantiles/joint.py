@@ -208,7 +208,7 @@ class JointExp(_Joint):
     def law(self, x: Points) -> Law:
         """Return the law of the ticks, as rows of `support`."""
         logs = joint_log_weights(x, self.lattice.targets(x.n, [0]), self.c)
-        return Law.finite(logs[0], error=1e-11)
+        return Law.finite(logs[0], slack=1e-11)
 
 
 def joint_log_weights(x: Points, rows: Targets, c: float) -> NDArray[np.float64]:
@@ -244,7 +244,7 @@ def free_law(
         logs.ravel(),
         np.zeros(logs.size),
         log_beyond=beyond,
-        error=1e-11,
+        slack=1e-11,
     )
 
 

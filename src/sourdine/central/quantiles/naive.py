@@ -145,7 +145,9 @@ class NaiveGaussian(Naive):
     def __post_init__(self) -> None:
         Naive.__post_init__(self)
         span, epsilon = self.rows * max(self.cells - 1, 1), Fraction(self.epsilon)
-        alone = Gaussian(epsilon=epsilon, delta=self.delta, sensitivity=span)
+        alone = Gaussian(
+            epsilon=epsilon, delta=self.delta, sensitivity=span, relation=self.relation
+        )
         m, delta, variance = len(self.orders), Fraction(alone.delta), alone.variance
         if m > 1:
             variance = Fraction(m * span * span) / (2 * Concentrated.rho_for(epsilon, delta))
@@ -165,7 +167,7 @@ class NaiveGaussian(Naive):
         centre, free = self.middle(x, j), gaussian_law(0, self.variance)
         logs = free.log_pmf(np.arange(self.cells) - centre)
         logs[[0, -1]] = np.log(free.cdf(np.array([-centre, centre + 1 - self.cells])))
-        return Law.finite(logs, error=free.slack + free.beyond / exp(float(logs.min())) + 1e-12)
+        return Law.finite(logs, slack=free.slack + free.beyond / exp(float(logs.min())) + 1e-12)
 
 
 def order_statistic(x: Points, number: int) -> int:

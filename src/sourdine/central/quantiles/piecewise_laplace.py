@@ -137,8 +137,8 @@ class PiecewiseLaplace(Independent):
         """Return the law over the ticks, a geometric piece for each stretch."""
         t, c = self.target(x.n, j), self.c[j]
         s = Stretch.all(x.windows[0], x, t, c)
-        error = 2.0**-44 + c * (x.n + 2) * 2.0**-49
-        return Law.of(s.start, s.length, s.log_weight, s.slope, error=error)
+        slack = 2.0**-44 + c * (x.n + 2) * 2.0**-49
+        return Law.of(s.start, s.length, s.log_weight, s.slope, slack=slack)
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         r"""Return :math:`\ln(mB/\beta)/c + 1 + \max(q, 1-q)`, the greatest of the quantiles."""

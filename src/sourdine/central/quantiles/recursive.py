@@ -165,14 +165,14 @@ class RecExp(QuantileMechanism):
             )
         if cut == 1:
             logs = self._logs(Points.of(ticks, self.cells), self.support())
-            return Law.finite(logs, error=self._slack(x.n))
+            return Law.finite(logs, slack=self._slack(x.n))
         fine = QuantileMechanism.support(_finer(self))
         rows = self.indices((fine // cut).tolist())
         mass = np.zeros(len(self.support()))
         for dither in product(range(cut), repeat=len(ticks)):
             logs = self._logs(Points.of(ticks + dither, self.cells * cut), fine)
             np.add.at(mass, rows, np.exp(logs))
-        return Law.finite(np.log(mass), error=self._slack(x.n))
+        return Law.finite(np.log(mass), slack=self._slack(x.n))
 
     def _slack(self, n: int) -> float:
         return len(self.nodes) * (2.0**-43 + max(node.c for node in self.nodes) * n * 2.0**-48)

@@ -42,7 +42,7 @@ def oracles() -> Mapping[str, Callable[..., Chosen]]:
     return {
         "response": RandomizedResponse,
         "unary": UnaryEncoding,
-        "symmetric": partial(UnaryEncoding, form="symmetric"),
+        "symmetric": partial(UnaryEncoding, method="symmetric"),
         "hashing": LocalHashing,
         "hadamard": HadamardResponse,
         "subset": SubsetSelection,

@@ -49,7 +49,7 @@ class UnaryEncoding(BitRows):
         The privacy loss of one report, above 0.
     categories
         :math:`k`, at least 2; the report has as many bits.
-    form
+    method
         ``"optimal"`` or ``"symmetric"``.
 
     Notes
@@ -77,17 +77,17 @@ class UnaryEncoding(BitRows):
     True
     """
 
-    form: Literal["optimal", "symmetric"] = "optimal"
+    method: Literal["optimal", "symmetric"] = "optimal"
 
     def __post_init__(self) -> None:
         Oracle.__post_init__(self)
-        one_of(self.form, "form", "optimal", "symmetric")
+        one_of(self.method, "method", "optimal", "symmetric")
 
     @property
     def drop(self) -> Fraction:
         r"""The log odds :math:`\ln\frac{1-q}{q}` of a bit that is not the person's."""
         epsilon = Fraction(self.epsilon)
-        return epsilon if self.form == "optimal" else epsilon / 2
+        return epsilon if self.method == "optimal" else epsilon / 2
 
     @property
     def stray(self) -> Real:
@@ -97,19 +97,19 @@ class UnaryEncoding(BitRows):
     @property
     def miss(self) -> Real:
         """The chance that the person's own bit is 0, to any precision."""
-        return HALF if self.form == "optimal" else self.stray
+        return HALF if self.method == "optimal" else self.stray
 
     @property
     def chances(self) -> tuple[float, float]:
         """The chances p and q that a bit is 1: the person's, and any other."""
         b = exp(-float(self.drop))
-        return (0.5 if self.form == "optimal" else 1 / (1 + b)), b / (1 + b)
+        return (0.5 if self.method == "optimal" else 1 / (1 + b)), b / (1 + b)
 
     @property
     def noise_variance(self) -> float:
         """The number of reports times the variance of the estimate of a rare category."""
         b = exp(-float(self.drop))
-        return (4 if self.form == "optimal" else 1) * b / expm1(-float(self.drop)) ** 2
+        return (4 if self.method == "optimal" else 1) * b / expm1(-float(self.drop)) ** 2
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.uint8]:
         """Toss all bits, then the person's own again with its own coin."""
@@ -132,7 +132,7 @@ class UnaryEncoding(BitRows):
         zero = -log1p(exp(-float(self.drop)))
         one = zero - float(self.drop)
         weights = zero * (1 - bits) + one * bits
-        own = (log(0.5), log(0.5)) if self.form == "optimal" else (one, zero)
+        own = (log(0.5), log(0.5)) if self.method == "optimal" else (one, zero)
         weights[:, x] = np.where(bits[:, x], own[1], own[0])
         return Law.finite(weights.sum(axis=1))
 
@@ -148,7 +148,7 @@ register(
 register(
     Specimen(
         name="symmetric-unary",
-        make=lambda epsilon: UnaryEncoding(epsilon=epsilon, categories=4, form="symmetric"),
+        make=lambda epsilon: UnaryEncoding(epsilon=epsilon, categories=4, method="symmetric"),
         inputs=tuple(range(4)),
         tight=True,
     )

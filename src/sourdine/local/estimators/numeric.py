@@ -31,7 +31,7 @@ __all__ = ["NumericEstimate", "normal_quantile", "read_tally"]
 RANDOMISERS = {
     c.__name__: c for c in (BoundedLaplace, BoundedStaircase, Duchi, Hybrid, SlidingWindow)
 }
-PARAMETERS = ("epsilon", "last", "slide", "width", "form", "minimise")
+PARAMETERS = ("epsilon", "last", "slide", "width", "method", "minimise")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -166,7 +166,7 @@ def _blanket(report: Report | Guarantee, own: float) -> Blanket:
         return Blanket.two_levels(own, float(p), float(q))
     if isinstance(report, SlidingWindow):
         return Blanket.two_levels(own, report.width * report.chances[0])
-    if isinstance(report, BoundedStaircase) and report.form == "window":
+    if isinstance(report, BoundedStaircase) and report.method == "window":
         width = report.near(0)[1]
         return Blanket.two_levels(own, width / (width + (report.last + 1 - width) * exp(-own)))
     return Blanket.general(own)

@@ -42,7 +42,7 @@ def report(*, epsilon: Fraction, by: str, last: int) -> Report:
         "laplace": lambda: BoundedLaplace(epsilon=epsilon, last=last),
         "staircase": lambda: BoundedStaircase(epsilon=epsilon, last=last),
         "truncated-staircase": lambda: BoundedStaircase(
-            epsilon=epsilon, last=last, form="truncated"
+            epsilon=epsilon, last=last, method="truncated"
         ),
         "duchi": lambda: numeric.Duchi(epsilon=epsilon, last=last),
         "hybrid": lambda: numeric.Hybrid(epsilon=epsilon, last=last),
@@ -70,7 +70,7 @@ def oracle(*, epsilon: Fraction, by: str | None, categories: int) -> FrequencyOr
         return categorical.best_oracle(epsilon, categories)
     make: dict[str, Any] = {
         "unary": categorical.UnaryEncoding,
-        "symmetric": lambda **own: categorical.UnaryEncoding(**own, form="symmetric"),
+        "symmetric": lambda **own: categorical.UnaryEncoding(**own, method="symmetric"),
         "hashing": categorical.LocalHashing,
         "hadamard": categorical.HadamardResponse,
         "subset": categorical.SubsetSelection,

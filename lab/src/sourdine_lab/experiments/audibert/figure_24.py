@@ -36,7 +36,7 @@ def compute(part: Part) -> Iterator[Row]:
     """Yield the loss by draws on data of Bernoulli(1/2), by the law, and all formulas."""
     n, runs, source = part["n"], part["runs"], part.source
     ones = part.rng.binomial(n, 0.5, runs).tolist()
-    made = BernoulliMean(epsilon=EPSILON, n=n, calibration="printed")
+    made = BernoulliMean(epsilon=EPSILON, n=n, method="printed")
     losses = np.array([abs(made.draw(k, None, source) - k) / n for k in ones])
     yield {
         "n": n, "runs": runs, "simulated": float(losses.mean()),

@@ -38,7 +38,9 @@ def records(rng: np.random.Generator) -> NDArray[np.int64]:
 def answers(x: NDArray[np.int64], epsilon: float, n: int, size: int, source: Source) -> Real:
     """Draw answers among n of them for the mean of the records."""
     scores = -np.abs(len(x) * FINE * np.arange(n) - n * int(x.sum()))
-    made = Exponential(epsilon=Fraction(str(epsilon)), candidates=n, sensitivity=n * FINE)
+    made = Exponential(
+        epsilon=Fraction(str(epsilon)), candidates=n, sensitivity=n * FINE, relation="substitute"
+    )
     return made.simulate(scores, size, source=source) / n
 
 

@@ -48,7 +48,8 @@ def _estimate(part: Part) -> Iterator[Row]:
                 cheats = rng.binomial(PEOPLE, share, runs)
             yes = rng.binomial(cheats, a) + rng.binomial(PEOPLE - cheats, b)
             found = 2 * yes / PEOPLE - 0.5
-            theory = coins.variance(round(float(share), 2), PEOPLE, population)
+            of = "population" if population == "sampled" else "sample"
+            theory = coins.variance(round(float(share), 2), PEOPLE, of)
             yield {
                 "panel": "estimate", "population": population, "x": share, "runs": runs,
                 "theory": PEOPLE * float(theory), "found": PEOPLE * found.var(ddof=1),

@@ -143,10 +143,10 @@ def _report(way: str, epsilon: float, last: int) -> Report:
     if way == "bounded laplace":
         return BoundedLaplace(epsilon=epsilon, last=last)
     if way == "staircase kept":
-        return BoundedStaircase(epsilon=epsilon, last=last, form="truncated")
+        return BoundedStaircase(epsilon=epsilon, last=last, method="truncated")
     made = BoundedStaircase(epsilon=epsilon, last=last)
     if way == "staircase":
-        settle(made, form="truncated")
+        settle(made, method="truncated")
     return made
 
 

@@ -41,7 +41,7 @@ def compute(part: Part) -> Iterator[Row]:
     made: dict[str, Callable[..., Any]] = {
         "Laplace": Laplace,
         "staircase": partial(Staircase, minimise="l2"),
-        CLASSIC: partial(Gaussian, delta=DELTA, calibration="classic"),
+        CLASSIC: partial(Gaussian, delta=DELTA, method="classic"),
         TIGHT: partial(Gaussian, delta=DELTA),
     }
     for epsilon in part["epsilons"]:

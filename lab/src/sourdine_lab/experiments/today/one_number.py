@@ -68,7 +68,7 @@ def _made(epsilon: float) -> dict[str, Callable[[], tuple[Any, bool]]]:
 
     def redrawn() -> tuple[Any, bool]:
         report = BoundedStaircase(epsilon=nominal(epsilon), last=LAST)
-        settle(report, form="truncated")
+        settle(report, method="truncated")
         return report, True
 
     laplace = BoundedLaplace(epsilon=epsilon, last=LAST)

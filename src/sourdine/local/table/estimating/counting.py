@@ -40,7 +40,7 @@ def estimate(schema: Schema, clean: object, *, pairs: Sequence[tuple[str, str]] 
     joint = {(a, b): np.zeros((len(tallies[a]), len(tallies[b])), np.int64) for a, b in wanted}
     counts, dropped = dict.fromkeys(parts, 0), dict.fromkeys(parts, 0)
     unanswered = 0
-    for slots in frame.codes(*(part.written_cell for part in parts.values()), rows=ROWS):
+    for slots in frame.codes(*(part.written_cell for part in parts.values()), chunk=ROWS):
         read = zip(parts.items(), slots, strict=True)
         codes = {name: part.read_back(column) for (name, part), column in read}
         if schema.strategy == "sample":

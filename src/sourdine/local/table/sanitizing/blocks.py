@@ -80,7 +80,7 @@ def randomised(schema: Schema, frame: object, *, use: Use, source: Source) -> It
     """
     data = matched(schema, Frame(frame), drop=None)
     parts = schema.parts(use)
-    for slots in data.codes(*(part.cell for part in parts.values()), rows=ROWS):
+    for slots in data.codes(*(part.cell for part in parts.values()), chunk=ROWS):
         yield randomised_block(schema, parts, slots, source)
 
 

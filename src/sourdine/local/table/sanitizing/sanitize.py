@@ -102,7 +102,7 @@ def _stream(
 ) -> Generator[dict[str, NDArray[Any]]]:
     """Yield the reports of all records as the table shows them, column by column."""
     cells = [part.cell for part in schema.parts().values()]
-    blocks = data.codes(*cells, rows=ROWS)
+    blocks = data.codes(*cells, chunk=ROWS)
     with counted_rows(data, progress) as count:
         for shown in shown_blocks(schema, blocks, source):
             by_name = dict(zip(schema.columns, shown, strict=True))
