@@ -211,8 +211,8 @@ class GuardedHoldout:
                     "old",
                     "be given the first time",
                     "none",
-                    "Type progress(new, old) with the predictions to beat, or give a baseline when "
-                    "the guard is made.",
+                    "Type {old} with the predictions to beat, or give a baseline when the guard is "
+                    "made.",
                 )
             d = self._losses(before) - losses
             nats = self.ledger.nats_after(turn.spent)
