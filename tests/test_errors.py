@@ -48,7 +48,7 @@ THINGS = {"aggregators", "estimates", "pieces", "shares"}
 HOUSE = Path(sourdine.__file__).parent
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Spelled:
     """An error as it stands in a file."""
 
@@ -60,7 +60,7 @@ class Spelled:
     def room(self) -> str:
         return self.path.relative_to(HOUSE).parts[0]
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"{self.path.relative_to(HOUSE)}:{self.call.lineno}"
 
     def part(self, i: int) -> list[str]:

@@ -100,7 +100,7 @@ def privacy_to_validity(
     --------
     >>> round(privacy_to_validity(0.001, n=10_000), 3)
     0.101
-    >>> round(privacy_to_validity(Guarantee(0.01), n=10_000), 3)
+    >>> round(privacy_to_validity(Guarantee(0.01, relation="substitute"), n=10_000), 3)
     0.017
     """
     rows = integer(n, "n", least=1)
@@ -111,7 +111,11 @@ def privacy_to_validity(
             informed_width(rows * epsilon**2 / 8, rows, chance),
             _pure_width(epsilon, rows, chance),
         )
-    spent = told if isinstance(told, Concentrated) else Concentrated(at_least(told, "rho", 0))
+    spent = (
+        told
+        if isinstance(told, Concentrated)
+        else Concentrated(at_least(told, "told", 0), SUBSTITUTE)
+    )
     if spent.relation is not SUBSTITUTE:
         raise _wrong_relation(spent.relation.name)
     return informed_width(rows * float(spent.rho), rows, chance)

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = [
     "Number",
@@ -22,6 +26,7 @@ __all__ = [
     "given",
     "integer",
     "kind",
+    "listed",
     "number",
     "one_of",
     "positive",
@@ -60,9 +65,16 @@ def rational(x: object, name: str, *, example: Number = 1) -> Fraction:
     return Fraction(int(x.numerator), int(x.denominator))
 
 
-def number(x: object, name: str, *, above: Fraction | int, most: Fraction | int) -> Fraction:
+def number(
+    x: object,
+    name: str,
+    *,
+    above: Fraction | int,
+    most: Fraction | int,
+    example: Number | None = None,
+) -> Fraction:
     """Return ``x`` as a rational with ``above < x <= most``."""
-    middle = Fraction(above + most) / 2
+    middle = Fraction(above + most) / 2 if example is None else example
     value = rational(x, name, example=middle)
     if not above < value <= most:
         what, tries = _typed(name, middle)
@@ -112,18 +124,35 @@ def probability(x: object, name: str, *, example: Number = 0.5) -> Fraction:
     return value
 
 
-def integer(x: object, name: str, *, least: int | None = None) -> int:
-    """Return ``x`` as an int, ``least`` or more; ``3.0`` is refused, ``numpy.int64(3)`` is not."""
-    if type(x) is int and (least is None or x >= least):
+def integer(
+    x: object,
+    name: str,
+    *,
+    least: int | None = None,
+    most: int | None = None,
+    example: int | None = None,
+) -> int:
+    """Return ``x`` as an int within the range; ``3.0`` is refused, ``numpy.int64(3)`` is not.
+
+    Examples
+    --------
+    >>> integer(0, "size", least=1, most=8)
+    Traceback (most recent call last):
+    sourdine.errors.ParameterError: size must be from 1 to 8, got 0. Type a whole number, such as size=1.
+    """  # noqa: E501
+    if type(x) is int and (least is None or x >= least) and (most is None or x <= most):
         return x
-    what, tries = _typed(name, 1 if least is None else max(least, 1))
+    what, tries = _typed(
+        name, max(1 if least is None else least, 1) if example is None else example
+    )
     hint = f"Type a whole number, such as {what}."
-    if isinstance(x, (bool, np.bool_)) or not isinstance(x, SupportsIndex):
+    if isinstance(x, (bool, np.bool_, type)) or not isinstance(x, SupportsIndex):
         got = repr(x) if isinstance(x, numbers.Number) else given(x)
         raise ParameterTypeError(name, "be a whole number", got, hint, **tries)
     value = x.__index__()
-    if least is not None and value < least:
-        raise ParameterError(name, f"be at least {least}", given(x), hint, **tries)
+    if (least is not None and value < least) or (most is not None and value > most):
+        must = f"be from {least} to {most}" if most is not None else f"be at least {least}"
+        raise ParameterError(name, must, given(x), hint, **tries)
     return value
 
 
@@ -150,6 +179,21 @@ def one_of(x: object, name: str, *allowed: str) -> str:
     *most, last = map(repr, allowed)
     must = f"be {', '.join(most)} or {last}"
     raise ParameterError(name, must, given(x), f"Type {{{name}}}.", **{name: allowed[0]})
+
+
+def listed(x: object, name: str, **tries: Sequence[object]) -> list[Any]:
+    """Return what can be gone through as a list; a text or a dict is none.
+
+    Examples
+    --------
+    >>> listed(3, "weights", weights=[1, 2])
+    Traceback (most recent call last):
+    sourdine.errors.ParameterTypeError: weights must be a list, got 3. Type weights=[1, 2].
+    """
+    if isinstance(x, Iterable) and not isinstance(x, (str, bytes, Mapping, type)):
+        return list(x)
+    hint = f"Type {' and '.join(f'{{{each}}}' for each in tries)}."
+    raise ParameterTypeError(name, "be a list", given(x), hint, **tries)
 
 
 def _typed(name: str, value: Number) -> tuple[str, dict[str, Number]]:

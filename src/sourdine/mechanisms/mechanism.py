@@ -281,7 +281,7 @@ def read_scale(scale: Fraction) -> Fraction:
         raise ParameterError(
             "the noise's scale",
             "be below 2**55 ticks",
-            f"{float(scale):g}",
+            given(scale),
             "Type a coarser grid, or a larger epsilon.",
         )
     return scale

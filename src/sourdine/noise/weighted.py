@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from sourdine.errors import ParameterError
-from sourdine.exact import Real, at_least
+from sourdine.exact import Real, at_least, listed
 from sourdine.exact.parameters import Number
 from sourdine.noise.sizes import Shape, Size, lanes
 from sourdine.noise.source import SYSTEM, Source
@@ -57,13 +57,14 @@ def categorical(
     >>> categorical([0, 5, 0], 3).tolist()
     [1, 1, 1]
     """
-    if len(weights) == 0:
+    given = listed(weights, "weights", weights=[1, 1])
+    if not given:
         raise ParameterError(
             "weights", "hold at least one number", "none", "Type {weights}.", weights=[1, 1]
         )
     count, shape = lanes(1 if size is None else size)
     rationals = [
-        w if isinstance(w, Real) else at_least(w, f"weights[{i}]", 0) for i, w in enumerate(weights)
+        w if isinstance(w, Real) else at_least(w, f"weights[{i}]", 0) for i, w in enumerate(given)
     ]
     exact = [w for w in rationals if isinstance(w, Fraction)]
     if len(exact) == len(rationals):

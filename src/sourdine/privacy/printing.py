@@ -32,5 +32,5 @@ def typed(x: Fraction) -> str:
     """
     if x.denominator == 1:
         return repr(x.numerator)
-    decimal = repr(x.numerator / x.denominator)
+    decimal = repr(x.numerator / x.denominator).replace("e-0", "e-")
     return decimal if Fraction(decimal) == x else repr(x)

@@ -224,7 +224,7 @@ class Edges:
                 "Type a list, such as {edges}.",
                 edges=[0, 10, 20],
             )
-        edges = tuple(_edge(e) for e in self.edges)
+        edges = tuple(_edge(e, f"edges[{i}]") for i, e in enumerate(self.edges))
         if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
             raise ParameterError(
                 "edges",
@@ -290,8 +290,8 @@ def _float_or_none(text: str) -> float | None:
         return None
 
 
-def _edge(e: Number) -> Fraction:
-    value = rational(e, "edges")
+def _edge(e: Number, name: str) -> Fraction:
+    value = rational(e, name)
     return value if value.denominator == 1 else Fraction(float(value))
 
 

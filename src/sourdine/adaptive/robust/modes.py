@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["ByMedian", "BySwitching", "Dynamic", "Mode", "Terms", "drawn_of"]
 
 
+WIDEST = 1 << 20
+"""A window has at most so many cells on either side."""
+
+
 class Dynamic(Protocol):
     """A dynamic algorithm: it is told of changes and can be asked for a value."""
 
@@ -95,18 +99,19 @@ class ByMedian:
                 "Type {sample}.",
                 sample=terms.copies,
             )
-        self.epsilon0 = positive(epsilon0, "epsilon0")
-        self.window = integer(window, "window", least=1)
+        self.window = integer(window, "window", least=1, most=WIDEST)
         self.cells = 2 * self.window + 1
+        needed = 4 * log(self.cells - 1) / self.sample
+        ample = float(f"{max(40 / self.sample, 2 * needed):.3g}")
+        self.epsilon0 = positive(epsilon0, "epsilon0", example=ample)
         if self.stray >= 1:
-            needed = 4 * log(self.cells - 1) / self.sample
             raise ParameterError(
                 "epsilon0",
                 f"be above {needed:.3g} for a median of {self.sample} copies on {self.cells} "
                 "cells to be more than noise",
                 given(epsilon0),
                 "Type {epsilon0}, or a larger sample.",
-                epsilon0=float(f"{40 / self.sample:.3g}"),
+                epsilon0=ample,
             )
         self._median = PrivateMedian(
             epsilon0=self.epsilon0,

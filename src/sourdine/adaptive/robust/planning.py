@@ -43,6 +43,7 @@ __all__ = [
 
 CELLS = 20
 _MOST = 10**12
+MOST_STEPS = 10**15
 _SHARES = tuple(np.linspace(0.02, 0.48, 93).tolist())
 
 
@@ -121,8 +122,8 @@ def plan_copies(
     >>> plan.copies, round(plan.noise, 4)
     (2598, 0.0305)
     """
-    t = integer(steps, "steps", least=1)
-    p0 = float(number(wrong, "wrong", above=0, most=1))
+    t = integer(steps, "steps", least=1, most=MOST_STEPS)
+    p0 = float(number(wrong, "wrong", above=0, most=1, example=0.01))
     failure = float(number(beta, "beta", above=0, most=1))
     one_of(release, "release", "gaussian", "exponential")
     question = _Question(t, p0, failure, gaussian=release == "gaussian")

@@ -221,7 +221,7 @@ def certified_steps(  # noqa: PLR0913 - the arguments are the theorem's
     >>> certified_steps(3000, sample=3000, epsilon0=0.03)
     169
     """
-    k = integer(copies, "copies", least=1)
+    k = integer(copies, "copies", least=1, most=10**12)
     s = integer(sample, "sample", least=1)
     if s > k:
         raise ParameterError(

@@ -27,6 +27,9 @@ __all__ = ["Robust"]
 SEEDS = 1 << 128
 
 
+MOST_COPIES = 1 << 20
+
+
 class Robust:
     r"""Many copies of a dynamic algorithm, and one answer that betrays none of them.
 
@@ -133,7 +136,7 @@ class Robust:
                     "Type Robust(lambda seed: MySketch(seed), current=lambda: changes, ...).",
                 )
         terms = Terms(
-            copies=integer(copies, "copies", least=1),
+            copies=integer(copies, "copies", least=1, most=MOST_COPIES),
             steps=None if steps is None else integer(steps, "steps", least=1),
             accuracy=float(number(accuracy, "accuracy", above=0, most=1)),
             start=float(at_least(start, "start", 0)),

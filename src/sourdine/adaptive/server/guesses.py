@@ -146,10 +146,12 @@ def _consistent(
             prior=LEFT_OUT,
         )
     if guess != "split" and (training is not None or groups is not None):
+        name = "training" if groups is None else "groups"
         raise ParameterError(
-            "training" if groups is None else "groups",
+            name,
             "be left out unless the guess is 'split'",
             "some",
-            "Type {guess}.",
+            f"Leave {{{name}}} out, or type {{guess}}.",
+            **{name: LEFT_OUT},
             guess="split",
         )

@@ -38,6 +38,7 @@ from sourdine.adaptive.server.terms import (
     counts_these,
     dependence_of,
     private_terms,
+    some_rows,
     splits_once,
     with_groups,
 )
@@ -156,7 +157,9 @@ class QueryServer:
         self._guesser = parts.guesser
         self.beta = beta_of(beta, ledger)
         share = self.beta if privacy is None else self.beta / 3
-        self.ledger = ledger or TranscriptLedger(parts.evidence.n, beta=share, dependence=kind)
+        self.ledger = ledger or TranscriptLedger(
+            some_rows(parts.evidence.n), beta=share, dependence=kind
+        )
         counts_these(self.ledger, parts.evidence.n)
         hypothesis = parts.guesser if isinstance(parts.guesser, Weights) else None
         self._look: Look = PlainLook(parts.evidence, self.threshold, hypothesis)

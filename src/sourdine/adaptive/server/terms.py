@@ -25,6 +25,7 @@ __all__ = [
     "counts_these",
     "dependence_of",
     "private_terms",
+    "some_rows",
     "splits_once",
     "with_groups",
 ]
@@ -42,6 +43,10 @@ def dependence_of(declared: Dependence | None, ledger: TranscriptLedger | None) 
         )
     if ledger is None:
         return Iid() if declared is None else declared
+    if not isinstance(ledger, TranscriptLedger):
+        raise ParameterTypeError(
+            "ledger", "be a TranscriptLedger", kind(ledger), "Leave {ledger} out.", ledger=LEFT_OUT
+        )
     if declared is not None and declared.facts() != ledger.dependence.facts():
         raise ParameterError(
             "dependence",
@@ -98,6 +103,13 @@ def beta_of(wanted: Number | None, ledger: TranscriptLedger | None) -> Fraction:
             beta=LEFT_OUT,
         )
     return ledger.beta
+
+
+def some_rows(n: int) -> int:
+    """Return how many rows check, if any."""
+    if n < 1:
+        raise ParameterError("rows", "be at least one", "none", "Pass the rows to ask about.")
+    return n
 
 
 def counts_these(ledger: TranscriptLedger, n: int) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from sourdine.adaptive.queries import vector_of
 from sourdine.adaptive.server.categories import ANYTHING, Numbers, read_categories
-from sourdine.errors import ParameterError
+from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import given, integer
 from sourdine.tally import Frame
 
@@ -149,8 +149,9 @@ def _within_limit(size: int) -> None:
             "universe",
             f"have from 1 to {MOST_CELLS} cells",
             given(size),
-            "Type fewer columns or coarser categories, or {guess}, which needs no universe.",
+            "Type fewer columns or coarser categories, or {guess}, and leave {universe} out.",
             guess="split",
+            universe=LEFT_OUT,
         )
 
 

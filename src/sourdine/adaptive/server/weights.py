@@ -149,10 +149,17 @@ def _logit(p: float) -> float:
     return log(inner) - log1p(-inner)
 
 
+def _floats(prior: ArrayLike) -> Values:
+    try:
+        return np.asarray(prior, np.float64)
+    except (TypeError, ValueError):
+        return np.empty(0)
+
+
 def _prior(size: int, prior: ArrayLike | None) -> Values:
     if prior is None:
         return np.full(size, 1 / size)
-    weights = np.asarray(prior, np.float64)
+    weights = _floats(prior)
     if weights.shape != (size,) or not (np.isfinite(weights).all() and (weights > 0).all()):
         raise ParameterError(
             "prior",

@@ -47,7 +47,7 @@ class Signs:
     __slots__ = ("_digest_bytes", "_keyed", "rows", "seed")
 
     def __init__(self, rows: int, seed: int) -> None:
-        self.rows = integer(rows, "rows", least=1)
+        self.rows = integer(rows, "rows", least=1, most=1 << 30)
         self.seed = integer(seed, "seed", least=0)
         if self.seed >> KEY_BITS:
             raise ParameterError(

@@ -79,7 +79,7 @@ def best_oracle(epsilon: Number, categories: int, *, most_bits: int | None = Non
     LocalHashing(epsilon=2, categories=1000)
     """
     shortest = RandomizedResponse(epsilon=epsilon, categories=categories)
-    allowed = None if most_bits is None else integer(most_bits, "most_bits", least=1)
+    allowed = None if most_bits is None else integer(most_bits, "most_bits", example=shortest.bits)
     if allowed is not None and allowed < shortest.bits:
         raise ParameterError(
             "most_bits",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import exp, expm1
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from sourdine import noise
 from sourdine.laws import Law
-from sourdine.local.categorical.oracle import Oracle, read_categories, share
+from sourdine.local.categorical.oracle import Oracle, share
 from sourdine.mechanisms.mechanism import settle
 from sourdine.mechanisms.randomized_response import RandomizedResponse
 from sourdine.mechanisms.registry import Specimen, register
@@ -88,12 +88,14 @@ class LocalHashing(Oracle):
     True
     """
 
+    most: ClassVar[int] = CELLS // 2
+
     values: int = field(init=False, repr=False, compare=False)
     digits: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         Oracle.__post_init__(self)
-        k = read_categories(self.categories, CELLS // 2)
+        k = self.categories
         g = min(_primes(k), key=lambda g: _noise_variance(float(self.epsilon), g))
         settle(self, values=g, digits=_digits(k, g))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -43,13 +43,15 @@ class Oracle(FrequencyOracle):
         :math:`k`, at least 2.
     """
 
+    most: ClassVar[int] = MOST_CATEGORIES
+
     epsilon: Number
     categories: int
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         epsilon = positive(self.epsilon, "epsilon")
-        categories = read_categories(self.categories, MOST_CATEGORIES)
+        categories = read_categories(self.categories, self.most)
         guarantee = Guarantee(epsilon, 0, LOCAL)
         settle(self, epsilon=epsilon, categories=categories, guarantee=guarantee)
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.errors import ParameterError
-from sourdine.exact import integer, one_of
+from sourdine.exact import integer, listed, one_of
 from sourdine.local.categorical.unary import UnaryEncoding
 from sourdine.local.densities.mixture import Mixture, smoothings
 from sourdine.local.densities.protocol import DensityProtocol
 from sourdine.local.densities.shrinkage import Shrunk, root
+from sourdine.local.densities.wavelets import Wavelet
 from sourdine.mechanisms.mechanism import settle
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["Bins"]
 
 READINGS = ("mixture", "shrinkage", "histogram")
+
+EXAMPLE = {"bins": (64, 16, 4), "weights": (12, 5, 3)}
 FRESH = 50
 
 
@@ -95,9 +98,10 @@ class Bins(DensityProtocol):
 
     def __post_init__(self) -> None:
         self._settle()
-        listed = [self.bins] if isinstance(self.bins, int) else self.bins
-        bins = tuple(integer(k, f"bins[{i}]", least=4) for i, k in enumerate(listed))
-        weights = tuple(integer(w, f"weights[{i}]", least=1) for i, w in enumerate(self.weights))
+        every = [self.bins] if isinstance(self.bins, int) else listed(self.bins, "bins", **EXAMPLE)
+        bins = tuple(integer(k, f"bins[{i}]", least=4) for i, k in enumerate(every))
+        parts = listed(self.weights, "weights", **EXAMPLE)
+        weights = tuple(integer(w, f"weights[{i}]", least=1) for i, w in enumerate(parts))
         dyadic = all(k & (k - 1) == 0 for k in bins) and bins == tuple(sorted(set(bins))[::-1])
         if not bins or not dyadic or bins[0] > 1 << self.bits or len(weights) != len(bins):
             raise ParameterError(
@@ -105,13 +109,15 @@ class Bins(DensityProtocol):
                 f"be falling powers of two from 4 to {1 << self.bits}, with a weight for each",
                 f"{bins} and {weights}",
                 "Type {bins} and {weights}.",
-                bins=(64, 16, 4),
-                weights=(12, 5, 3),
+                **EXAMPLE,
             )
         one_of(self.reading, "reading", *READINGS)
         settle(self, bins=bins, weights=weights)
         if self.reading != "histogram":
-            _ = Shrunk(self.wavelet, 1.0)(np.full((1, 4), 0.25), np.eye(4))  # refuses early
+            _ = (
+                Wavelet(self.wavelet),
+                Shrunk(self.wavelet, 1.0)(np.full((1, 4), 0.25), np.eye(4)),
+            )  # refuses early
 
     @cached_property
     def oracles(self) -> tuple[UnaryEncoding, ...]:

@@ -15,7 +15,7 @@ from sourdine.exact import exp_neg, integer, positive
 from sourdine.laws import Law
 from sourdine.local.densities.dubois import paper_levels, rebuilt
 from sourdine.local.densities.protocol import DensityProtocol
-from sourdine.local.densities.wavelets import UNIT, Basis, Level, Wavelet
+from sourdine.local.densities.wavelets import DEEPEST, UNIT, Basis, Level, Wavelet
 from sourdine.mechanisms.mechanism import Report, read_beta, settle
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import LOCAL, Guarantee
@@ -83,6 +83,7 @@ class SignedLevel(Report):
 
     def __post_init__(self) -> None:
         epsilon = positive(self.epsilon, "epsilon")
+        integer(self.bits_of_input, "bits_of_input", least=1, most=DEEPEST, example=DEEPEST)
         settle(self, epsilon=epsilon, guarantee=Guarantee(epsilon, 0, LOCAL))
         _ = self.basis
 

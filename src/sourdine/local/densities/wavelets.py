@@ -210,11 +210,8 @@ class Basis:
 
     def __post_init__(self) -> None:
         _ = self.wavelet
-        bits = integer(self.bits, "bits", least=1)
+        bits = integer(self.bits, "bits", least=1, most=DEEPEST, example=DEEPEST)
         first, last = integer(self.first, "first", least=0), integer(self.last, "last", least=0)
-        if bits > DEEPEST:
-            hint = "Type {bits} or less."
-            raise ParameterError("bits", f"be at most {DEEPEST}", given(bits), hint, bits=DEEPEST)
         if not first <= last < bits:
             raise ParameterError(
                 "first",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
-from sourdine.exact import flag, given, integer, kind
+from sourdine.exact import flag, given, integer, kind, listed
 from sourdine.local.estimators.bayes import em
 from sourdine.local.estimators.estimate import Estimate
 from sourdine.local.estimators.simplex import norm_sub
@@ -243,8 +243,8 @@ def frequencies(  # noqa: PLR0913 - each has its own meaning, and all but three 
             kind(oracle),
             "Type RandomizedResponse(epsilon=1, categories=4).",
         )
-    n = integer(reports, "reports", least=0)
     counts = _read_tally(oracle, tally)
+    n = integer(reports, "reports", least=0, most=1 << 62, example=int(counts.sum()))
     p, q = oracle.chances
     survey = Frequencies(
         randomiser=str(oracle),
@@ -315,7 +315,8 @@ def _names(labels: Sequence[Any] | None, k: int) -> tuple[Any, ...] | None:
     """Return the labels as JSON can hold them."""
     if labels is None:
         return None
-    plain = [x.item() if isinstance(x, np.generic) else x for x in labels]
+    names = listed(labels, "labels", labels=[f"category {i}" for i in range(k)])
+    plain = [x.item() if isinstance(x, np.generic) else x for x in names]
     if len(plain) != k:
         raise ParameterError(
             "labels",

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.exact import given, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,6 +33,7 @@ FINEST = 1 << 20
 
 def read_pairs(form: Form, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[int, int], ...]:
     """Return the numbers of the columns of each pair."""
+    pairs = listed(pairs, "pairs", pairs=[(form.names[0], form.names[-1])])
     if pairs and form.sampled:
         raise ParameterError(
             "pairs",
@@ -41,11 +43,11 @@ def read_pairs(form: Form, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[int,
             pairs=LEFT_OUT,
         )
     for names in pairs:
-        if len(names) != 2 or names[0] == names[1] or not set(names) <= form.randomisers.keys():
+        if not _are_two(names, form.randomisers):
             raise ParameterError(
                 "pairs",
                 "be of two different columns of the schema",
-                repr(names),
+                repr(names) if isinstance(names, tuple) else given(names),
                 "Type {pairs}.",
                 pairs=[(form.names[0], form.names[-1])],
             )
@@ -59,6 +61,13 @@ def read_pairs(form: Form, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[int,
                 "Type a coarser step, or fewer categories.",
             )
     return tuple((form.names.index(a), form.names.index(b)) for a, b in pairs)
+
+
+def _are_two(names: object, known: Mapping[str, object]) -> bool:
+    if not isinstance(names, (tuple, list)) or len(names) != 2:
+        return False
+    one, other = names
+    return one != other and all(isinstance(x, str) and x in known for x in names)
 
 
 def joint_tally(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sourdine.errors import ParameterTypeError
+from sourdine.exact import kind
 from sourdine.local.reports.form import Form
 from sourdine.local.reports.records import Records
 from sourdine.noise import SYSTEM
@@ -29,6 +31,13 @@ def form_of(schema: Schema | Form) -> Form:
     """
     if isinstance(schema, Form):
         return schema
+    if not callable(getattr(schema, "parts", None)):
+        raise ParameterTypeError(
+            "schema",
+            "be a Schema or a Form",
+            kind(schema),
+            "Type Schema(age=Number(0, 120, step=1), epsilon=1).",
+        )
     parts = schema.parts("report")
     return Form(
         randomisers={name: parts[name].mechanism for name in sorted(parts)},

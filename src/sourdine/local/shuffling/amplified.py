@@ -207,14 +207,14 @@ def _own(report: object) -> Fraction:
 
 
 def _wanted(guarantee: object) -> Fraction:
-    wanted = Guarantee.read(guarantee)
+    wanted = Guarantee.read(guarantee, relation=SUBSTITUTE)
     if wanted.relation is not SUBSTITUTE:
         raise ParameterError(
             "guarantee",
             f"be for {SUBSTITUTE.description}",
             wanted.relation.name,
             "Type {guarantee}.",
-            guarantee=Guarantee(1, 1e-6),
+            guarantee=Guarantee(1, 1e-6, SUBSTITUTE),
         )
     return positive(wanted.exact_epsilon(), "epsilon")
 
