@@ -16,8 +16,7 @@ True
 from __future__ import annotations
 
 import sourdine.central
-import sourdine.local.estimators
-import sourdine.local.table.estimating.estimates  # noqa: F401 - loaded for their kinds
+import sourdine.local  # noqa: F401 - both are loaded for their kinds
 from sourdine.release import Drawer, Release
 
 __all__ = ["Drawer", "Release"]
