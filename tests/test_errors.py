@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from sourdine.look.figures import MissingExtraError
 
 import sourdine
 from sourdine.errors import (
@@ -24,6 +23,7 @@ from sourdine.errors import (
     PythonWording,
     SourdineError,
 )
+from sourdine.presentation.figures import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
