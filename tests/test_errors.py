@@ -252,6 +252,6 @@ def test_errors_are_json():
         "must": "be two numbers with {step}",
         "got": "None",
         "hint": "Type {bounds}, and leave {unit} out.",
-        "tries": {"bounds": "(0, 120)", "unit": None},
+        "tries": {"bounds": [0, 120], "unit": None},
         "text": str(example()),
     }

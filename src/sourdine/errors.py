@@ -14,9 +14,13 @@ of the private data, and no condition of the data raises.
 
 from __future__ import annotations
 
+import json
 import re
 from fractions import Fraction
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = [
     "LEFT_OUT",
@@ -25,6 +29,7 @@ __all__ = [
     "ParameterTypeError",
     "PythonWording",
     "SourdineError",
+    "literal",
 ]
 
 
@@ -62,7 +67,7 @@ class PythonWording:
 
     def typed(self, name: str, value: object) -> str:
         """Return what to type."""
-        return f"{name}={_literal(value)}"
+        return f"{name}={literal(value)}"
 
 
 _PYTHON = PythonWording()
@@ -121,15 +126,37 @@ class SourdineError(Exception):
 
     def also(self, sentence: str) -> Self:
         """Return the error with one more sentence in its hint."""
-        longer = type(self)(
-            self.name, self.must, self.got, f"{self.hint} {sentence}".strip(), **self.tries
-        )
-        longer.wording = self.wording
-        return longer
+        return self.hinting(f"{self.hint} {sentence}".strip(), self.tries)
+
+    def hinting(self, hint: str, tries: Mapping[str, object]) -> Self:
+        """Return the error with another hint."""
+        other = type(self)(self.name, self.must, self.got, hint, **tries)
+        other.wording = self.wording
+        return other
+
+    def renamed(self, **names: str) -> Self:
+        """Return the error where parameters have other names.
+
+        Examples
+        --------
+        >>> error = ParameterError("epsilon", "be above 0", "0", "Type {epsilon}.", epsilon=1)
+        >>> print(error.renamed(epsilon="total"))
+        total must be above 0, got 0. Type total=1.
+        """
+
+        def again(text: str) -> str:
+            return re.sub(r"\{(\w+)\}", lambda found: f"{{{names.get(found[1], found[1])}}}", text)
+
+        other = type(self)(
+            names.get(self.name, self.name), again(self.must), self.got, again(self.hint),
+            **{names.get(name, name): value for name, value in self.tries.items()},
+        )  # fmt: skip
+        other.wording = self.wording
+        return other
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the error as JSON knows it."""
-        tries = {k: None if v is LEFT_OUT else _literal(v) for k, v in self.tries.items()}
+        """Return the error as JSON knows it; in ``tries``, None is for what is to be left out."""
+        tries = {k: None if v is LEFT_OUT else _plain(v) for k, v in self.tries.items()}
         parts = {"name": self.name, "must": self.must, "got": self.got, "hint": self.hint}
         return {"error": type(self).__name__, **parts, "tries": tries, "text": str(self)}
 
@@ -152,23 +179,32 @@ class BudgetExceededError(SourdineError):
     """A request would spend more than the budget has left; nothing was spent."""
 
 
-def _literal(value: object) -> str:
+def _plain(value: object) -> Any:  # noqa: ANN401
+    """Return a value as JSON knows it."""
+    if isinstance(value, Fraction):
+        return json.loads(literal(value).replace("'", '"'))
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    return value if isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def literal(value: object) -> str:
     """Return what to type for a value: a fraction as its decimal, where it has one.
 
     Examples
     --------
-    >>> _literal((Fraction(1, 4), 1e-6)), _literal(Fraction(120))
+    >>> literal((Fraction(1, 4), 1e-6)), literal(Fraction(120))
     ('(0.25, 1e-6)', '120')
     """
     if isinstance(value, Fraction):
         if value.denominator == 1:
             return repr(value.numerator)
-        decimal = _literal(float(value))
+        decimal = literal(float(value))
         return decimal if Fraction(decimal) == value else repr(str(value))
     if isinstance(value, float):
         return repr(value).replace("e-0", "e-")
     if type(value) is list:
-        return f"[{', '.join(map(_literal, value))}]"
+        return f"[{', '.join(map(literal, value))}]"
     if type(value) is tuple:
-        return f"({', '.join(map(_literal, value))}{',' if len(value) == 1 else ''})"
+        return f"({', '.join(map(literal, value))}{',' if len(value) == 1 else ''})"
     return repr(value)

@@ -229,11 +229,34 @@ def test_a_ledger_is_charged_and_refuses(run, csv, tmp_path):
     assert (status, out) == (3, "")
     assert "epsilon must be at most 0.4, what is left of 1, got 0.5. Type --epsilon 0.4" in err
     status, _, err = run("count", csv, "-e", "0.1", *ledger, "--total", "2")
-    assert (status, "epsilon must be 1, as the ledger people.ledger" in err) == (2, True)
+    assert (status, "--total must be 1, as the ledger people.ledger" in err) == (2, True)
     status, _, err = run("count", csv, "-e", "0.1", *ledger, "--relation", "substitute")
-    assert (status, "relation must be add_remove" in err) == (2, True)
+    assert (status, "--relation must be add_remove" in err) == (2, True)
     _, out, _ = run("count", csv, "-e", "0.4", *ledger, "--json")
     assert json.loads(out)["ledger"]["remaining"]["epsilon"] == "0"
+
+
+def test_what_is_said_of_a_ledger_needs_one(run, csv):
+    for words in (("--total", "3"), ("--total-delta", "0.1"), ("--name", "people")):
+        status, out, err = run("count", csv, "-e", "1", *words)
+        assert (status, out) == (2, "")
+        assert f"{words[0]} must be left out without --ledger" in err
+
+
+def test_a_ledger_may_call_the_data_otherwise(run, csv, tmp_path):
+    ledger = ("--ledger", tmp_path / "people.ledger")
+    assert run("count", csv, "-e", "0.1", *ledger, "--total", "1")[0] == 0
+    moved = csv.rename(tmp_path / "2020.csv")
+    status, _, err = run("count", moved, "-e", "0.1", *ledger)
+    assert (status, "Type --name people.csv, or open" in err) == (2, True)
+    assert run("count", moved, "-e", "0.1", *ledger, "--name", "people.csv")[0] == 0
+
+
+def test_a_unit_may_be_named_like_a_number(run, tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("2020,age\na,1\nb,2\n")
+    words = ("--unit", "2020", "--ledger", tmp_path / "x.ledger", "--total", "1")
+    assert run("count", path, "-e", "0.5", *words)[0] == 0
 
 
 def test_a_ledger_is_shown(run, csv):

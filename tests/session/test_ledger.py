@@ -71,7 +71,7 @@ def test_what_the_refusal_names_fits(ledger):
 
 
 def test_an_infinite_cost_is_refused(ledger):
-    with pytest.raises(BudgetExceededError, match="leave source out"):
+    with pytest.raises(BudgetExceededError, match="Draw from the system.s source"):
         ledger.charge(Guarantee.none(ADD_REMOVE), what="mean", mechanism="mean", parameters="{}")
     assert ledger.history == []
 
@@ -159,7 +159,7 @@ def test_a_file_remembers(tmp_path):
         ({"total": Guarantee(2, 1e-6, ADD_REMOVE)}, "epsilon must be 1, as the ledger p.ledger"),
         ({"total": Guarantee(1, 0, ADD_REMOVE)}, "delta must be 1/1000000, as"),
         ({"total": Guarantee(1, 1e-6, SUBSTITUTE)}, "relation must be add_remove, as"),
-        ({"unit": "person"}, "unit must be None, as"),
+        ({"unit": "person"}, "unit must be none, as"),
         ({"rows": 2}, "rows must be 1, as"),
         ({"name": "others.csv"}, "name must be people.csv, as"),
     ],

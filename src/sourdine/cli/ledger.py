@@ -55,7 +55,7 @@ def _facts(ledger: FileLedger, left: Guarantee) -> dict[str, Any]:
                 "what": charge.what,
                 "cost": charge.cost.to_dict(),
                 "mechanism": charge.mechanism,
-                "statistic": json.loads(charge.parameters),
+                "question": json.loads(charge.parameters),
             }
             for charge in ledger.history
         ],

@@ -99,6 +99,12 @@ TOTAL_DELTA = _text(
     metavar="NUMBER",
     text="The ledger's total delta; 0 if left out.",
 )
+NAME = _text(
+    "name",
+    panel=PRIVACY,
+    metavar="NAME",
+    text="What the ledger calls the data; the file's name if left out.",
+)
 DECILES = _flag("deciles", panel=WHAT, text="The nine orders 0.1 to 0.9.")
 QUARTILES = _flag("quartiles", panel=WHAT, text="The three orders 0.25, 0.5 and 0.75.")
 COLUMN = _text(

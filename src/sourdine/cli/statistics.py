@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from sourdine.cli.output import picture, print_sheet
-from sourdine.errors import ParameterError
+from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
+from sourdine.exact import given
 from sourdine.privacy.printing import shown
 from sourdine.question import read
-from sourdine.question.kinds import spelled
 from sourdine.release import Sheet
 from sourdine.release.answer import plain
 
@@ -31,23 +31,26 @@ DECILES = [f"{k}/10" for k in range(1, 10)]
 QUARTILES = ["1/4", "1/2", "3/4"]
 SHARED = ("relation", "unit", "rows")
 """What a session fixes for all that is asked of it."""
+OF_A_LEDGER = ("total_epsilon", "total_delta", "name")
+"""What is said of a ledger alone."""
 LARGE = 50_000_000
 """A spinner turns for files of at least this many bytes."""
 
 
-def run(cls: type[Statistic], given: dict[str, Any]) -> None:
+def run(cls: type[Statistic], options: dict[str, Any]) -> None:
     """Release a statistic of a file, and show it."""
-    asked = typed(given)
+    asked = typed(options)
     file, as_json, plot = asked.pop("file"), asked.pop("json", False), asked.pop("plot", None)
     ledger = asked.pop("ledger", None)
-    total = {name: asked.pop(f"total_{name}", None) for name in ("epsilon", "delta")}
+    own = {name: asked.pop(name, None) for name in OF_A_LEDGER}
     picture.check(plot)
     with _patience(file):
         if ledger is None:
+            _require_a_ledger(own)
             session, release = None, read(cls, asked).release(file)
         else:
-            shape = {name: asked.pop(name, None) for name in SHARED}
-            session = _session(file, ledger, {**total, **shape})
+            shared = {name: asked.pop(name, None) for name in SHARED}
+            session = _session(file, ledger, {**own, **shared})
             release = getattr(session, cls.kind)(**asked)
     if as_json:
         print(json.dumps(_facts(release, session), ensure_ascii=False))  # noqa: T201 - the answer
@@ -58,9 +61,9 @@ def run(cls: type[Statistic], given: dict[str, Any]) -> None:
         picture.draw(release, plot, title=f"{cls.kind}{column}".capitalize())
 
 
-def typed(given: dict[str, Any]) -> dict[str, Any]:
+def typed(options: dict[str, Any]) -> dict[str, Any]:
     """Return what was typed; what was left out is left out, and shortcuts are spelled out."""
-    said = {name: value for name, value in given.items() if value not in (None, False)}
+    said = {name: value for name, value in options.items() if value not in (None, False)}
     for flag, orders in (("deciles", DECILES), ("quartiles", QUARTILES)):
         if said.pop(flag, False):
             if "q" in said:
@@ -71,10 +74,22 @@ def typed(given: dict[str, Any]) -> dict[str, Any]:
     return said
 
 
+def _require_a_ledger(own: dict[str, Any]) -> None:
+    for name, value in own.items():
+        if value is not None:
+            raise ParameterError(
+                name,
+                "be left out without {ledger}",
+                given(value),
+                f"Leave {{{name}}} out, or name a ledger.",
+                **{name: LEFT_OUT},
+            )
+
+
 def _session(file: str, ledger: str, terms: dict[str, Any]) -> Session:
     from sourdine.session import Session  # noqa: PLC0415 - commands load what they need
 
-    if terms["epsilon"] is None and not Path(ledger).exists():
+    if terms["total_epsilon"] is None and not Path(ledger).exists():
         raise ParameterError(
             "total_epsilon",
             "be given for a new ledger",
@@ -83,7 +98,11 @@ def _session(file: str, ledger: str, terms: dict[str, Any]) -> Session:
             "{total_epsilon}.",
             total_epsilon=3,
         )
-    return Session(file, ledger=ledger, **{name: spelled(x) for name, x in terms.items()})
+    try:
+        epsilon, delta = terms.pop("total_epsilon"), terms.pop("total_delta")
+        return Session(file, ledger=ledger, epsilon=epsilon, delta=delta, **terms)
+    except SourdineError as error:
+        raise error.renamed(epsilon="total_epsilon", delta="total_delta") from None
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand
 
-from sourdine.errors import PythonWording, SourdineError
+from sourdine.errors import PythonWording, SourdineError, literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,10 +50,14 @@ class ShellWording(PythonWording):
 
     def _words(self, name: str, value: Any) -> str:  # noqa: ANN401
         if not isinstance(value, (list, tuple)):
-            return quote(str(value))
+            return quote(_word(value))
         if self._options[name].nargs > 1:
-            return " ".join(quote(str(part)) for part in value)
-        return quote(",".join(map(str, value)))
+            return " ".join(quote(_word(part)) for part in value)
+        return quote(",".join(map(_word, value)))
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) else literal(value).strip("'")
 
 
 class _Command(TyperCommand):

@@ -190,7 +190,7 @@ def _with_a_hint_that_works(
         except SourdineError as next_one:
             if next_one.name != error.name:
                 return error
-            error.hint, error.tries = next_one.hint, {**error.tries, **next_one.tries}
+            error = error.hinting(next_one.hint, {**error.tries, **next_one.tries})
         else:
             return error
     return error

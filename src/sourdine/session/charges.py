@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sourdine.errors import ParameterError
-from sourdine.privacy.printing import shown
+from sourdine.errors import LEFT_OUT, ParameterError
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -46,24 +45,24 @@ class Terms:
 
     def require(self, given: Terms, where: str) -> None:
         """Refuse other terms than these: the ledger's own rule."""
-        unit, rows = f"unit={self.unit!r}", f"rows={self.rows}"
-        epsilon, delta = (shown(x) for x in (self.total.exact_epsilon(), self.total.delta))
-        relation = self.total.relation.value
-        checks = (
-            ("epsilon", self.total.epsilon, given.total.epsilon, f"epsilon={epsilon}"),
-            ("delta", self.total.delta, given.total.delta, f"delta={delta}"),
-            ("relation", relation, given.total.relation.value, f"relation={relation!r}"),
-            ("unit", self.unit, given.unit, unit if self.unit else "no unit"),
-            ("rows", self.rows, given.rows, rows),
-            ("name", self.name or given.name, given.name or self.name, f"name={self.name!r}"),
+        mine, yours = self.total, given.total
+        checks: tuple[tuple[str, Any, Any], ...] = (
+            ("epsilon", mine.exact_epsilon(), yours.exact_epsilon()),
+            ("delta", mine.delta, yours.delta),
+            ("relation", mine.relation.value, yours.relation.value),
+            ("unit", self.unit, given.unit),
+            ("rows", self.rows, given.rows),
+            ("name", self.name or given.name, given.name or self.name),
         )
-        for what, mine, yours, typed in checks:
-            if mine != yours:
+        for name, own, other in checks:
+            if own != other:
+                typed = f"Leave {{{name}}} out" if own is None else f"Type {{{name}}}"
                 raise ParameterError(
-                    what,
-                    f"be {mine}, as {where} says since it was opened",
-                    str(yours),
-                    f"Type {typed}, or open another ledger, whose total comes on top of this one.",
+                    name,
+                    f"be {'none' if own is None else own}, as {where} says since it was opened",
+                    "none" if other is None else str(other),
+                    f"{typed}, or open another ledger, whose total comes on top of this one.",
+                    **{name: LEFT_OUT if own is None else own},
                 )
 
 

@@ -14,6 +14,7 @@ from sourdine.exact import given, integer
 from sourdine.plan import Planner
 from sourdine.privacy.budget import read_total, remaining
 from sourdine.question import converters, read
+from sourdine.question.kinds import spelled
 from sourdine.questions import Statistics
 from sourdine.release import History, Release, Sheet, Shown
 from sourdine.session.charges import Terms
@@ -97,6 +98,7 @@ class Session(Statistics[Release], Shown):
         rows: int | None = None,
         name: str | None = None,
     ) -> None:
+        epsilon, delta, rows = map(spelled, (epsilon, delta, rows))
         self._data, self._reading = Frame(data), Lock()  # engines take one question at a time
         self._ledger: Ledger
         if epsilon is None:
