@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,17 +12,15 @@ from attrs import field, frozen
 from sourdine.central.statistic import Statistic
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.grid import Grid
-from sourdine.question import WHAT, kinds, says
+from sourdine.question import PRIVACY, WHAT, kinds, says
 from sourdine.question import converters as read
 from sourdine.question.converters import Bounds
 from sourdine.tally import Ticks
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from sourdine.tally import Frame
 
-__all__ = ["Bounds", "Numeric", "lattice"]
+__all__ = ["Bounds", "GaussianReady", "Numeric", "lattice"]
 
 MOST_POINTS = 1 << 42
 
@@ -96,6 +95,34 @@ class Numeric(Statistic):
             f"Values are moved into {lower:g} to {upper:g} and onto steps of "
             f"{float(self.grid.spacing):.2g}; intervals speak of the values so moved."
         )
+
+
+@frozen(kw_only=True, slots=False)
+class GaussianReady(Numeric):
+    """A statistic of numbers that Gaussian noise may draw, at the price of a delta."""
+
+    delta: Fraction = field(
+        default=Fraction(0), converter=read.delta,
+        metadata=says(
+            kinds.PROBABILITY,
+            "For method gaussian: the probability with which the loss may pass epsilon.",
+            group=PRIVACY,
+        ),
+    )  # fmt: skip
+
+    def check_delta(self, method: str) -> None:
+        """Refuse a delta that nothing needs, and none where one is needed."""
+        if method == "gaussian" and not self.delta:
+            raise ParameterError(
+                "delta", "be above 0 for method 'gaussian'", "0", "Type {delta}.", delta=1e-6
+            )
+        if method != "gaussian":
+            read.unused(self.delta, "delta", f"for method {method!r}, which needs none")
+
+    @property
+    def spare(self) -> Fraction:
+        """The delta of the promise."""
+        return self.delta
 
 
 def lattice(bounds: Bounds, step: Fraction | None) -> Grid:

@@ -11,13 +11,12 @@ from attrs import field, frozen
 
 from sourdine.central.grid_mean import GridMean
 from sourdine.central.intervals import sampled
-from sourdine.central.lattice import Numeric
+from sourdine.central.lattice import GaussianReady
 from sourdine.central.ratio import Ratio
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import one_of
 from sourdine.mechanisms import Gaussian, Laplace
-from sourdine.question import PRIVACY, WHAT, kinds, says
-from sourdine.question import converters as read
+from sourdine.question import WHAT, kinds, says
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,7 +45,7 @@ def read_missing(x: str) -> str:
 
 
 @frozen(kw_only=True, slots=False)
-class Mean(Numeric):
+class Mean(GaussianReady):
     r"""The mean of a column, by one of three mechanisms.
 
     ===============  ==============================================================================
@@ -99,23 +98,10 @@ class Mean(Numeric):
             group=WHAT,
         ),
     )  # fmt: skip
-    delta: Fraction = field(
-        default=Fraction(0), converter=read.delta,
-        metadata=says(
-            kinds.PROBABILITY,
-            "For method gaussian: the probability with which the loss may pass epsilon.",
-            group=PRIVACY,
-        ),
-    )  # fmt: skip
 
     def check(self) -> None:
         """Refuse parameters that do not go together."""
-        if self.method == "gaussian" and not self.delta:
-            raise ParameterError(
-                "delta", "be above 0 for method 'gaussian'", "0", "Type {delta}.", delta=1e-6
-            )
-        if self.method != "gaussian":
-            read.unused(self.delta, "delta", f"for method {self.method!r}, which needs none")
+        self.check_delta(self.method)
         if self.missing == "middle" and not (self.substitutes and self.alone):
             raise ParameterError(
                 "missing",
@@ -126,11 +112,6 @@ class Mean(Numeric):
                 missing=LEFT_OUT,
             )
         _ = self.mechanism if self.known else self.ratio.mechanism  # refuses early
-
-    @property
-    def spare(self) -> Fraction:
-        """The delta of the promise."""
-        return self.delta
 
     @property
     def known(self) -> bool:

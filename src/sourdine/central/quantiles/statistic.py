@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from attrs import field, frozen
 
-from sourdine.central.lattice import Numeric
+from sourdine.central.lattice import GaussianReady
 from sourdine.central.quantiles.algorithm import is_one, read_orders, release_from
 from sourdine.central.quantiles.brackets import Brackets
 from sourdine.central.quantiles.certificates import certified, noise_reach
@@ -19,7 +19,7 @@ from sourdine.central.quantiles.order_statistics import Reader
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import one_of
 from sourdine.mechanisms import Laplace
-from sourdine.question import PRIVACY, WHAT, kinds, says
+from sourdine.question import WHAT, kinds, says
 from sourdine.question import converters as read
 from sourdine.release import SHOWN
 
@@ -65,7 +65,7 @@ def read_interval(x: Number | None) -> Fraction | None:
 
 
 @frozen(slots=False)
-class Quantiles(Numeric):
+class Quantiles(GaussianReady):
     r"""Quantiles of a column's present values, by one of many algorithms.
 
     The ``q``-quantile of ``n`` records is the record of number :math:`\lceil qn \rceil` in order.
@@ -109,32 +109,14 @@ class Quantiles(Numeric):
             group=WHAT,
         ),
     )  # fmt: skip
-    delta: Fraction = field(
-        default=Fraction(0), converter=read.delta, kw_only=True,
-        metadata=says(
-            kinds.PROBABILITY,
-            "For method gaussian: the probability with which the loss may pass epsilon.",
-            group=PRIVACY,
-        ),
-    )  # fmt: skip
 
     def check(self) -> None:
         """Refuse parameters that do not go together."""
-        if self.method == "gaussian" and not self.delta:
-            raise ParameterError(
-                "delta", "be above 0 for method 'gaussian'", "0", "Type {delta}.", delta=1e-6
-            )
-        if self.method != "gaussian":
-            read.unused(self.delta, "delta", f"for method {self.method!r}, which needs none")
+        self.check_delta(self.method)
         if self.interval is not None:
             self._check_brackets()
         for records in (0.0, 1e4, 1e18) if self.counts else (self.n,):
             self.mechanism(records)  # refuses early
-
-    @property
-    def spare(self) -> Fraction:
-        """The delta of the promise."""
-        return self.delta
 
     def _check_brackets(self) -> None:
         if self.method not in ("auto", "joint"):
