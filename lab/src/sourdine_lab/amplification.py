@@ -95,7 +95,7 @@ def sampled_response(
         statistic=any_one,
         rate=rate,
         sample=sample,
-        population=of,
+        n=of,
     )
 
 

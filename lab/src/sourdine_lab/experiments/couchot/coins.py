@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -48,7 +48,8 @@ def _estimate(part: Part) -> Iterator[Row]:
                 cheats = rng.binomial(PEOPLE, share, runs)
             yes = rng.binomial(cheats, a) + rng.binomial(PEOPLE - cheats, b)
             found = 2 * yes / PEOPLE - 0.5
-            of = "population" if population == "sampled" else "sample"
+            drawn = population == "sampled"
+            of: Literal["population", "sample"] = "population" if drawn else "sample"
             theory = coins.variance(round(float(share), 2), PEOPLE, of)
             yield {
                 "panel": "estimate", "population": population, "x": share, "runs": runs,
