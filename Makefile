@@ -17,12 +17,7 @@ test: $(VENV)/.ready ## the library, doctests included
 test-lab: $(VENV)/.ready ## the lab: every claim judged, every experiment run
 	$(PYTEST) -n $(WORKERS) lab/tests
 
-test-dist: $(VENV)/.ready ## wheel and source of the library and of the lab, in dist
-	rm -rf dist
-	$(BIN)/python -m build --outdir dist .
-	$(BIN)/python -m build --outdir dist lab
-
-docs: $(VENV)/.ready ## the manual: built, its links followed, every block of README and docs run
+test-docs: $(VENV)/.ready ## the manual: built, its links followed, every block of README and docs run
 	$(PYTEST) -n $(WORKERS) docs/tests
 
 test-dist: dist ## the built wheels, installed where nothing else is

@@ -142,13 +142,13 @@ def test_an_agent_that_is_stopped_keeps_what_was_confirmed(silent):
             del new, old
             self.asked += 1
             if self.asked > 12:
-                raise BudgetExceededError
+                raise BudgetExceededError("nothing is left")
             return True
 
         def confirm(self, new, old):
             del new, old
             if silent and self.asked > 12:
-                raise BudgetExceededError
+                raise BudgetExceededError("nothing is left")
             return True
 
     rng, gains = np.random.default_rng(1), [(1.0, 0.01)]

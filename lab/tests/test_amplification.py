@@ -90,7 +90,7 @@ def test_bad_parameters_are_told():
         comparison([0])
     with pytest.raises(ParameterError, match="epsilon must be above 0"):
         comparison([0.5], 0)
-    with pytest.raises(ParameterError, match="sample must be at most population=2, got 3"):
+    with pytest.raises(ParameterError, match="sample must be at most"):
         fixed_size(3, 2)
     with pytest.raises(ParameterTypeError, match="by rate alone or by sample and population"):
         sampled_response(1)

@@ -48,9 +48,8 @@ def _estimate(part: Part) -> Iterator[Row]:
                 cheats = rng.binomial(PEOPLE, share, runs)
             yes = rng.binomial(cheats, a) + rng.binomial(PEOPLE - cheats, b)
             found = 2 * yes / PEOPLE - 0.5
-            of: Literal["sample", "population"] = (
-                "population" if population == "sampled" else "sample"
-            )
+            drawn = population == "sampled"
+            of: Literal["population", "sample"] = "population" if drawn else "sample"
             theory = coins.variance(round(float(share), 2), PEOPLE, of)
             yield {
                 "panel": "estimate", "population": population, "x": share, "runs": runs,
