@@ -199,7 +199,7 @@ def covered(name: str, data: Data, n: int, relation: str, limits: Limits) -> Ver
     slack = 1e-9 * np.maximum(np.abs(truth), 1)
     hits = ((low <= truth + slack) & (truth - slack <= high)).all(axis=1).mean()
     quantiles = isinstance(statistic, Quantiles)
-    point = float(statistic.grid.spacing) if quantiles else 0.0
+    point = float(statistic.grid.step) if quantiles else 0.0
     ratio = width_ratio(high - low, shortest(value - truth), point)
     most, least = (2.5 if quantiles else 1.6), LEVEL - six_errors(len(value))
     return Verdict(

@@ -98,11 +98,11 @@ def test_ticks_and_values_are_inverse(tick):
 def test_the_default_step_is_a_power_of_two():
     for lower, upper in ((0, 1), (0, 500_000), (-0.1, 0.2), (0, 3e-7)):
         grid = Grid(lower, upper)
-        step = grid.spacing
+        step = grid.step
         assert step.numerator == 1 or step.denominator == 1
         assert (step.numerator * step.denominator).bit_count() == 1
         assert 2**20 <= grid.last < 2**21
-        assert grid.value(grid.last) <= Fraction(grid.upper) < grid.value(grid.last + 1)
+        assert grid.value(grid.last) <= grid.upper < grid.value(grid.last + 1)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ read, so neither the ticks nor what is released on them betrays more than the me
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from math import floor
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +37,7 @@ SEARCHED = 1 << 12
 """How many numbers of cells are tried to find a step that fits."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Grid:
     r"""The points ``lower, lower + step, ...`` up to ``upper``, numbered by ticks 0, 1, 2, ...
 
@@ -68,77 +67,34 @@ class Grid:
     Fraction(1, 1048576)
     """
 
-    lower: Number
-    upper: Number
-    step: Number | None = None
+    lower: Fraction
+    upper: Fraction
+    step: Fraction
+    last: int = field(repr=False, compare=False)
+    """The highest tick: by this much a sum of ticks can change when one record is replaced."""
 
-    def __post_init__(self) -> None:
-        lower, upper = rational(self.lower, "lower"), rational(self.upper, "upper")
-        if lower >= upper:
-            raise ParameterError(
-                "lower",
-                "be below upper",
-                f"{given(self.lower)} and {given(self.upper)}",
-                "Type the public bounds in order, such as {lower} and {upper}.",
-                lower=0,
-                upper=100,
-            )
-        for bound, typed, name in ((lower, self.lower, "lower"), (upper, self.upper, "upper")):
-            if abs(bound) > WIDEST:
+    def __init__(self, lower: Number, upper: Number, step: Number | None = None) -> None:
+        low, high = _bounds(lower, upper)
+        if step is None:
+            fits = _default_step(high - low)
+            if fits * WIDEST < 1:
                 raise ParameterError(
-                    name,
-                    "be within 1e300 of 0",
-                    given(typed),
-                    f"Type what is public, such as {{{name}}}.",
-                    **{name: -100 if bound < 0 else 100},
+                    "upper",
+                    "be further above lower",
+                    given(upper),
+                    "Type what is public, such as {upper}.",
+                    upper=low + 1,
                 )
-        step = _default_step(upper - lower) if self.step is None else positive(self.step, "step")
-        if self.step is not None and (upper - lower) % step:
-            raise ParameterError(
-                "step",
-                "divide upper - lower",
-                f"{given(self.step)} for {given(self.lower)} to {given(self.upper)}",
-                "Type a step that fits, such as {step}, or move a bound.",
-                step=_fitting(upper - lower, step),
-            )
-        if self.step is None and step * WIDEST < 1:
-            raise ParameterError(
-                "upper",
-                "be further above lower",
-                given(self.upper),
-                "Type what is public, such as {upper}.",
-                upper=lower + 1,
-            )
-        if (upper - lower) / step >= 1 << 62 or step * WIDEST < 1:
-            raise ParameterError(
-                "step",
-                "leave fewer than 2**62 points",
-                given(self.step),
-                "Type a larger step, or leave {step} out for about a million points.",
-                step=LEFT_OUT,
-            )
-        object.__setattr__(self, "lower", lower)
-        object.__setattr__(self, "upper", upper)
-        object.__setattr__(self, "step", step)
+        else:
+            fits = _step(step, high - low, f"{given(lower)} to {given(upper)}")
+        object.__setattr__(self, "lower", low)
+        object.__setattr__(self, "upper", high)
+        object.__setattr__(self, "step", fits)
+        object.__setattr__(self, "last", (high - low) // fits)
 
     def __str__(self) -> str:
-        lower, upper, step = (float(v) for v in (self.origin, Fraction(self.upper), self.spacing))
+        lower, upper, step = float(self.lower), float(self.upper), float(self.step)
         return f"{lower:g} to {upper:g} in steps of {step:g}"
-
-    @property
-    def origin(self) -> Fraction:
-        """The lower bound, exactly."""
-        return Fraction(self.lower)
-
-    @property
-    def spacing(self) -> Fraction:
-        """The step, exactly."""
-        return Fraction(self.step or 0)
-
-    @property
-    def last(self) -> int:
-        """The highest tick: by this much a sum of ticks can change when one record is replaced."""
-        return floor((Fraction(self.upper) - self.origin) / self.spacing)
 
     @property
     def size(self) -> int:
@@ -148,7 +104,7 @@ class Grid:
     @property
     def integral(self) -> bool:
         """Whether all its points are whole numbers."""
-        return self.origin.denominator == 1 and self.spacing.denominator == 1
+        return self.lower.denominator == 1 and self.step.denominator == 1
 
     def ticks(self, values: ArrayLike, *, missing: int = 0) -> NDArray[np.int64]:
         """Clamp and snap: the tick nearest to each value, halves going up.
@@ -174,15 +130,15 @@ class Grid:
             return self._ticks_of_integers(x)
         if x.dtype.kind not in "iufb":
             return self._ticks_of_objects(x, missing)
-        lower, step = float(self.origin), float(self.spacing)
+        lower, step = float(self.lower), float(self.step)
         with np.errstate(invalid="ignore", over="ignore"):  # signalling NaN, long doubles
-            t = np.clip(x.astype(np.float64), lower, float(Fraction(self.upper)))
+            t = np.clip(x.astype(np.float64), lower, float(self.upper))
         none = np.isnan(t)
         t = np.floor((np.where(none, lower, t) - lower) / step + 0.5)
         return np.where(none, missing, np.minimum(t.astype(np.int64), self.last))
 
     def _ticks_of_integers(self, x: NDArray[Any]) -> NDArray[np.int64]:
-        lower, step = int(self.origin), int(self.spacing)
+        lower, step = int(self.lower), int(self.step)
         top = lower + self.last * step
         if x.dtype.kind in "iu" and x.dtype != np.uint64 and lower > -(1 << 62) and top < 1 << 62:
             near = np.clip(x.astype(np.int64), lower, top)
@@ -204,12 +160,58 @@ class Grid:
         """Return the lattice points of ticks: whole numbers if the lattice has only those."""
         t = np.asarray(ticks)
         if self.integral:
-            return np.asarray(int(self.origin) + t.astype(np.int64) * int(self.spacing))
-        return np.asarray(float(self.origin) + t.astype(np.float64) * float(self.spacing))
+            return np.asarray(int(self.lower) + t.astype(np.int64) * int(self.step))
+        return np.asarray(float(self.lower) + t.astype(np.float64) * float(self.step))
 
     def value(self, tick: int | Fraction) -> Fraction:
         """Return the point of a tick, exactly; of a fraction of a tick too, as a mean may be."""
-        return self.origin + tick * self.spacing
+        return self.lower + tick * self.step
+
+
+def _bounds(lower: Number, upper: Number) -> tuple[Fraction, Fraction]:
+    """Return public bounds, in order and not too far away."""
+    low, high = rational(lower, "lower"), rational(upper, "upper")
+    if low >= high:
+        raise ParameterError(
+            "lower",
+            "be below upper",
+            f"{given(lower)} and {given(upper)}",
+            "Type the public bounds in order, such as {lower} and {upper}.",
+            lower=0,
+            upper=100,
+        )
+    for bound, typed, name in ((low, lower, "lower"), (high, upper, "upper")):
+        if abs(bound) > WIDEST:
+            raise ParameterError(
+                name,
+                "be within 1e300 of 0",
+                given(typed),
+                f"Type what is public, such as {{{name}}}.",
+                **{name: -100 if bound < 0 else 100},
+            )
+    return low, high
+
+
+def _step(typed: Number, width: Fraction, bounds: str) -> Fraction:
+    """Return a step that divides the range and leaves ticks of 62 bits."""
+    step = positive(typed, "step")
+    if width % step:
+        raise ParameterError(
+            "step",
+            "divide upper - lower",
+            f"{given(typed)} for {bounds}",
+            "Type a step that fits, such as {step}, or move a bound.",
+            step=_fitting(width, step),
+        )
+    if width / step >= 1 << 62 or step * WIDEST < 1:
+        raise ParameterError(
+            "step",
+            "leave fewer than 2**62 points",
+            given(typed),
+            "Type a larger step, or leave {step} out for about a million points.",
+            step=LEFT_OUT,
+        )
+    return step
 
 
 def _default_step(width: Fraction) -> Fraction:
@@ -235,11 +237,11 @@ def _is_whole(v: object) -> bool:
     return isinstance(v, Integral) and not isinstance(v, bool)
 
 
-def _as_float(v: object) -> float:
+def _as_float(v: Any) -> float:  # noqa: ANN401
     """Read anything as a number; what is none becomes NaN."""
     try:
-        return float(v)  # type: ignore[arg-type]
+        return float(v)
     except OverflowError:
-        return float("inf") if v > 0 else float("-inf")  # type: ignore[operator]
+        return float("inf") if v > 0 else float("-inf")
     except (TypeError, ValueError):
         return float("nan")

@@ -43,7 +43,7 @@ def grids(draw, *, whole=False):
 def near(grid, draw_ticks, offsets):
     """Values at ties, lattice points and a hair's breadth around them."""
     at = [
-        float(grid.origin + grid.spacing * (Fraction(t) + f))
+        float(grid.lower + grid.step * (Fraction(t) + f))
         for t, f in zip(draw_ticks, offsets, strict=True)
     ]
     return [v for x in at for v in (x, np.nextafter(x, np.inf), np.nextafter(x, -np.inf))]
@@ -72,7 +72,7 @@ def test_sql_snaps_like_the_grid(data):
 @given(st.data())
 def test_sql_snaps_whole_numbers_like_the_grid(data):
     grid = data.draw(grids(whole=True))
-    lower, step = int(grid.origin), int(grid.spacing)
+    lower, step = int(grid.lower), int(grid.step)
     ticks = data.draw(st.lists(st.integers(-2, grid.last + 2), min_size=1, max_size=12))
     around = [lower + t * step + step // 2 + d for t in ticks for d in (-1, 0, 1)]
     values = [v for v in around if -(2**63) <= v < 2**63]

@@ -72,12 +72,12 @@ class Numeric(Statistic):
     @cached_property
     def width(self) -> float:
         """The width of the range that the lattice covers."""
-        return float(self.last * self.grid.spacing)
+        return float(self.last * self.grid.step)
 
     @cached_property
     def lowest(self) -> float:
         """The lower bound."""
-        return float(self.grid.origin)
+        return float(self.grid.lower)
 
     def moments(self, data: Frame, powers: int) -> list[int]:
         """Return the sums of the ticks' powers from 0 up: their number, their sum, ..."""
@@ -93,7 +93,7 @@ class Numeric(Statistic):
         lower, upper = (float(b) for b in self.bounds)
         return (
             f"Values are moved into {lower:g} to {upper:g} and onto steps of "
-            f"{float(self.grid.spacing):.2g}; intervals speak of the values so moved."
+            f"{float(self.grid.step):.2g}; intervals speak of the values so moved."
         )
 
 

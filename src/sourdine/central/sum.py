@@ -55,7 +55,7 @@ class Sum(Numeric):
     @cached_property
     def tick(self) -> Fraction:
         """The unit u: the lattice's step, or the part of it that divides the lower bound too."""
-        return self.grid.spacing / (self.grid.origin / self.grid.spacing).denominator
+        return self.grid.step / (self.grid.lower / self.grid.step).denominator
 
     @cached_property
     def mechanism(self) -> Laplace:
@@ -67,7 +67,7 @@ class Sum(Numeric):
 
     def _whole(self) -> tuple[int, int]:
         u = self.tick
-        return int(self.grid.origin / u), int(self.grid.spacing / u)
+        return int(self.grid.lower / u), int(self.grid.step / u)
 
     def check(self) -> None:
         """Refuse early what the noise cannot carry."""

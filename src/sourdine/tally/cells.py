@@ -79,11 +79,11 @@ class Ticks:
 
     def _snapped(self, x: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return what `Grid.ticks` returns, in place (``test_ticks_snap_like_the_grid``)."""
-        lower = float(self.grid.origin)
+        lower = float(self.grid.lower)
         with np.errstate(invalid="ignore"):  # a NaN may be signalling
-            t = np.clip(x, lower, float(Fraction(self.grid.upper)))
+            t = np.clip(x, lower, float(self.grid.upper))
             t -= lower
-            t /= float(self.grid.spacing)
+            t /= float(self.grid.step)
             t += 0.5
         none = np.isnan(t)
         some = bool(none.any())

@@ -7,7 +7,6 @@ than 64 edges) the engine groups by the raw value and Python finds the slots of 
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -255,14 +254,14 @@ def _or_missing(x: Any, none: Any, slot: Callable[[Any], Any], safe: float) -> A
 
 
 def _wide(grid: Grid) -> bool:
-    return max(abs(grid.origin), abs(Fraction(grid.upper))) >= _SAFE
+    return max(abs(grid.lower), abs(grid.upper)) >= _SAFE
 
 
 def _float_tick(grid: Grid) -> Callable[[Any], Any]:
     """Return what the grid computes; by a constant Polars divides only nearly, hence the column."""
     import narwhals as nw  # noqa: PLC0415
 
-    lower, upper, step = (float(v) for v in (grid.origin, Fraction(grid.upper), grid.spacing))
+    lower, upper, step = (float(v) for v in (grid.lower, grid.upper, grid.step))
     last = grid.last
 
     def tick(x: Any) -> Any:  # noqa: ANN401
@@ -273,7 +272,7 @@ def _float_tick(grid: Grid) -> Callable[[Any], Any]:
 
 
 def _integer_tick(grid: Grid) -> Callable[[Any], Any]:
-    lower, step = int(grid.origin), int(grid.spacing)
+    lower, step = int(grid.lower), int(grid.step)
     top = lower + grid.last * step
     return lambda v: (v.clip(lower, top) - lower + step // 2) // step
 

@@ -173,7 +173,7 @@ def slot(cell: Cell, column: str, kind: str, prefix: str) -> Key:
 def exactness(cell: Ticks | Edges) -> bool | None:
     """Return whether whole numbers need integer arithmetic; None if even that is too narrow."""
     if isinstance(cell, Ticks):
-        ends = (cell.grid.origin, Fraction(cell.grid.upper))
+        ends = (cell.grid.lower, cell.grid.upper)
         if not cell.grid.integral:
             return False
     else:
@@ -216,15 +216,15 @@ def _or_missing(x: str, slot: str) -> str:
 
 
 def _float_tick(grid: Grid, x: str) -> str:
-    lower, upper = float(grid.origin), float(Fraction(grid.upper))
+    lower, upper = float(grid.lower), float(grid.upper)
     near = f"greatest(least({x}, {double(upper)}), {double(lower)})"
-    t = f"floor(({near} - {double(lower)}) / {double(float(grid.spacing))} + {double(0.5)})"
+    t = f"floor(({near} - {double(lower)}) / {double(float(grid.step))} + {double(0.5)})"
     return f"least(TRY_CAST({t} AS BIGINT), CAST({grid.last} AS BIGINT))"
 
 
 def _integer_tick(grid: Grid, v: str, kind: str = "HUGEINT") -> str:
     """Return the tick of a whole number; a wider one is clamped before it is narrowed."""
-    lower, step = int(grid.origin), int(grid.spacing)
+    lower, step = int(grid.lower), int(grid.step)
     top = lower + grid.last * step
     ends = [f"CAST('{x}' AS {kind})" for x in (top, lower, step // 2, step)]
     near = f"CAST(greatest(least({v}, {ends[0]}), {ends[1]}) AS {kind}) - {ends[1]}"
@@ -234,7 +234,7 @@ def _integer_tick(grid: Grid, v: str, kind: str = "HUGEINT") -> str:
 
 def _narrow(grid: Grid) -> bool:
     """Return whether whole numbers snap to whole points with nothing beyond 64 bits."""
-    return grid.integral and max(abs(grid.origin), abs(Fraction(grid.upper))) < 1 << 61
+    return grid.integral and max(abs(grid.lower), abs(grid.upper)) < 1 << 61
 
 
 def _bin(x: str, inner: Sequence[Any], literal: Callable[[Any], str], first: int = 0) -> str:

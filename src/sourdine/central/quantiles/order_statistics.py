@@ -111,4 +111,4 @@ class Reader:
 
 def _rounds(grid: Grid) -> bool:
     """Return whether a whole number may have another tick as a float."""
-    return grid.integral and max(abs(grid.origin), abs(grid.value(grid.last))) >= WHOLE
+    return grid.integral and max(abs(grid.lower), abs(grid.value(grid.last))) >= WHOLE

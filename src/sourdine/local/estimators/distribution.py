@@ -211,7 +211,7 @@ class DistributionEstimate(NumericEstimate):
         """The numbers at which bins begin, and the upper bound; each bin holds its beginning."""
         nodes = channel(self.report).nodes
         ticks = nodes[np.minimum(self.starts, len(nodes) - 1)]
-        return float(self.grid.origin) + float(self.grid.spacing) * ticks
+        return float(self.grid.lower) + float(self.grid.step) * ticks
 
     def shares(self, f: Floats) -> Floats:
         """Return the shares of bins from those of nodes; one on an edge is halved."""

@@ -62,13 +62,13 @@ class NumericEstimate(Estimate):
 
     def number(self, share: float) -> float:
         """Return the number at a share of the range."""
-        return float(self.grid.origin) + share * float(self.grid.spacing * self.grid.last)
+        return float(self.grid.lower) + share * float(self.grid.step * self.grid.last)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the public parameters as JSON knows them."""
         shown = [name for name in PARAMETERS if hasattr(self.report, name)]
         report = {name: _plain(getattr(self.report, name)) for name in shown}
-        bounds = [str(Fraction(v)) for v in (self.grid.lower, self.grid.upper, self.grid.spacing)]
+        bounds = [str(Fraction(v)) for v in (self.grid.lower, self.grid.upper, self.grid.step)]
         own = plain({f.name: getattr(self, f.name) for f in fields(self)[2:]})
         return {"statistic": self.kind, "by": type(self.report).__name__, **own} | {
             "report": report,

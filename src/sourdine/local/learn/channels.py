@@ -82,12 +82,12 @@ class Feature:
     @property
     def lower(self) -> float:
         """The lower bound."""
-        return float(self._grid.origin)
+        return float(self._grid.lower)
 
     @property
     def range(self) -> float:
         """The distance of the bounds."""
-        return float(self._grid.spacing * self._grid.last)
+        return float(self._grid.step * self._grid.last)
 
     @property
     def _grid(self) -> Any:  # noqa: ANN401

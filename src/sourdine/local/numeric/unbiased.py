@@ -65,7 +65,7 @@ class UnbiasedReport(Report):
             The column's lattice, whose highest tick is ``last``.
         """
         on_grid(self, grid)
-        return float(grid.origin) + float(grid.spacing) * self.estimates(reports)
+        return float(grid.lower) + float(grid.step) * self.estimates(reports)
 
     def loss(self, x: int, y: NDArray[np.int64]) -> Floats:
         """Return how far the estimate from one report is from the truth, in ticks."""

@@ -257,4 +257,4 @@ def _test(
 
 
 def _number(grid: Grid, share: float) -> float:
-    return float(grid.origin) + share * float(grid.spacing * grid.last)
+    return float(grid.lower) + share * float(grid.step * grid.last)

@@ -189,7 +189,7 @@ def _inner(column: Number, bins: int | Sequence[float]) -> Floats:
         count = min(integer(bins, "bins", least=1), grid.size)
         return np.ceil(np.arange(1, count) * grid.size / count)
     edges = np.asarray(bins, float)
-    ticks = np.ceil((edges - float(grid.origin)) / float(grid.spacing) - 1e-9)
+    ticks = np.ceil((edges - float(grid.lower)) / float(grid.step) - 1e-9)
     if not (np.diff(ticks, prepend=0, append=grid.last + 1) > 0).all():
         raise ParameterError(
             "bins",
@@ -203,6 +203,6 @@ def _inner(column: Number, bins: int | Sequence[float]) -> Floats:
 
 def _range(column: Number, first: int, last: int) -> str:
     low, high = (float(column.grid.value(t)) for t in (first, last))
-    width = float(column.grid.spacing)
+    width = float(column.grid.step)
     a, b = (shown(round(x) if x == round(x) else x, width) for x in (low, high))
     return a if first == last else f"{a} to {b}"

@@ -91,7 +91,7 @@ class Lattice:
 
     def cell(self, name: str) -> Cell:
         """Return how the numbers are read back: one tick further out is no report."""
-        step = self.grid.spacing
+        step = self.grid.step
         first, last = int(self.ticks[0]), int(self.ticks[-1])
         lower, upper = self.grid.value(first - 1), self.grid.value(last + 1)
         return Ticks(name, Grid(lower, upper, step))
@@ -167,6 +167,6 @@ def decimals(grid: Grid) -> int | None:
     (0, 2, None)
     """
     for places in range(_DIGITS + 1):
-        if all((x * 10**places).denominator == 1 for x in (grid.origin, grid.spacing)):
+        if all((x * 10**places).denominator == 1 for x in (grid.lower, grid.step)):
             return places
     return None
