@@ -12,7 +12,7 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.errors import ParameterError
-from sourdine.exact import integer, positive
+from sourdine.exact import given, integer, positive
 from sourdine.laws import Law
 from sourdine.mechanisms.inputs import read_code
 from sourdine.mechanisms.laplace import laplace_error
@@ -92,10 +92,14 @@ class BernoulliMean(Mechanism[int]):
         epsilon = positive(self.epsilon, "epsilon")
         n, rows = integer(self.n, "n", least=0), integer(self.rows, "rows", least=1)
         if n > MOST_RECORDS:
-            raise ParameterError(f"n must be at most 2**40, got {n}. Type how many records exist.")
+            raise ParameterError("n", "be at most 2**40", str(n), "Type how many records exist.")
         if self.method not in ("tight", "printed"):
             raise ParameterError(
-                f"method must be 'tight' or 'printed', got {self.method!r}. Type method='tight'."
+                "method",
+                "be 'tight' or 'printed'",
+                given(self.method),
+                "Type {method}.",
+                method="tight",
             )
         tight = self.method == "tight" and n > 0
         decay = _tight(epsilon, n, min(rows, n)) if tight else epsilon / (2 * rows)

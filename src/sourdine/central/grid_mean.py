@@ -11,7 +11,7 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.errors import ParameterTypeError
-from sourdine.exact import Real, exp_neg, integer, positive
+from sourdine.exact import Real, exp_neg, integer, kind, positive
 from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import Mechanism, read_beta, settle
 from sourdine.noise.lazy import LazyUniform
@@ -101,8 +101,7 @@ class GridMean(Mechanism["Sums"]):
         """Return the doubled sum, within what n records can have, and n."""
         if not isinstance(x, tuple) or len(x) != 2:
             raise ParameterTypeError(
-                f"the input must be a doubled sum and a number, got {type(x).__name__}. "
-                f"Type a pair, as (6, 1)."
+                "the input", "be a doubled sum and a number", kind(x), "Type a pair, as (6, 1)."
             )
         n = max(integer(x[1], "n"), 0)
         return min(max(integer(x[0], "the doubled sum"), 0), 2 * n * self.last), n

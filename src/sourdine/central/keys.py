@@ -10,7 +10,7 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import integer, positive
+from sourdine.exact import integer, kind, positive
 from sourdine.mechanisms.laplace import laplace_error, laplace_law
 from sourdine.mechanisms.mechanism import Mechanism, read_beta, settle
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
@@ -94,8 +94,11 @@ class NamedCounts(Mechanism["dict[str, int]"]):
         rows, relation = integer(self.rows, "rows", least=1), Relation.read(self.relation)
         if delta >= 1 or rows > MOST_ROWS:
             raise ParameterError(
-                f"delta must be below 1 and rows at most {MOST_ROWS}, got delta={float(delta):g} "
-                f"and rows={rows}. Type a small delta, as delta=1e-6."
+                "delta",
+                f"be below 1 and rows at most {MOST_ROWS}",
+                f"delta={float(delta):g} and rows={rows}",
+                "Type a small delta, such as {delta}.",
+                delta=1e-06,
             )
         scale = (2 if relation is SUBSTITUTE else 1) * rows / epsilon
         settle(
@@ -112,15 +115,13 @@ class NamedCounts(Mechanism["dict[str, int]"]):
     def read(self, x: object) -> Counts:
         """Return the counts that are above 0."""
         if not isinstance(x, dict):
-            raise ParameterTypeError(
-                f"the input must be a dict of counts, got {type(x).__name__}. Count first."
-            )
+            raise ParameterTypeError("the input", "be a dict of counts", kind(x), "Count first.")
         return {key: int(c) for key, c in x.items() if c > 0}
 
     def draw(self, x: Counts, size: int | None, source: Source) -> Any:  # noqa: ANN401
         """Add the noises and keep what reaches the threshold."""
         if size is not None:
-            raise ParameterTypeError("size must be None, got another. Draw one set at a time.")
+            raise ParameterTypeError("size", "be None", "another", "Draw one set at a time.")
         noises = noise.discrete_laplace(self.scale, len(x), source=source).tolist()
         noisy = {key: x[key] + k for key, k in zip(sorted(x), noises, strict=True)}
         return {key: v for key, v in noisy.items() if v >= self.threshold}

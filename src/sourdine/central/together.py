@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sourdine import noise
 from sourdine.errors import ParameterTypeError
+from sourdine.exact import kind
 from sourdine.mechanisms import Laplace
 from sourdine.mechanisms.laplace import laplace_law
 
@@ -40,15 +41,14 @@ class Together(Laplace):
         """Return a tuple of whole numbers."""
         if not isinstance(x, tuple) or not all(type(v) is int for v in x):
             raise ParameterTypeError(
-                f"the input must be a tuple of whole numbers, got {type(x).__name__}. "
-                f"Type one, as (3, 4)."
+                "the input", "be a tuple of whole numbers", kind(x), "Type one, as (3, 4)."
             )
         return x
 
     def draw(self, x: Whole, size: int | None, source: Source) -> Whole:  # type: ignore[override]
         """Add the noises, one by one."""
         if size is not None:
-            raise ParameterTypeError("size must be None, got another. Draw one vector at a time.")
+            raise ParameterTypeError("size", "be None", "another", "Draw one vector at a time.")
         return tuple(noise.laplace_around(v, self.scale, source=source) for v in x)
 
     def law(self, x: Whole) -> Law:  # type: ignore[override]

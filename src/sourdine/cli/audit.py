@@ -13,6 +13,7 @@ import sourdine.local  # noqa: F401 - registers its mechanisms
 from sourdine.audit import ALPHA, audit_row
 from sourdine.central import quantiles  # noqa: F401 - as above
 from sourdine.errors import ParameterError
+from sourdine.exact import given
 from sourdine.mechanisms import registered
 
 if TYPE_CHECKING:
@@ -54,8 +55,10 @@ def _chosen(names: Sequence[str]) -> list[Specimen]:
     for name in names:
         if name not in known:
             raise ParameterError(
-                f"mechanism must be one of {', '.join(known)}, got {name!r}. "
-                f"Type sourdine audit for all of them."
+                "mechanism",
+                f"be one of {', '.join(known)}",
+                given(name),
+                "Type sourdine audit for all of them.",
             )
     return [known[name] for name in dict.fromkeys(names)] or list(known.values())
 

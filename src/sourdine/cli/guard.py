@@ -277,16 +277,20 @@ def _number(text: str | None, name: str) -> Any:  # noqa: ANN401 - None only whe
     try:
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
-        raise ParameterError(f"{name} must be a number, got {text}. Type {name}=0.05.") from None
+        raise ParameterError(
+            name, "be a number", str(text), f"Type {{{name}}}.", **{name: 0.05}
+        ) from None
 
 
 def _dependence(blocks: str | None, markov: str | None) -> Dependence | None:
     from sourdine.adaptive.ledger import Blocks, Markov  # noqa: PLC0415 - loaded when needed
 
     if blocks is not None and markov is not None:
-        raise ParameterError("blocks must be left out with markov, got both. Type one of them.")
+        raise ParameterError("blocks", "be left out with markov", "both", "Type one of them.")
     if blocks is not None:
         if not blocks.isdecimal():
-            raise ParameterError(f"blocks must be a whole number, got {blocks}. Type blocks=10.")
+            raise ParameterError(
+                "blocks", "be a whole number", str(blocks), "Type {blocks}.", blocks=10
+            )
         return Blocks(int(blocks))
     return None if markov is None else Markov(_number(markov, "markov"))

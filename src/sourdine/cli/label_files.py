@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sourdine.adaptive.holdout.label_texts import is_gap, is_written
-from sourdine.errors import ParameterError
+from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.tally import Frame
 from sourdine.tally.opening import NAMELESS
 
@@ -21,8 +21,11 @@ def require_columns(column: str | None, *paths: Path | None) -> None:
         return
     names = " and ".join(path.name for path in paths if path)
     raise ParameterError(
-        f"column must be that of a .csv or .parquet file, got {column} for {names or 'no file'}, "
-        "where there are no columns. Leave it out."
+        "column",
+        "be that of a .csv or .parquet file",
+        f"{column} for {names or 'no file'}, where there are no columns",
+        "Leave {column} out.",
+        column=LEFT_OUT,
     )
 
 
@@ -50,8 +53,10 @@ def one_column(path: Path, column: str | None, *, lone: bool = False) -> Frame:
         where = f"the first line of {path.name}" if frame.parsed else path.name
         listed = ", ".join(name.strip() for name in frame.columns)
         raise ParameterError(
-            f"column must be one of {listed}, which {where} names, got {column or 'none'}. "
-            "Type column=NAME."
+            "column",
+            f"be one of {listed}, which {where} names",
+            str(column or "none"),
+            "Type column=NAME.",
         )
     return frame
 
@@ -60,11 +65,15 @@ def _require_header(names: list[str], file: str) -> None:
     """Refuse a first line of values: a header is dropped, and shown in errors."""
     if not any(names):
         raise ParameterError(
-            f"{file} must begin with a line that names its columns, got an empty one. "
-            "Write a header, such as y, and a row for each value."
+            file,
+            "begin with a line that names its columns",
+            "an empty one",
+            "Write a header, such as y, and a row for each value.",
         )
     if any(map(is_written, names)) or (len(names) == 1 and is_gap(names[0])):
         raise ParameterError(
-            f"{file} must begin with a line that names its columns, got values there. Add a "
-            "header, such as y; or write one value a line, without a header, in a .txt file."
+            file,
+            "begin with a line that names its columns",
+            "values there",
+            "Add a header, such as y; or write one value a line, without a header, in a .txt file.",
         )

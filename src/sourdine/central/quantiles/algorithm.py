@@ -166,8 +166,10 @@ class QuantileMechanism(Mechanism[Points]):
     def _all(self, tuples: Iterator[tuple[int, ...]]) -> NDArray[np.int64]:
         if self.cells ** len(self.orders) > MOST_OUTPUTS:
             raise ParameterError(
-                f"a law must be asked of a small grid, got {self.cells} cells and "
-                f"{len(self.orders)} quantiles. Audit a grid of 6."
+                "a law",
+                "be asked of a small grid",
+                f"{self.cells} cells and {len(self.orders)} quantiles",
+                "Audit a grid of 6.",
             )
         return np.array(list(tuples), np.int64)
 

@@ -76,8 +76,11 @@ class Anchors(QuantileMechanism):
         count = integer(self.anchors, "anchors", least=1)
         if not 2 <= count <= m:
             raise ParameterError(
-                f"anchors must be from 2 to the number of quantiles, got {count} for {m}. "
-                f"Type anchors={min(max(count, 2), m)}."
+                "anchors",
+                "be from 2 to the number of quantiles",
+                f"{count} for {m}",
+                "Type {anchors}.",
+                anchors=min(max(count, 2), m),
             )
         places = np.rint(np.arange(1, count + 1) / (count + 1) * (m + 1) - 1).astype(int)
         chosen = [self.orders[i] for i in np.unique(np.clip(places, 0, m - 1))]

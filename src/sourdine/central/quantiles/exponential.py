@@ -122,8 +122,11 @@ class QExp(QuantileMechanism):
         QuantileMechanism.__post_init__(self)
         if len(self.orders) != 1:
             raise ParameterError(
-                f"q must be one order for QExp, got {len(self.orders)}. "
-                f"Type q=[0.5], or use IndExp."
+                "q",
+                "be one order for QExp",
+                str(len(self.orders)),
+                "Type {q}, or use IndExp.",
+                q=[0.5],
             )
         epsilon = read_share(Fraction(self.epsilon))
         moves = sensitivity(self.orders[0], substitutes=self.substitutes)
@@ -164,8 +167,10 @@ def read_share(epsilon: Fraction) -> Fraction:
     """Return the epsilon of one draw if it can pay for the rounding of floats."""
     if epsilon < LEAST:
         raise ParameterError(
-            f"epsilon must be at least 1e-6 for each quantile drawn, got {float(epsilon):g}. "
-            f"Type a larger epsilon."
+            "epsilon",
+            "be at least 1e-6 for each quantile drawn",
+            f"{float(epsilon):g}",
+            "Type a larger epsilon.",
         )
     return epsilon
 

@@ -22,7 +22,7 @@ from sourdine.central.quantiles.joint import JointFree, by_ranks, free_law, join
 from sourdine.central.quantiles.lattice import Fixed, FreeTotal, rounded_goals
 from sourdine.central.quantiles.points import NotReadError
 from sourdine.central.quantiles.sampler import JointSampler, first_reach
-from sourdine.errors import ParameterError
+from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import integer
 from sourdine.mechanisms.mechanism import read_beta, settle
 
@@ -85,8 +85,12 @@ class Hybrid(QuantileMechanism):
         stride = max(2, round(sqrt(m + 1))) if self.stride is None else self.stride
         if m < 2 or not 2 <= integer(stride, "stride", least=2) <= m:
             raise ParameterError(
-                f"stride must be from 2 to the number of quantiles, got {stride} for {m}. "
-                f"Leave it out, or take method='joint' for few quantiles."
+                "stride",
+                "be from 2 to the number of quantiles",
+                f"{stride} for {m}",
+                "Leave {stride} out, or take {method} for few quantiles.",
+                method="joint",
+                stride=LEFT_OUT,
             )
         first = JointFree(
             epsilon=Fraction(self.epsilon) / 2,

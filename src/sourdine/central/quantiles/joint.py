@@ -60,8 +60,10 @@ class _Joint(QuantileMechanism):
         rounding = 4 * m * (3 * 700 / c + 2200) * 2.0**-53
         if rounding > float(FLOATS * Fraction(self.epsilon)):
             raise ParameterError(
-                f"epsilon must leave room for the rounding of {m} quantiles, got {self.epsilon}. "
-                f"Type an epsilon of 0.001 or more for each of the {self.rows} rows."
+                "epsilon",
+                f"leave room for the rounding of {m} quantiles",
+                str(self.epsilon),
+                f"Type an epsilon of 0.001 or more for each of the {self.rows} rows.",
             )
         settle(self, c=c, lattice=lattice)
 

@@ -97,7 +97,7 @@ class PiecewiseLaplace(Independent):
         Independent.__post_init__(self)
         if self.cells > WIDEST:
             raise ParameterError(
-                f"cells must be at most 2**52, got {self.cells}. Type a coarser grid."
+                "cells", "be at most 2**52", str(self.cells), "Type a coarser grid."
             )
         share = read_share(self.share)
         moves = [sensitivity(q, substitutes=self.substitutes) for q in self.orders]

@@ -20,7 +20,7 @@ from sourdine.central.quantiles.exponential import (
     tick_near,
 )
 from sourdine.central.quantiles.points import Points
-from sourdine.errors import ParameterError
+from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import integer
 from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import read_beta, settle
@@ -109,8 +109,11 @@ class RecExp(QuantileMechanism):
         dither = fit if self.dither is None else integer(self.dither, "dither", least=1)
         if dither > fit:
             raise ParameterError(
-                f"dither must be at most {fit} for {self.cells} cells, got {dither}. "
-                f"Leave dither out."
+                "dither",
+                f"be at most {fit} for {self.cells} cells",
+                str(dither),
+                "Leave {dither} out.",
+                dither=LEFT_OUT,
             )
         settle(self, dither=dither)
         settle(self, nodes=tuple(self._nodes(0, len(self.orders), Fraction(0), Fraction(1))))
@@ -160,8 +163,11 @@ class RecExp(QuantileMechanism):
         ticks, cut = np.array(list(x), np.int64) * self._cut, self._cut
         if cut ** len(ticks) > MOST_DITHERS:
             raise ParameterError(
-                f"a law must be asked of few records and sub-ticks, got {cut} sub-ticks. "
-                f"Type dither=1 or 2."
+                "a law",
+                "be asked of few records and sub-ticks",
+                f"{cut} sub-ticks",
+                "Type {dither} or 2.",
+                dither=1,
             )
         if cut == 1:
             logs = self._logs(Points.of(ticks, self.cells), self.support())

@@ -95,8 +95,12 @@ class Tree(QuantileMechanism):
         h = integer(self.height, "height", least=1)
         if h > MOST_LEAVES.bit_length() or b**h > MOST_LEAVES:
             raise ParameterError(
-                f"height must leave at most {MOST_LEAVES} leaves, got {h} levels of {b}. "
-                f"Type branching=16, height=3."
+                "height",
+                f"leave at most {MOST_LEAVES} leaves",
+                f"{h} levels of {b}",
+                "Type {branching}, {height}.",
+                branching=16,
+                height=3,
             )
         scale = (2 if self.substitutes else 1) * h * self.rows / Fraction(self.epsilon)
         settle(self, branching=b, height=h, scale=read_scale(scale))
@@ -144,8 +148,10 @@ class Tree(QuantileMechanism):
         """Refuse: the law is a product, of `laplace_law(counts, scale)` for every node."""
         del x
         raise ParameterError(
-            "a tree's law must be asked node by node, got the whole tree. "
-            "Each of its counts has discrete Laplace noise of its scale."
+            "a tree's law",
+            "be asked node by node",
+            "the whole tree",
+            "Each of its counts has discrete Laplace noise of its scale.",
         )
 
     def simulate(self, x: object, size: int, *, source: Source) -> NDArray[np.int64]:  # type: ignore[override]
