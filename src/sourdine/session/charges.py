@@ -56,14 +56,12 @@ class Terms:
         )
         for name, own, other in checks:
             if own != other:
-                on_top = "or open another ledger, whose total comes on top of this one."
                 raise ParameterError(
                     name,
                     f"be {'none' if own is None else own}, as {where} says since it was opened",
                     "none" if other is None else str(other),
-                    f"Leave {{{name}}} out, {on_top}"
-                    if own is None
-                    else f"Type {{{name}}}, {on_top}",
+                    f"{'Leave out' if own is None else 'Type'} {{{name}}}, or open another ledger, "
+                    "whose total comes on top of this one.",
                     **{name: LEFT_OUT if own is None else own},
                 )
 
