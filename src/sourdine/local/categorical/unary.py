@@ -57,7 +57,7 @@ class UnaryEncoding(BitRows):
     -----
     *Claim*: two people's rows differ in two bits, so the worst ratio is
     :math:`\frac{p(1-q)}{q(1-p)} = e^\varepsilon` in both forms, no less. *Checked by*
-    ``test_exact_worst_case[unary]`` and ``[symmetric-unary]``. *Claim*: supports have the chances
+    ``test_exact_worst_case[category.unary]`` and ``[category.symmetric]``. *Claim*: supports have the chances
     p and q. *Checked by* ``test_supports_have_their_chances``.
 
     References
@@ -143,7 +143,7 @@ class UnaryEncoding(BitRows):
 
 register(
     Specimen(
-        name="unary",
+        name="category.unary",
         make=lambda epsilon: UnaryEncoding(epsilon=epsilon, categories=4),
         inputs=tuple(range(4)),
         tight=True,
@@ -151,7 +151,7 @@ register(
 )
 register(
     Specimen(
-        name="symmetric-unary",
+        name="category.symmetric",
         make=lambda epsilon: UnaryEncoding(epsilon=epsilon, categories=4, form="symmetric"),
         inputs=tuple(range(4)),
         tight=True,
