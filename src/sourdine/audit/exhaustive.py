@@ -13,7 +13,6 @@ from sourdine.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sourdine.laws import Law
     from sourdine.mechanisms import Mechanism
     from sourdine.privacy import Guarantee
 
@@ -62,9 +61,9 @@ def worst_case(
     """
     claim = mechanism.guarantee if claim is None else claim
     pure = claim.delta == 0
-    laws: dict[Any, Law] = {}
+    laws: dict[Any, Any] = {}
 
-    def law(x: Any) -> Law:  # noqa: ANN401
+    def law(x: Any) -> Any:  # noqa: ANN401
         if _key(x) not in laws:
             laws[_key(x)] = mechanism.law(x)
         return laws[_key(x)]
@@ -92,14 +91,16 @@ def worst_case(
 
 
 def _key(x: Any) -> Any:  # noqa: ANN401
+    if isinstance(x, dict):
+        return tuple(sorted(x.items()))
     return x if isinstance(x, int) else tuple(x)
 
 
-def _excess(p: Law, q: Law, claim: Guarantee) -> Any:  # noqa: ANN401
+def _excess(p: Any, q: Any, claim: Guarantee) -> Any:  # noqa: ANN401
     return p.hockey_stick(q, float(claim.epsilon))
 
 
-def _loss_at(p: Law, q: Law, delta: float, end: str) -> float:
+def _loss_at(p: Any, q: Any, delta: float, end: str) -> float:  # noqa: ANN401
     """Return the least epsilon at which the hockey stick is at most delta, infinite if none is."""
     low, high = 0.0, 1.0
     while getattr(p.hockey_stick(q, high), end) > delta:
@@ -118,5 +119,7 @@ def _shown(x: object) -> str:
     """Return a number, or a vector with its runs counted: ``5x40 0``."""
     if isinstance(x, int):
         return str(x)
+    if isinstance(x, dict):
+        return " ".join(f"{key.strip(chr(0))}:{n}" for key, n in sorted(x.items())) or "none"
     runs = [(value, len(list(run))) for value, run in groupby(np.asarray(x).tolist())]
     return " ".join(f"{n}x{v}" if n > 2 else " ".join([str(v)] * n) for v, n in runs) or "none"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from time import perf_counter
 from typing import TYPE_CHECKING
 
-from sourdine.audit.checks import EPSILON, WEAKER, sampled
+from sourdine.audit.checks import sampled
 from sourdine.audit.exhaustive import Worst, worst_case
 from sourdine.audit.sampling import ALPHA
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from sourdine.mechanisms import Specimen
     from sourdine.privacy import Guarantee
 
@@ -20,13 +20,38 @@ __all__ = ["Row", "audit_row"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What the audit found of one mechanism."""
+    """What the audit found of one mechanism.
+
+    Parameters
+    ----------
+    name
+        Its address.
+    claim
+        What it promises.
+    worst
+        The pair of neighbours that it tells apart best.
+    weaker
+        The same of a copy that spends ``factor`` times what it says.
+    factor
+        How much weaker that copy is.
+    p_value
+        How well the draws follow the law.
+    seconds
+        How long the audit took.
+    """
 
     name: str
     claim: Guarantee
     worst: Worst
     weaker: Worst
+    factor: Fraction
     p_value: float
+    seconds: float
+
+    @property
+    def reached(self) -> float:
+        """The share of the claim that the worst pair reaches."""
+        return self.worst.epsilon / float(self.claim.epsilon)
 
     @property
     def passes(self) -> bool:
@@ -35,14 +60,26 @@ class Row:
         return self.worst.within(self.claim) and caught and self.p_value >= ALPHA
 
 
-def audit_row(specimen: Specimen, epsilon: Fraction = EPSILON) -> Row:
-    """Audit one mechanism: exactly, against a copy 5 % too weak, and by its draws."""
-    mechanism = specimen.make(epsilon)
+def audit_row(specimen: Specimen, epsilon: Fraction | None = None) -> Row:
+    """Audit one mechanism: exactly, against a copy that is too weak, and by its draws.
+
+    Parameters
+    ----------
+    specimen
+        What is audited.
+    epsilon
+        At which epsilon; the specimen's own if left out.
+    """
+    begin = perf_counter()
+    spent = Fraction(specimen.epsilon if epsilon is None else epsilon)
+    mechanism = specimen.make(spent)
     claim = mechanism.guarantee
     return Row(
         name=specimen.name,
         claim=claim,
         worst=worst_case(mechanism, specimen.inputs),
-        weaker=worst_case(specimen.make(WEAKER * epsilon), specimen.inputs, claim),
+        weaker=worst_case(specimen.make(specimen.weaker * spent), specimen.inputs, claim),
+        factor=specimen.weaker,
         p_value=min(sampled(mechanism, given, specimen.draws) for given in specimen.inputs[-2:]),
+        seconds=perf_counter() - begin,
     )

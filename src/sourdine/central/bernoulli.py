@@ -166,7 +166,7 @@ def _tight(epsilon: Fraction, n: int, rows: int) -> Fraction:
 
 register(
     Specimen(
-        name="bernoulli-mean",
+        name="proportion.inverse_sensitivity",
         make=lambda epsilon: BernoulliMean(epsilon=epsilon, n=12),
         inputs=(0, 5, 12),
         tight=False,

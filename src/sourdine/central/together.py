@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from sourdine import noise
 from sourdine.errors import ParameterTypeError
 from sourdine.exact import kind
+from sourdine.laws import Product
 from sourdine.mechanisms import Laplace
 from sourdine.mechanisms.laplace import laplace_law
+from sourdine.mechanisms.moves import within
+from sourdine.mechanisms.registry import Specimen, register
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sourdine.laws import Law
     from sourdine.noise import Source
 
     Whole = tuple[int, ...]
@@ -27,7 +31,8 @@ class Together(Laplace):
     r"""Add discrete Laplace noise to each of several whole numbers of any size.
 
     The Laplace mechanism for a vector whose L1 norm moves by at most :math:`\Delta`: the loss
-    between two vectors is their L1 distance over :math:`t = \Delta/\varepsilon`, and no less.
+    between two vectors is their L1 distance over :math:`t = \Delta/\varepsilon`, and no less
+    (``test_exact_worst_case[noise.laplace.together]``).
     Sums of squares of ticks pass 64 bits, so the numbers are Python's.
 
     Examples
@@ -45,20 +50,29 @@ class Together(Laplace):
             )
         return x
 
-    def draw(self, x: Whole, size: int | None, source: Source) -> Whole:  # type: ignore[override]
+    def draw(self, x: Whole, size: int | None, source: Source) -> Any:  # type: ignore[override]  # noqa: ANN401
         """Add the noises, one by one."""
         if size is not None:
-            raise ParameterTypeError("size", "be None", "another", "Draw one vector at a time.")
+            return np.array([self.draw(x, None, source) for _ in range(size)])
         return tuple(noise.laplace_around(v, self.scale, source=source) for v in x)
 
-    def law(self, x: Whole) -> Law:  # type: ignore[override]
-        """Return the law of a vector of one number; those of more are products of such."""
-        (only,) = x
-        return laplace_law(only, self.scale)
+    def law(self, x: Whole) -> Product:  # type: ignore[override]
+        """Return the law of each number; they are independent."""
+        return Product(tuple(laplace_law(v, self.scale) for v in x))
 
     def neighbours(self, x: Whole) -> Iterator[Whole]:  # type: ignore[override]
-        """Yield the vectors that differ in one number, by at most the sensitivity."""
-        reach = int(self.sensitivity)
-        for i, v in enumerate(x):
-            for moved in range(v - reach, v + reach + 1):
-                yield (*x[:i], moved, *x[i + 1 :])
+        """Yield the vectors at most the sensitivity away in the L1 norm."""
+        for moved in within(np.array(x, object), int(self.sensitivity), norm=1):
+            yield tuple(moved.tolist())
+
+
+register(
+    Specimen(
+        name="noise.laplace.together",
+        make=lambda epsilon: Together(epsilon=epsilon, sensitivity=2),
+        inputs=((0, 0), (5, -3)),
+        tight=True,
+        draws=20_000,
+        also=("mean.laplace", "variance.laplace", "proportion.laplace"),
+    )
+)

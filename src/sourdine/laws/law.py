@@ -162,6 +162,11 @@ class Law:
         )
 
     @property
+    def factors(self) -> tuple[Law, ...]:
+        """The law itself, as a product of one."""
+        return (self,)
+
+    @property
     def first(self) -> int:
         """The first cell of the pieces; a left tail ends just before it."""
         return int(self.pieces.start[0])

@@ -14,7 +14,7 @@ from sourdine.mechanisms.laplace import Laplace
 from sourdine.mechanisms.mechanism import Mechanism
 from sourdine.mechanisms.permute_and_flip import PermuteAndFlip
 from sourdine.mechanisms.randomized_response import RandomizedResponse
-from sourdine.mechanisms.registry import Specimen, register, registered
+from sourdine.mechanisms.registry import Specimen, register
 from sourdine.mechanisms.staircase import Staircase
 from sourdine.mechanisms.subsample import Subsample
 from sourdine.mechanisms.transcript import recording
@@ -36,5 +36,4 @@ __all__ = [
     "Warner",
     "recording",
     "register",
-    "registered",
 ]

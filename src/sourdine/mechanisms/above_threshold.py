@@ -65,7 +65,7 @@ class AboveThreshold(Mechanism["Answers"]):
     Notes
     -----
     *Claim*: :math:`\varepsilon`-differential privacy in both forms. *Checked by*
-    ``test_exact_worst_case[above-threshold]`` and ``[above-threshold-monotone]``; on two questions
+    ``test_exact_worst_case[choice.above_threshold]`` and ``[choice.above_threshold.monotone]``; on two questions
     a wrong constant would hide, so the audit asks six. *Claim*: `error` and `lemma` hold.
     *Checked by* ``test_error_bound_holds[above-threshold]`` and ``test_above_threshold_lemma``.
 
@@ -217,7 +217,7 @@ _SIX = ([40, 40, 40, 40, 40, 0], [0, 0, 0, 0, 0, 0], [40, 40, 40, 0, 0, 0], [-3,
 
 register(
     Specimen(
-        name="above-threshold",
+        name="choice.above_threshold",
         make=lambda epsilon: AboveThreshold(epsilon=epsilon, queries=6),
         inputs=_SIX,
         tight=True,
@@ -225,7 +225,7 @@ register(
 )
 register(
     Specimen(
-        name="above-threshold-monotone",
+        name="choice.above_threshold.monotone",
         make=lambda epsilon: AboveThreshold(epsilon=epsilon, queries=6, monotone=True),
         inputs=_SIX,
         tight=True,

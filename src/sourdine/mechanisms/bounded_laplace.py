@@ -48,7 +48,7 @@ class BoundedLaplace(Report):
     *Claim*: :math:`\varepsilon`-LDP, no less. The normaliser :math:`Z(x)` is not
     constant, but :math:`-\varepsilon|y-x|/m - \ln Z(x)` rises in :math:`x` up to :math:`y` and
     falls after, so the worst pair is the two ends, where :math:`Z(0) = Z(m)`. *Checked by*
-    ``test_exact_worst_case[bounded-laplace]``.
+    ``test_exact_worst_case[number.laplace]``.
 
     The output is drawn to the middle: it is not an unbiased report (`bias`).
 
@@ -122,7 +122,7 @@ def read_last(last: object, least: int) -> int:
 
 register(
     Specimen(
-        name="bounded-laplace",
+        name="number.laplace",
         make=lambda epsilon: BoundedLaplace(epsilon=epsilon, last=12),
         inputs=tuple(range(13)),
         tight=True,

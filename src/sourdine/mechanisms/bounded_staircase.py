@@ -62,7 +62,7 @@ class BoundedStaircase(Report):
     Notes
     -----
     *Claim*: :math:`\varepsilon`-LDP, exactly so for the window. *Checked by*
-    ``test_exact_worst_case[window-staircase]`` and ``[truncated-staircase]``.
+    ``test_exact_worst_case[number.staircase]`` and ``[number.truncated-staircase]``.
     *Claim*: redrawing breaks the promise. *Checked by* ``test_rejection_staircase_is_rejected``.
 
     References
@@ -217,7 +217,7 @@ def _level(epsilon: Fraction, cells: int, reach: int) -> Fraction:
 
 register(
     Specimen(
-        name="window-staircase",
+        name="number.staircase",
         make=lambda epsilon: BoundedStaircase(epsilon=epsilon, last=19),
         inputs=tuple(range(20)),
         tight=True,
@@ -225,7 +225,7 @@ register(
 )
 register(
     Specimen(
-        name="truncated-staircase",
+        name="number.truncated-staircase",
         make=lambda epsilon: BoundedStaircase(epsilon=epsilon, last=19, method="truncated"),
         inputs=tuple(range(20)),
         tight=True,

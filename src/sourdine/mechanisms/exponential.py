@@ -107,7 +107,7 @@ class Exponential(Selection):
     -----
     *Claim*: :math:`\varepsilon`-differential privacy: the weight moves by :math:`e^{c\Delta}`, the
     sum of all weights by as much again, or not at all in the same direction for monotone scores.
-    *Checked by* ``test_exact_worst_case[exponential]`` and ``[exponential-monotone]``.
+    *Checked by* ``test_exact_worst_case[choice.exponential]`` and ``[choice.exponential.monotone]``.
     *Claim*: the chosen score falls short of the best by more than :math:`\ln(m/\beta)/c` with
     probability :math:`\beta` at most. *Checked by* ``test_error_bound_holds[exponential]``.
 
@@ -133,7 +133,7 @@ class Exponential(Selection):
 
 register(
     Specimen(
-        name="exponential",
+        name="choice.exponential",
         make=lambda epsilon: Exponential(epsilon=epsilon, candidates=4),
         inputs=([0, 0, 0, 0], [0, 60, 60, 60], [5, 2, 0, 1]),
         tight=True,
@@ -141,7 +141,7 @@ register(
 )
 register(
     Specimen(
-        name="exponential-monotone",
+        name="choice.exponential.monotone",
         make=lambda epsilon: Exponential(epsilon=epsilon, candidates=4, monotone=True),
         inputs=([0, 0, 0, 0], [0, 60, 60, 60], [5, 2, 0, 1]),
         tight=True,

@@ -13,9 +13,10 @@ import numpy as np
 from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import Real, given, integer, one_of, positive
-from sourdine.laws import Law
-from sourdine.mechanisms.inputs import add, read_one, read_ticks
+from sourdine.laws import Law, Product
+from sourdine.mechanisms.inputs import add, read_ticks
 from sourdine.mechanisms.mechanism import Additive, read_beta, read_scale, settle
+from sourdine.mechanisms.moves import within
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import ADD_REMOVE, Concentrated, Guarantee, Relation
 
@@ -69,7 +70,8 @@ class Gaussian(Additive["Value"]):
     stick of a shift by :math:`s` is :math:`H(s) = \max_c T(c - s) - e^\varepsilon T(c)` with the
     tail :math:`T(c) = \sum_{k \ge c} p(k)`. :math:`T` falls, so :math:`H` rises with :math:`s`:
     the shift by :math:`\Delta` is the worst. *Checked by*
-    ``test_exact_worst_case[gaussian-tight]`` on every shift. *Claim*: the formula for the
+    ``test_exact_worst_case[noise.gaussian]`` on every shift, for vectors by
+    ``test_exact_worst_case[noise.gaussian.vector]``. *Claim*: the formula for the
     continuous Gaussian breaks delta on a coarse grid. *Checked by*
     ``test_continuous_sigma_on_a_grid_is_rejected``.
 
@@ -128,9 +130,12 @@ class Gaussian(Additive["Value"]):
         shape = size if isinstance(x, int) else x.shape if size is None else (size, *x.shape)
         return add(x, noise.discrete_gaussian(self.variance, shape, source=source))
 
-    def law(self, x: Value) -> Law:
-        """Return the discrete Gaussian law around ``x``."""
-        return gaussian_law(read_one(x), self.variance, _reach(Fraction(self.delta)))
+    def law(self, x: Value) -> Law | Product:
+        """Return the discrete Gaussian law around ``x``, or around each number of a vector."""
+        reach = _reach(Fraction(self.delta))
+        if isinstance(x, int):
+            return gaussian_law(x, self.variance, reach)
+        return Product(tuple(gaussian_law(v, self.variance, reach) for v in x.ravel().tolist()))
 
     def error(self, beta: Number = 0.05) -> float:
         """Return the least distance that the noise passes with probability ``beta`` at most."""
@@ -139,7 +144,10 @@ class Gaussian(Additive["Value"]):
 
     def neighbours(self, x: Value) -> Iterator[Value]:
         """Yield the inputs at most the sensitivity away."""
-        yield from range(int(x) - self.sensitivity, int(x) + self.sensitivity + 1)
+        if isinstance(x, int):
+            yield from range(x - self.sensitivity, x + self.sensitivity + 1)
+        else:
+            yield from within(x, self.sensitivity, norm=2)
 
     def adjacent(self, x: Value, y: Value) -> bool:
         """Return whether the L2 distance is within the sensitivity."""
@@ -278,9 +286,21 @@ def _read_delta(delta: object) -> Fraction:
 
 register(
     Specimen(
-        name="gaussian-tight",
+        name="noise.gaussian",
         make=lambda epsilon: Gaussian(epsilon=epsilon, delta=Fraction(1, 10**6), sensitivity=3),
         inputs=(0,),
         tight=True,
+        also=("mean.gaussian.known",),
+    )
+)
+register(
+    Specimen(
+        name="noise.gaussian.vector",
+        make=lambda epsilon: Gaussian(
+            epsilon=epsilon, delta=Fraction(1, 100), sensitivity=2, method="zcdp"
+        ),
+        inputs=([0, 0], [3, -1]),
+        tight=False,
+        also=("mean.gaussian",),
     )
 )

@@ -10,9 +10,10 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.exact import positive
-from sourdine.laws import Law, Tail
-from sourdine.mechanisms.inputs import add, read_one, read_ticks
+from sourdine.laws import Law, Product, Tail
+from sourdine.mechanisms.inputs import add, read_ticks
 from sourdine.mechanisms.mechanism import Additive, read_beta, read_scale, settle
+from sourdine.mechanisms.moves import within
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import ADD_REMOVE, Guarantee, Relation
 
@@ -48,8 +49,8 @@ class Laplace(Additive["Value"]):
     Notes
     -----
     *Claim*: :math:`\varepsilon`-differential privacy, and no less: a shift by :math:`\Delta`
-    changes :math:`|k|/t` by at most :math:`\Delta/t = \varepsilon`. *Checked by*
-    ``test_exact_worst_case[laplace]``.
+    changes :math:`|k|/t` by at most :math:`\Delta/t = \varepsilon`, and shifts of several numbers
+    add up. *Checked by* ``test_exact_worst_case[noise.laplace]`` and ``[noise.laplace.vector]``.
 
     References
     ----------
@@ -98,9 +99,11 @@ class Laplace(Additive["Value"]):
         shape = size if isinstance(x, int) else x.shape if size is None else (size, *x.shape)
         return add(x, noise.discrete_laplace(self.scale, shape, source=source))
 
-    def law(self, x: Value) -> Law:
-        """Return the two-sided geometric law around ``x``."""
-        return laplace_law(read_one(x), self.scale)
+    def law(self, x: Value) -> Law | Product:
+        """Return the two-sided geometric law around ``x``, or around each number of a vector."""
+        if isinstance(x, int):
+            return laplace_law(x, self.scale)
+        return Product(tuple(laplace_law(v, self.scale) for v in x.ravel().tolist()))
 
     def error(self, beta: Number = 0.05) -> float:
         r"""Return the least :math:`e` with :math:`P(|k| > e) = 2 q^{e+1}/(1+q) \le \beta`."""
@@ -109,7 +112,10 @@ class Laplace(Additive["Value"]):
     def neighbours(self, x: Value) -> Iterator[Value]:
         """Yield the inputs at most the sensitivity away."""
         reach = int(self.sensitivity)
-        yield from range(int(x) - reach, int(x) + reach + 1)
+        if isinstance(x, int):
+            yield from range(x - reach, x + reach + 1)
+        else:
+            yield from within(x, reach, norm=1)
 
     def adjacent(self, x: Value, y: Value) -> bool:
         """Return whether the L1 distance is within the sensitivity."""
@@ -132,9 +138,19 @@ def laplace_error(scale: Fraction, beta: float) -> float:
 
 register(
     Specimen(
-        name="laplace",
+        name="noise.laplace",
         make=lambda epsilon: Laplace(epsilon=epsilon, sensitivity=3),
         inputs=(0, 7),
         tight=True,
+        also=("count.laplace", "sum.laplace", "mean.laplace.known"),
+    )
+)
+register(
+    Specimen(
+        name="noise.laplace.vector",
+        make=lambda epsilon: Laplace(epsilon=epsilon, sensitivity=2),
+        inputs=([0, 0], [3, -1]),
+        tight=True,
+        also=("histogram.laplace",),
     )
 )

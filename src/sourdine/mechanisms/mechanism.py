@@ -9,8 +9,7 @@
 
 Two definitions say what the claims mean: ``neighbours(x)`` are the inputs that the guarantee
 compares with ``x``, and ``loss(x, y)`` is how wrong the output ``y`` is for ``x``. So every claim
-can be checked by machine: `sourdine.audit` does, for each mechanism in
-`sourdine.mechanisms.registry`.
+can be checked by machine: `sourdine.audit` finds every mechanism and does so.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact.parameters import Number
-    from sourdine.laws import Law
+    from sourdine.laws import Law, Product
     from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
@@ -63,7 +62,7 @@ class Mechanism(Drawer, Generic[X]):
         """Return the input in its standard form, refusing a wrong kind but never a value."""
 
     @abstractmethod
-    def law(self, x: X) -> Law:
+    def law(self, x: X) -> Law | Product:
         """Return the distribution of the output for ``x``. It holds private data."""
 
     @abstractmethod
@@ -100,7 +99,7 @@ class Mechanism(Drawer, Generic[X]):
         """Draw many times for one public input, to look at or to test: no release."""
         return np.asarray(self.draw(self.read(x), size, source))
 
-    def outcome(self, release: Release) -> int:
+    def outcome(self, release: Release) -> Any:  # noqa: ANN401 - a cell, or a row of them
         """Return where a release stands in `law`."""
         return int(release.value)
 
@@ -150,12 +149,20 @@ class Mechanism(Drawer, Generic[X]):
 
 
 class Additive(Mechanism[X]):
-    """A mechanism that adds symmetric noise: its error is the interval's half-width."""
+    """A mechanism that adds symmetric noise: its error is the interval's half-width.
+
+    The error of a vector is that of each of its numbers.
+    """
 
     __slots__ = ()
 
+    def outcome(self, release: Release) -> Any:  # noqa: ANN401
+        """Return the number, or the vector's numbers in a row."""
+        value = release.value
+        return value if isinstance(value, int) else np.ravel(value)
+
     def loss(self, x: X, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the distance from the truth."""
+        """Return the distance from the truth, of each number of a vector."""
         return np.asarray(np.abs(y - np.asarray(x)), np.float64)
 
     def interval(self, value: Value, confidence: Number) -> tuple[Value, Value]:

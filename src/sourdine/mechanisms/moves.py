@@ -1,4 +1,4 @@
-"""Vectors of scores or answers, and how far a neighbour may move them."""
+"""Vectors of scores, answers or numbers, and how far a neighbour may move them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["may_move", "moved"]
+__all__ = ["may_move", "moved", "within"]
 
 
 def moved(x: NDArray[np.int64], reach: int, *, monotone: bool) -> Iterator[NDArray[np.int64]]:
@@ -29,6 +29,19 @@ def moved(x: NDArray[np.int64], reach: int, *, monotone: bool) -> Iterator[NDArr
     for steps in (up, down) if monotone else (range(-reach, reach + 1),):
         for step in product(steps, repeat=len(x)):
             yield x + np.array(step)
+
+
+def within(x: NDArray[np.int64], reach: int, *, norm: int) -> Iterator[NDArray[np.int64]]:
+    """Yield all vectors at most ``reach`` from ``x`` in the L1 or the L2 norm.
+
+    Examples
+    --------
+    >>> [v.tolist() for v in within(np.array([0, 5]), 1, norm=1)]
+    [[-1, 5], [0, 4], [0, 5], [0, 6], [1, 5]]
+    """
+    for step in product(range(-reach, reach + 1), repeat=x.size):
+        if sum(abs(k) ** norm for k in step) <= reach**norm:
+            yield x + np.array(step).reshape(x.shape)
 
 
 def may_move(x: NDArray[np.int64], y: NDArray[np.int64], reach: int, *, monotone: bool) -> bool:

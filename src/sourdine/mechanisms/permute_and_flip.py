@@ -31,7 +31,7 @@ class PermuteAndFlip(Selection):
     Notes
     -----
     *Claim*: :math:`\varepsilon`-differential privacy with the constants of the
-    exponential mechanism. *Checked by* ``test_exact_worst_case[permute-and-flip]``. *Claim*: its
+    exponential mechanism. *Checked by* ``test_exact_worst_case[choice.permute_and_flip]``. *Claim*: its
     expected loss is never above that of the exponential mechanism. *Checked by*
     ``test_permute_and_flip_beats_exponential``.
 
@@ -68,7 +68,7 @@ def _mean_share(log_a: NDArray[np.float64]) -> float:
 
 register(
     Specimen(
-        name="permute-and-flip",
+        name="choice.permute_and_flip",
         make=lambda epsilon: PermuteAndFlip(epsilon=epsilon, candidates=4),
         inputs=([0, 0, 0, 0], [0, 60, 60, 60], [5, 2, 0, 1]),
         tight=True,
@@ -76,7 +76,7 @@ register(
 )
 register(
     Specimen(
-        name="permute-and-flip-monotone",
+        name="choice.permute_and_flip.monotone",
         make=lambda epsilon: PermuteAndFlip(epsilon=epsilon, candidates=4, monotone=True),
         inputs=([0, 0, 0, 0], [0, 60, 60, 60], [5, 2, 0, 1]),
         tight=True,

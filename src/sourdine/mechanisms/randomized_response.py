@@ -53,7 +53,7 @@ class RandomizedResponse(FrequencyOracle):
     Notes
     -----
     *Claim*: :math:`p/q = e^\varepsilon`, so a report is :math:`\varepsilon`-LDP, no less. *Checked
-    by* ``test_exact_worst_case[randomized-response]``. *Claim*: `estimate` is unbiased with the
+    by* ``test_exact_worst_case[category.response]``. *Claim*: `estimate` is unbiased with the
     variance given. *Checked by* ``test_randomized_response_estimator``.
 
     References
@@ -169,7 +169,7 @@ def _keep(epsilon: Fraction, k: int) -> Real:
 
 register(
     Specimen(
-        name="randomized-response",
+        name="category.response",
         make=lambda epsilon: RandomizedResponse(epsilon=epsilon, categories=5),
         inputs=tuple(range(5)),
         tight=True,

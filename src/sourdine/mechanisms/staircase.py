@@ -75,7 +75,7 @@ class Staircase(Additive["Value"]):
     Notes
     -----
     *Claim*: :math:`\varepsilon`-differential privacy: a shift by at most :math:`\Delta` changes the
-    exponent by at most one. *Checked by* ``test_exact_worst_case[staircase]``. *Claim*: no other
+    exponent by at most one. *Checked by* ``test_exact_worst_case[noise.staircase]``. *Claim*: no other
     width has a smaller mean loss. *Checked by* ``test_staircase_width_is_optimal``.
 
     References
@@ -261,7 +261,7 @@ def _read_width(width: object, span: int) -> int:
 
 register(
     Specimen(
-        name="staircase",
+        name="noise.staircase",
         make=lambda epsilon: Staircase(epsilon=epsilon, sensitivity=5),
         inputs=(0, 4),
         tight=True,

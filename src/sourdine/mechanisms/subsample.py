@@ -69,7 +69,7 @@ class Subsample(Mechanism["Records"]):
     Notes
     -----
     *Claim*: the formula above, and it is tight. *Checked by*
-    ``test_exact_worst_case[poisson-sample]`` and ``[fixed-sample]``. The lecture's :math:`(q,
+    ``test_exact_worst_case[sample.poisson]`` and ``[sample.fixed]``. The lecture's :math:`(q,
     q\delta)` for a mechanism of epsilon 1 is false at every rate: .620 at .5 (row S2). *Checked
     by* ``test_lecture_amplification_is_rejected``.
 
@@ -261,7 +261,7 @@ def _read_values(values: object) -> tuple[int, ...]:
 
 register(
     Specimen(
-        name="poisson-sample",
+        name="sample.poisson",
         make=lambda epsilon: Subsample(
             mechanism=Laplace(epsilon=epsilon, sensitivity=2, relation=ADD_REMOVE),
             values=(0, 1, 2),
@@ -273,7 +273,7 @@ register(
 )
 register(
     Specimen(
-        name="fixed-sample",
+        name="sample.fixed",
         make=lambda epsilon: Subsample(
             mechanism=Laplace(epsilon=epsilon, sensitivity=2, relation=SUBSTITUTE),
             values=(0, 1, 2),

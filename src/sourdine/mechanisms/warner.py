@@ -50,7 +50,7 @@ class Warner(FrequencyOracle):
     Notes
     -----
     *Claim*: :math:`\varepsilon = \ln\max(a/b, (1-b)/(1-a))`, no less; two fair coins are
-    :math:`\ln 3`-LDP. *Checked by* ``test_exact_worst_case[warner]``, ``test_two_fair_coins``.
+    :math:`\ln 3`-LDP. *Checked by* ``test_exact_worst_case[category.warner]``, ``test_two_fair_coins``.
     *Claims* on `estimate`, `bias` and `variance` (the slides leave them open, row L2): *checked by*
     ``test_warner_estimator``; on `optimum`: *checked by* ``test_warner_optimum_beats_other_coins``.
 
@@ -183,5 +183,5 @@ def _coin(p: object, name: str) -> Fraction:
 
 
 register(
-    Specimen(name="warner", make=Warner.optimum, inputs=(0, 1), tight=True),
+    Specimen(name="category.warner", make=Warner.optimum, inputs=(0, 1), tight=True),
 )

@@ -10,8 +10,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import combinations_with_replacement, pairwise, product
-from typing import TYPE_CHECKING
+from itertools import combinations_with_replacement, islice, pairwise, product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -115,6 +115,10 @@ class QuantileMechanism(Mechanism[Points]):
     def one(self, x: Points, source: Source) -> Sequence[int]:
         """Draw everything once: what `law` is the law of."""
 
+    def many(self, x: Points, size: int, source: Source) -> list[Sequence[int]]:
+        """Draw everything many times for one input, to look at or to test."""
+        return [self.one(x, source) for _ in range(size)]
+
     def published(self, drawn: Sequence[int]) -> NDArray[np.int64]:
         """Return the m ticks to publish, a function of what was drawn alone."""
         return np.sort(np.asarray(drawn, np.int64))
@@ -144,16 +148,15 @@ class QuantileMechanism(Mechanism[Points]):
         """Draw quantiles: m ticks, or ``size`` rows of them."""
         if size is None:
             return self.published(self.one(x, source))
-        return np.array([self.published(self.one(x, source)) for _ in range(size)])
+        return np.array([self.published(drawn) for drawn in self.many(x, size, source)])
 
-    def outcome(self, release: Release) -> int:
+    def outcome(self, release: Release) -> Any:  # noqa: ANN401
         """Return the row of `support` at which what was drawn stands."""
         return int(self.indices([release.drawn["drawn"]])[0])
 
     def simulate(self, x: object, size: int, *, source: Source = SYSTEM) -> NDArray[np.int64]:
         """Draw many times for one public input, as indices of `support`: what `law` is over."""
-        points = self.read(x)
-        return self.indices([self.one(points, source) for _ in range(size)])
+        return self.indices(self.many(self.read(x), size, source))
 
     def support(self) -> NDArray[np.int64]:
         """Return everything that can be drawn, a row each: here all ascending m-tuples of ticks."""
@@ -164,14 +167,15 @@ class QuantileMechanism(Mechanism[Points]):
         return self._all(product(range(self.cells), repeat=len(self.orders)))
 
     def _all(self, tuples: Iterator[tuple[int, ...]]) -> NDArray[np.int64]:
-        if self.cells ** len(self.orders) > MOST_OUTPUTS:
+        found = list(islice(tuples, MOST_OUTPUTS + 1))
+        if len(found) > MOST_OUTPUTS:
             raise ParameterError(
                 "a law",
                 "be asked of a small grid",
                 f"{self.cells} cells and {len(self.orders)} quantiles",
                 "Audit a grid of 6.",
             )
-        return np.array(list(tuples), np.int64)
+        return np.array(found, np.int64)
 
     def indices(self, drawn: Sequence[Sequence[int]]) -> NDArray[np.int64]:
         """Return the rows of `support` at which these draws stand."""

@@ -101,6 +101,10 @@ class Anchors(QuantileMechanism):
         """Draw the anchors, after the total's number."""
         return self.drawn.one(x, source)
 
+    def many(self, x: Points, size: int, source: Source) -> list[Sequence[int]]:
+        """Draw the anchors many times."""
+        return self.drawn.many(x, size, source)
+
     def published(self, drawn: Sequence[int]) -> NDArray[np.int64]:
         """Return the anchors and what lies between and beyond them."""
         q = np.array([float(order) for order in self.orders])

@@ -35,6 +35,10 @@ from sourdine.mechanisms.mechanism import settle
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
+    from sourdine.central.quantiles.points import Points
+
     Aim = tuple[Fraction, int]
 
 __all__ = ["Brackets"]
@@ -48,6 +52,9 @@ HALF = Fraction(1, 2)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brackets(JointFree):
     r"""`JointFree` for each quantile and for brackets on both sides of it.
+
+    It is as private as `JointFree`, whose proof holds for whatever targets follow from the drawn
+    total (``test_exact_worst_case[quantiles.joint.brackets.add_remove]`` and ``[...substitute]``).
 
     Parameters
     ----------
@@ -72,7 +79,8 @@ class Brackets(JointFree):
         aims, u = self._aims(integer(self.slack, "slack", least=0))
         h = max(1, round((2 if len(aims) <= 12 else 1) * (len(aims) + 1) / self.c))
         orders, offsets = zip(*aims, strict=True)
-        settle(self, offset=u, lattice=FreeTotal(orders, h, offsets))
+        settle(self, offset=u)
+        self._aim(FreeTotal(orders, h, offsets))
 
     def _aims(self, slack: int) -> tuple[list[Aim], int]:
         """Return the aims and the offset that they need: more aims need more."""
@@ -111,6 +119,15 @@ class Brackets(JointFree):
             middle, half = round(q * n) + offset, int(max(q, 1 - q) * distance) + 8
             out.append((middle - half, middle + half))
         return out
+
+    def published(self, drawn: Sequence[int]) -> NDArray[np.int64]:
+        """Return the ticks of the quantiles asked for, without their brackets."""
+        return np.asarray(drawn[1:], np.int64)[self.own(drawn[0])]
+
+    def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the largest rank error of the quantiles asked for."""
+        ticks = [self.published(row) for row in self.support()[y].tolist()]
+        return self.rank_errors(x, np.array(ticks))
 
     def own(self, k: int) -> list[int]:
         """Return which of the ticks, in order, are the quantiles asked for."""

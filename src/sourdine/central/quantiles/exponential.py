@@ -15,7 +15,6 @@ from sourdine.central.quantiles.expected import one_error
 from sourdine.errors import ParameterError
 from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import read_beta, settle
-from sourdine.mechanisms.registry import Specimen, register
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -268,20 +267,3 @@ def rank_bound(cells: int, c: float, beta: float, n: int | None) -> float:
     records = MOST_RECORDS if n is None else n
     bound = 0.5 + (log(cells) + log(records + 1) - log(beta)) / c
     return bound if bound < FAR else inf
-
-
-for _relation, _inputs in (
-    ("add_remove", ([1, 1, 98], [3, 15, 28, 40, 52, 65, 77, 90])),
-    ("substitute", ([0, 0, 2, 99], [3, 15, 28, 40, 52, 65, 77, 90])),
-):
-    register(
-        Specimen(
-            name=f"qexp-{_relation.replace('_', '-')}",
-            make=lambda epsilon, relation=_relation: QExp(  # type: ignore[misc]
-                epsilon=epsilon, q=[0.5], cells=100, relation=relation
-            ),
-            inputs=_inputs,
-            tight=False,
-            draws=20_000,
-        )
-    )

@@ -13,7 +13,6 @@ from sourdine.central.quantiles.independent import Independent
 from sourdine.exact import integer
 from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import read_beta, settle
-from sourdine.mechanisms.registry import Specimen, register
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -188,16 +187,3 @@ class Runs(NamedTuple):
         start[: first + 1] -= rho
         start[last + 1 :] += rho
         return Runs(np.clip(start, 0, self.cells), self.distance, self.cells)
-
-
-register(
-    Specimen(
-        name="inverse-sensitivity",
-        make=lambda epsilon: InverseSensitivity(
-            epsilon=epsilon, q=[0.5], cells=100, relation="substitute"
-        ),
-        inputs=([98, 98, 98], list(range(2, 100, 5))),
-        tight=False,
-        draws=6_000,
-    )
-)

@@ -15,6 +15,7 @@ the sum running over the ranks :math:`L \le r_j \le L + f` that :math:`o_j`'s ce
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise
@@ -30,7 +31,6 @@ from sourdine.central.quantiles.sampler import JointSampler, first_reach
 from sourdine.errors import ParameterError
 from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import read_beta, settle
-from sourdine.mechanisms.registry import Specimen, register
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from sourdine.central.quantiles.points import Points
     from sourdine.exact.parameters import Number
     from sourdine.noise import Source
+
+    Cut = tuple[int, list[int], list[int]]
 
 __all__ = ["JointExp", "JointFree", "by_ranks", "free_law", "joint_log_weights"]
 
@@ -55,9 +57,13 @@ class _Joint(QuantileMechanism):
 
     def _settle(self, decay: Fraction, lattice: Lattice) -> None:
         """Set the decay a little below its bound, so that rounding is paid for."""
-        c = float(decay * (1 - FLOATS) / self.rows)
-        m = len(self.orders)
-        rounding = 4 * m * (3 * 700 / c + 2200) * 2.0**-53
+        settle(self, c=float(decay * (1 - FLOATS) / self.rows))
+        self._aim(lattice)
+
+    def _aim(self, lattice: Lattice) -> None:
+        """Set what the draw aims at, if the rounding of so many aims is paid for."""
+        m = lattice.m
+        rounding = 4 * m * (3 * 700 / self.c + 2200) * 2.0**-53
         if rounding > float(FLOATS * Fraction(self.epsilon)):
             raise ParameterError(
                 "epsilon",
@@ -65,7 +71,7 @@ class _Joint(QuantileMechanism):
                 str(self.epsilon),
                 f"Type an epsilon of 0.001 or more for each of the {self.rows} rows.",
             )
-        settle(self, c=c, lattice=lattice)
+        settle(self, lattice=lattice)
 
     def windows(self, n: int) -> list[tuple[int, int]]:
         """Return the ranks that a draw mostly needs."""
@@ -73,9 +79,22 @@ class _Joint(QuantileMechanism):
         far = [(round(q * n), int(max(q, 1 - q) * distance) + 8) for q in self.orders]
         return [(middle - half, middle + half) for middle, half in far]
 
-    def cut(self, x: Points, source: Source) -> tuple[int, list[int], list[int]]:
+    def cut(self, x: Points, source: Source) -> Cut:
         """Draw the total's number, the ticks, and the ranks at which these cut the records."""
         return JointSampler(x, self.lattice, self.c).draw(source)
+
+    def one(self, x: Points, source: Source) -> list[int]:
+        """Draw once."""
+        return self.kept(self.cut(x, source))
+
+    def many(self, x: Points, size: int, source: Source) -> list[Sequence[int]]:
+        """Draw many times from weights that are summed up once."""
+        sampler = JointSampler(x, self.lattice, self.c)
+        return [self.kept(sampler.draw(source)) for _ in range(size)]
+
+    @abstractmethod
+    def kept(self, cut: Cut) -> list[int]:
+        """Return what a draw tells: the ranks are never told."""
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         r"""Return a bound that all rank errors keep for n records; for any number without n.
@@ -143,10 +162,9 @@ class JointFree(_Joint):
         h = max(1, round((2 if m <= 12 else 1) * (m + 1) * self.rows / decay))
         self._settle(decay, FreeTotal(self.orders, h))
 
-    def one(self, x: Points, source: Source) -> list[int]:
-        """Draw the total's number and the ticks."""
-        k, ticks, _ = self.cut(x, source)
-        return [k, *ticks]
+    def kept(self, cut: Cut) -> list[int]:
+        """Return the total's number and the ticks."""
+        return [cut[0], *cut[1]]
 
     def published(self, drawn: Sequence[int]) -> NDArray[np.int64]:
         """Return the ticks; the total is left out."""
@@ -158,7 +176,7 @@ class JointFree(_Joint):
 
     def support(self) -> NDArray[np.int64]:
         """Return all ascending ticks for each total; the last stands for all from it on."""
-        tuples = super(_Joint, self).support()
+        tuples = self._all(combinations_with_replacement(range(self.cells), self.lattice.m))
         ks = np.repeat(np.arange(self.totals), len(tuples))
         return np.column_stack((ks, np.tile(tuples, (self.totals, 1))))
 
@@ -170,7 +188,7 @@ class JointFree(_Joint):
     @property
     def log_volume(self) -> float:
         r"""The logarithm of :math:`B^m/m!`, the volume of all ascending tuples."""
-        m = len(self.orders)
+        m = self.lattice.m
         return m * log(self.cells) - lgamma(m + 1)
 
     def law(self, x: Points) -> Law:
@@ -203,9 +221,9 @@ class JointExp(_Joint):
         span = Fraction(4) if self.substitutes else 4 * (1 - least)
         self._settle(Fraction(self.epsilon) / span, OfRecords(self.orders))
 
-    def one(self, x: Points, source: Source) -> list[int]:
-        """Draw the ticks."""
-        return self.cut(x, source)[1]
+    def kept(self, cut: Cut) -> list[int]:
+        """Return the ticks."""
+        return cut[1]
 
     def law(self, x: Points) -> Law:
         """Return the law of the ticks, as rows of `support`."""
@@ -275,14 +293,3 @@ def _cells(o: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.float6
     r"""Return :math:`\sum_{\text{cells}} \ln f!/(f+k)!` for each tuple of ticks."""
     earlier = np.array([(o[:, :j] == o[:, j : j + 1]).sum(axis=1) for j in range(o.shape[1])])
     return np.asarray(-np.log(counts[o] + earlier.T + 1.0).sum(axis=1))
-
-
-register(
-    Specimen(
-        name="joint-free",
-        make=lambda epsilon: JointFree(epsilon=epsilon, q=[0.5], cells=6),
-        inputs=([0], [0, 0, 0, 0, 1, 4, 5, 5, 5, 5]),
-        tight=False,
-        draws=6_000,
-    )
-)

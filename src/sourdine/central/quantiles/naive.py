@@ -18,7 +18,6 @@ from sourdine.central.quantiles.independent import Independent
 from sourdine.laws import Law
 from sourdine.mechanisms.gaussian import Gaussian, gaussian_law
 from sourdine.mechanisms.mechanism import read_beta, read_scale, settle
-from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import Concentrated, Guarantee
 
 if TYPE_CHECKING:
@@ -178,14 +177,3 @@ def order_statistic(x: Points, number: int) -> int:
         if window.start < number <= window.stop:
             return int(window.ticks[window.ends.searchsorted(number)])
     return order_statistic(x.complete(), number)
-
-
-register(
-    Specimen(
-        name="naive-laplace-quantile",
-        make=lambda epsilon: NaiveLaplace(epsilon=epsilon, q=[0.5], cells=6, relation="substitute"),
-        inputs=([5], [1, 4]),
-        tight=False,
-        draws=20_000,
-    )
-)

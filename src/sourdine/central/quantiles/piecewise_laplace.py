@@ -24,7 +24,6 @@ from sourdine.errors import ParameterError
 from sourdine.laws import Law
 from sourdine.laws.geometric import log_sum
 from sourdine.mechanisms.mechanism import read_beta, settle
-from sourdine.mechanisms.registry import Specimen, register
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -290,16 +289,3 @@ def _holding(x: Points, ranks: tuple[int, int]) -> Window:
             start = int(window.ends[i - 1]) if i else window.start
             return Window(window.ticks[i:j], window.counts[i:j], start)
     return x.complete().windows[0]
-
-
-register(
-    Specimen(
-        name="piecewise-laplace",
-        make=lambda epsilon: PiecewiseLaplace(
-            epsilon=epsilon, q=[0.5], cells=100, relation="substitute"
-        ),
-        inputs=([98, 99, 99], list(range(2, 100, 5))),
-        tight=False,
-        draws=6_000,
-    )
-)

@@ -15,7 +15,9 @@ from sourdine.central.quantiles.histogram import bin_edges, counts_below
 from sourdine.central.quantiles.independent import rank_errors
 from sourdine.errors import ParameterError
 from sourdine.exact import integer
+from sourdine.laws import Product
 from sourdine.mechanisms.inputs import add
+from sourdine.mechanisms.laplace import laplace_law
 from sourdine.mechanisms.mechanism import read_beta, read_scale, settle
 
 if TYPE_CHECKING:
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
 
     from sourdine.central.quantiles.points import Points
     from sourdine.exact.parameters import Number
-    from sourdine.laws import Law
     from sourdine.noise import Source
+    from sourdine.release import Release
 
     Floats = NDArray[np.float64]
 
@@ -144,20 +146,17 @@ class Tree(QuantileMechanism):
         lower = np.minimum.accumulate(sums[::-1])[::-1]
         return np.asarray((upper + lower) / 2)
 
-    def law(self, x: Points) -> Law:
-        """Refuse: the law is a product, of `laplace_law(counts, scale)` for every node."""
-        del x
-        raise ParameterError(
-            "a tree's law",
-            "be asked node by node",
-            "the whole tree",
-            "Each of its counts has discrete Laplace noise of its scale.",
-        )
+    def law(self, x: Points) -> Product:
+        """Return the law of the noisy counts, one for each node: they are independent."""
+        return Product(tuple(laplace_law(count, self.scale) for count in self.counts(x).tolist()))
 
-    def simulate(self, x: object, size: int, *, source: Source) -> NDArray[np.int64]:  # type: ignore[override]
-        """Draw the noisy counts many times for one public input, a row each."""
-        points = self.read(x)
-        return np.array([self.one(points, source) for _ in range(size)])
+    def outcome(self, release: Release) -> NDArray[np.int64]:
+        """Return the noisy counts."""
+        return np.asarray(release.drawn["drawn"], np.int64)
+
+    def indices(self, drawn: Sequence[Sequence[int]]) -> NDArray[np.int64]:
+        """Return the noisy counts themselves, a row each: the law is over all of them."""
+        return np.asarray(drawn, np.int64)
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         """Return `bin_error` where each leaf is one tick, infinity elsewhere."""

@@ -52,7 +52,7 @@ class HadamardResponse(Oracle):
     :math:`v \ne x` the two parities are different linear forms, neither 0: within the even, and
     within the odd words of :math:`x`, half are even for :math:`v`. Hence :math:`q = 1/2` exactly.
     *Checked by* ``test_supports_have_their_chances``. *Claim*: :math:`\varepsilon`-LDP, no less.
-    *Checked by* ``test_exact_worst_case[hadamard]``.
+    *Checked by* ``test_exact_worst_case[category.hadamard]``.
 
     References
     ----------
@@ -122,7 +122,7 @@ class HadamardResponse(Oracle):
 
 register(
     Specimen(
-        name="hadamard",
+        name="category.hadamard",
         make=lambda epsilon: HadamardResponse(epsilon=epsilon, categories=6),
         inputs=tuple(range(6)),
         tight=True,

@@ -64,7 +64,7 @@ class LocalHashing(Oracle):
     library only come near. *Checked by*
     ``test_hashes_are_universal`` and ``test_supports_have_their_chances``. The key is drawn before
     the category is looked at. *Claim*: :math:`\varepsilon`-LDP, no less. *Checked by*
-    ``test_exact_worst_case[hashing]``.
+    ``test_exact_worst_case[category.hashing]``.
 
     The supports of all categories come from one Fourier transform of the tally: the cost does not
     depend on how many reports there are. *Checked by* ``test_supports_are_those_of_every_report``
@@ -211,7 +211,7 @@ def _primes(categories: int) -> list[int]:
 
 register(
     Specimen(
-        name="hashing",
+        name="category.hashing",
         make=lambda epsilon: LocalHashing(epsilon=epsilon, categories=7),
         inputs=tuple(range(7)),
         tight=True,

@@ -57,7 +57,7 @@ class SubsetSelection(BitRows):
     -----
     *Claim*: a set has probability proportional to 1 or to :math:`e^{-\varepsilon}`, with the same
     total for all, so the report is :math:`\varepsilon`-LDP, no less. *Checked by*
-    ``test_exact_worst_case[subset]``. *Claim*: supports have the chances p and q. *Checked by*
+    ``test_exact_worst_case[category.subset]``. *Claim*: supports have the chances p and q. *Checked by*
     ``test_supports_have_their_chances``.
 
     *How sets are drawn*. With probability :math:`\frac{w(1-b)}{w + (k-w)b}` the true category is
@@ -194,7 +194,7 @@ def _best_size(epsilon: float, k: int) -> int:
 
 register(
     Specimen(
-        name="subset",
+        name="category.subset",
         make=lambda epsilon: SubsetSelection(epsilon=epsilon, categories=6, size=2),
         inputs=tuple(range(6)),
         tight=True,

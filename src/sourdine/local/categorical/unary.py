@@ -56,7 +56,7 @@ class UnaryEncoding(BitRows):
     -----
     *Claim*: two people's rows differ in two bits, so the worst ratio is
     :math:`\frac{p(1-q)}{q(1-p)} = e^\varepsilon` in both forms, no less. *Checked by*
-    ``test_exact_worst_case[unary]`` and ``[symmetric-unary]``. *Claim*: supports have the chances
+    ``test_exact_worst_case[category.unary]`` and ``[category.symmetric]``. *Claim*: supports have the chances
     p and q. *Checked by* ``test_supports_have_their_chances``.
 
     References
@@ -139,7 +139,7 @@ class UnaryEncoding(BitRows):
 
 register(
     Specimen(
-        name="unary",
+        name="category.unary",
         make=lambda epsilon: UnaryEncoding(epsilon=epsilon, categories=4),
         inputs=tuple(range(4)),
         tight=True,
@@ -147,7 +147,7 @@ register(
 )
 register(
     Specimen(
-        name="symmetric-unary",
+        name="category.symmetric",
         make=lambda epsilon: UnaryEncoding(epsilon=epsilon, categories=4, method="symmetric"),
         inputs=tuple(range(4)),
         tight=True,

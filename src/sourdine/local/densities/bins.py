@@ -64,7 +64,7 @@ class Bins(DensityProtocol):
     Notes
     -----
     *Claim*: the resolution drawn does not depend on the value, so a report is as private as the
-    unary encoding, ``test_exact_worst_case[unary]``. *Checked by*
+    unary encoding, ``test_exact_worst_case[category.unary]``. *Checked by*
     ``test_resolutions_do_not_depend_on_values``. *Claim*: the joined shares are unbiased with the
     covariance given. *Checked by* ``test_joined_shares_are_unbiased``.
 

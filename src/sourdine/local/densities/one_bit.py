@@ -57,7 +57,7 @@ class SignedLevel(Report):
     The bit is drawn in two exact steps: the sign rounded at random with probability
     :math:`(s + z)/2s`, then flipped with probability :math:`1/(1 + e^\varepsilon)`. *Claim*:
     :math:`\varepsilon`-LDP, tight where :math:`|z| = s` occurs with both signs. *Checked by*
-    ``test_exact_worst_case[one-bit-wavelet]`` and, for other wavelets, by
+    ``test_exact_worst_case[density.one-bit]`` and, for other wavelets, by
     ``test_one_bit_worst_case_of_all_pairs``. *Claim*: the estimated coefficients are unbiased.
     *Checked by* ``test_one_bit_coefficients_are_unbiased``.
 
@@ -272,7 +272,7 @@ def _walsh_hadamard(a: NDArray[np.float64]) -> NDArray[np.float64]:
 
 register(
     Specimen(
-        name="one-bit-wavelet",
+        name="density.one-bit",
         make=lambda epsilon: SignedLevel(epsilon=epsilon, bits_of_input=4, first=1, last=2),
         inputs=tuple(range(0, 16, 2)),
         tight=True,

@@ -46,7 +46,7 @@ class Wave(DensityProtocol):
     Notes
     -----
     The report is `sourdine.local.numeric.square_wave`, whose claim
-    ``test_exact_worst_case[square-wave]`` checks. The spread is that of the estimate from fresh
+    ``test_exact_worst_case[number.square-wave]`` checks. The spread is that of the estimate from fresh
     reports, were the estimate the truth.
 
     References

@@ -45,7 +45,7 @@ class Duchi(UnbiasedReport):
 
     Notes
     -----
-    *Claim*: exactly :math:`\varepsilon`-LDP. *Checked by* ``test_exact_worst_case[duchi]``.
+    *Claim*: exactly :math:`\varepsilon`-LDP. *Checked by* ``test_exact_worst_case[number.duchi]``.
     *Claim*: `estimates` is unbiased with the `variance` given. *Checked by*
     ``test_estimates_are_unbiased``. Of all reports this has the least worst variance below an
     epsilon of about 1; beyond, the rounding to an end is most of it and does not vanish.
@@ -121,7 +121,7 @@ class Duchi(UnbiasedReport):
 
 register(
     Specimen(
-        name="duchi",
+        name="number.duchi",
         make=lambda epsilon: Duchi(epsilon=epsilon, last=5),
         inputs=tuple(range(6)),
         tight=True,

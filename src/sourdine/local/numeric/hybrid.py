@@ -51,7 +51,7 @@ class Hybrid(UnbiasedReport):
     Notes
     -----
     *Claim*: exactly :math:`\varepsilon`-LDP: the choice between the two does not depend on the
-    tick. *Checked by* ``test_exact_worst_case[hybrid]``. *Claim*: `estimates` is unbiased with the
+    tick. *Checked by* ``test_exact_worst_case[number.hybrid]``. *Claim*: `estimates` is unbiased with the
     `variance` given, which is nearly the same for all ticks. *Checked by*
     ``test_estimates_are_unbiased``.
 
@@ -154,7 +154,7 @@ class Hybrid(UnbiasedReport):
 
 register(
     Specimen(
-        name="hybrid",
+        name="number.hybrid",
         make=lambda epsilon: Hybrid(epsilon=epsilon, last=3),
         inputs=tuple(range(4)),
         tight=True,

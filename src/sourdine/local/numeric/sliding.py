@@ -64,8 +64,8 @@ class SlidingWindow(UnbiasedReport):
     Notes
     -----
     *Claim*: exactly :math:`\varepsilon`-LDP: every cell has the probability :math:`p`, :math:`q`
-    or, by random rounding, a mean of them. *Checked by* ``test_exact_worst_case[square-wave]`` and
-    ``test_exact_worst_case[piecewise]``. *Claim*: `estimates` is unbiased with the `variance`
+    or, by random rounding, a mean of them. *Checked by* ``test_exact_worst_case[number.square-wave]`` and
+    ``test_exact_worst_case[number.piecewise]``. *Claim*: `estimates` is unbiased with the `variance`
     given, for all ticks. *Checked by* ``test_estimates_are_unbiased``.
 
     References
@@ -249,7 +249,7 @@ def _half_width(epsilon: float) -> float:
 
 register(
     Specimen(
-        name="square-wave",
+        name="number.square-wave",
         make=lambda epsilon: square_wave(epsilon, 12),
         inputs=tuple(range(13)),
         tight=True,
@@ -257,7 +257,7 @@ register(
 )
 register(
     Specimen(
-        name="piecewise",
+        name="number.piecewise",
         make=lambda epsilon: SlidingWindow(epsilon=epsilon, last=5, slide=12, width=7),
         inputs=tuple(range(6)),
         tight=True,

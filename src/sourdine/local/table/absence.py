@@ -54,7 +54,7 @@ class AnyAnswer(Report):
     *Claim*: no more than the :math:`\varepsilon` of ``value``, and it is reached: an average of
     numbers lies between the least and the largest of them, so every ratio with
     :math:`P(y \mid \text{absent})` is at most the largest ratio between two present answers.
-    *Checked by* ``test_exact_worst_case[any-answer]``. The report of an absent answer is one
+    *Checked by* ``test_exact_worst_case[absent.any]``. The report of an absent answer is one
     that a present answer could give: nothing in it is blank.
 
     Examples
@@ -158,7 +158,7 @@ class PaidFlag(Report):
     present answers differ by :math:`\varepsilon_v` in :math:`y` and not at all in *none*. A
     present one and an absent one differ in :math:`y` by :math:`p/q = e^{\varepsilon_f}` times the
     ratio of :math:`V(y \mid x)` to an average of such, and in *none* by :math:`e^{\varepsilon_f}`.
-    *Checked by* ``test_exact_worst_case[paid-flag]``. So the pattern of blanks is paid for, and
+    *Checked by* ``test_exact_worst_case[absent.flag]``. So the pattern of blanks is paid for, and
     where a report is no blank nothing else tells an absent answer from a present one. The
     bound is not quite reached, for an average is above the least of its terms.
 
@@ -266,7 +266,7 @@ def paid_flag(make: Any, *, epsilon: Number, **parameters: object) -> PaidFlag: 
 
 register(
     Specimen(
-        name="any-answer",
+        name="absent.any",
         make=lambda epsilon: AnyAnswer(value=BoundedLaplace(epsilon=epsilon, last=6)),
         inputs=tuple(range(7, -1, -1)),
         tight=True,
@@ -274,7 +274,7 @@ register(
 )
 register(
     Specimen(
-        name="paid-flag",
+        name="absent.flag",
         make=lambda epsilon: paid_flag(RandomizedResponse, epsilon=epsilon, categories=60),
         inputs=(60, 59, 0),
         tight=False,

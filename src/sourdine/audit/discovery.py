@@ -1,0 +1,181 @@
+"""Every mechanism of the library, found by looking, not by a list kept by hand.
+
+All modules of the rooms below are imported, whatever was imported before, and searched for concrete
+mechanisms. Each must have a specimen, so `unaudited` is empty: ``test_every_mechanism_is_audited``.
+Whoever draws noise in these rooms without being part of an audited mechanism is found too, and must
+stand in `EXEMPT` with a reason.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from functools import lru_cache
+from importlib import import_module
+from inspect import isabstract, isclass, isfunction, ismodule
+from pkgutil import walk_packages
+from typing import TYPE_CHECKING, Any
+
+from sourdine import adaptive, central, local, mechanisms, noise
+from sourdine.errors import ParameterError
+from sourdine.mechanisms.mechanism import Mechanism
+from sourdine.mechanisms.registry import entered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from types import ModuleType
+
+    from sourdine.mechanisms import Specimen
+
+__all__ = ["EXEMPT", "chosen", "every_mechanism", "registered", "strangers", "unaudited"]
+
+ROOMS = (mechanisms, central, local, adaptive)
+
+EXEMPT = {
+    "sourdine.adaptive.server.private": (
+        "A conversation has no law of its own: what it tells depends on the analyst. Its search "
+        "and its sums are those of AboveThreshold and Laplace; ``test_exact_laws_of_all_neighbours`` "
+        "and ``test_search_and_noise_follow_their_laws`` hold whole conversations to the claim."
+    ),
+    "sourdine.adaptive.server.splits": (
+        "Draws which rows guess and which check, whatever the rows hold: "
+        "``test_a_split_does_not_look_at_the_rows``."
+    ),
+    "sourdine.adaptive.robust.modes": (
+        "Draws which copies are looked at, whatever they say; the look itself is `Exponential`."
+    ),
+    "sourdine.adaptive.robust.wrapper": "Draws the seeds of the copies.",
+    "sourdine.local.table.sanitizing.blocks": (
+        "Draws which column a person is asked for, whatever the answers: "
+        "``test_who_is_asked_what_does_not_depend_on_the_answers``. The answers are audited reports."
+    ),
+}
+"""Modules that draw and hold no mechanism, each with the reason why nothing is left unaudited."""
+
+
+def registered() -> tuple[Specimen, ...]:
+    """Return all specimens of the library, the same whatever was imported before.
+
+    Examples
+    --------
+    >>> [specimen.name for specimen in registered()][:3]
+    ['noise.gaussian', 'noise.gaussian.vector', 'noise.laplace']
+    """
+    _modules()
+    return entered()
+
+
+def every_mechanism() -> tuple[type[Mechanism[Any]], ...]:
+    """Return every concrete mechanism of the library."""
+    found = {
+        thing
+        for module in _modules()
+        for thing in vars(module).values()
+        if isclass(thing) and thing.__module__ == module.__name__
+    }
+    return tuple(
+        sorted(
+            (c for c in found if issubclass(c, Mechanism) and not isabstract(c)),
+            key=lambda c: (c.__module__, c.__name__),
+        )
+    )
+
+
+def unaudited() -> tuple[type[Mechanism[Any]], ...]:
+    """Return the mechanisms that no specimen is of."""
+    audited = _audited()
+    return tuple(found for found in every_mechanism() if found not in audited)
+
+
+def strangers() -> tuple[str, ...]:
+    """Return the modules that draw noise for no audited mechanism and are not exempt."""
+    reached = {kind.__module__ for kind in _audited()}
+    beside = {module.__name__: set(_imported(module)) for module in _modules()}
+    while more := {far for near in reached for far in beside.get(near, ())} - reached:
+        reached |= more
+    drawing = [module.__name__ for module in _modules() if _draws(module)]
+    return tuple(sorted({*drawing} - reached - EXEMPT.keys()))
+
+
+def chosen(names: Sequence[str]) -> tuple[Specimen, ...]:
+    """Return the specimens at these addresses or below them; all, if there are none.
+
+    Parameters
+    ----------
+    names
+        Addresses or beginnings of addresses. A hyphen and an underscore are the same.
+
+    Examples
+    --------
+    >>> [specimen.name for specimen in chosen(["quantiles.hybrid", "mean.laplace"])]
+    ['noise.laplace.together', 'quantiles.hybrid.add_remove', 'quantiles.hybrid.substitute']
+    >>> chosen(["hybrid"])
+    Traceback (most recent call last):
+    ...
+    sourdine.errors.ParameterError: mechanism must be an address of the audit's table, got 'hybrid'. \
+Do you mean quantiles.hybrid or number.hybrid?
+    """
+    every = registered()
+    kept = set()
+    for name in names:
+        found = {s.name for s in every if any(_below(a, name) for a in s.addresses)}
+        if not found:
+            raise ParameterError(
+                "mechanism", "be an address of the audit's table", repr(name), _meant(name, every)
+            )
+        kept |= found
+    return tuple(specimen for specimen in every if not names or specimen.name in kept)
+
+
+def _below(address: str, name: str) -> bool:
+    parts, wanted = (text.lower().replace("-", "_").split(".") for text in (address, name))
+    return parts[: len(wanted)] == wanted
+
+
+def _meant(name: str, every: Iterable[Specimen]) -> str:
+    """Return a question with the addresses that are like a name, by any of their parts."""
+    addresses = [a for specimen in every for a in specimen.addresses]
+    stems = list(dict.fromkeys(".".join(a.split(".")[:2]) for a in addresses))
+    last = name.lower().replace("-", "_").split(".")[-1]
+    ends = {stem: stem.split(".")[1].replace("-", "_") for stem in stems}
+    like = [stem for stem, end in ends.items() if last in end.split("_") or last == end]
+    like += [stem for stem in get_close_matches(name, stems) if stem not in like]
+    near = get_close_matches(last, list(ends.values()))
+    like += [stem for stem, end in ends.items() if end in near and stem not in like]
+    families = [f for f in dict.fromkeys(s.split(".")[0] for s in stems)]
+    like += [family for family in get_close_matches(name, families) if family not in like]
+    if like:
+        return f"Do you mean {' or '.join(like[:4])}?"
+    return f"Addresses begin with {', '.join(families)}."
+
+
+@lru_cache(1)
+def _modules() -> tuple[ModuleType, ...]:
+    """Import all modules of the rooms; those of an extra that is not installed are left out."""
+    found = []
+    for room in ROOMS:
+        found.append(room)
+        for info in walk_packages(room.__path__, f"{room.__name__}."):
+            try:
+                found.append(import_module(info.name))
+            except ModuleNotFoundError as error:
+                if (error.name or "").startswith("sourdine"):
+                    raise
+    return tuple(found)
+
+
+def _audited() -> set[type[Mechanism[Any]]]:
+    return {type(specimen.make(specimen.epsilon)) for specimen in registered()}  # type: ignore[arg-type]
+
+
+def _draws(module: ModuleType) -> bool:
+    """Return whether a module has a sampler at hand."""
+    return any(
+        thing is noise or (isfunction(thing) and thing.__module__.startswith("sourdine.noise."))
+        for thing in vars(module).values()
+    )
+
+
+def _imported(module: ModuleType) -> Iterable[str]:
+    """Yield the modules of which a module has something at hand."""
+    for thing in vars(module).values():
+        yield thing.__name__ if ismodule(thing) else getattr(thing, "__module__", None) or ""
