@@ -31,7 +31,7 @@ from sourdine.adaptive import (
     privacy_to_validity,
 )
 from sourdine.adaptive.robust import certified_steps, plan_copies
-from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
+from sourdine.errors import LEFT_OUT, ParameterError, SourdineError, literal
 from sourdine.grid import Grid
 from sourdine.local import Choice, Number, Schema, shuffled, shuffled_allowance
 from sourdine.local.categorical import best_oracle, oracles
@@ -97,7 +97,7 @@ GROUND: list[Call] = [
     (poisson, {"guarantee": Guarantee(1, relation="add_remove"), "rate": 0.5}),
     (
         without_replacement,
-        {"guarantee": Guarantee(1, relation=SUBSTITUTE), "sample": 2, "population": 10},
+        {"guarantee": Guarantee(1, relation=SUBSTITUTE), "sample": 2, "n": 10},
     ),
     (noise.bernoulli, {"p": 0.5}),
     (noise.bernoulli_exp, {"multiples": [1, 2], "rate": 0.5}),
@@ -280,11 +280,10 @@ def refusal(function: Callable[..., object], typed: dict[str, Any]) -> SourdineE
 
 def typed_as_meant(error: SourdineError) -> bool:
     """Return whether the literals that a reader sees have the values that were tried."""
-    shown = error.to_dict()["tries"]
     plain = (bool, int, float, str, tuple, list)
     return all(
-        (Fraction if isinstance(value, Fraction) else ast.literal_eval)(shown[name]) == value
-        for name, value in error.tries.items()
+        (Fraction if isinstance(value, Fraction) else ast.literal_eval)(literal(value)) == value
+        for value in error.tries.values()
         if isinstance(value, (*plain, Fraction))
     )
 
