@@ -56,7 +56,7 @@ def one_column(path: Path, column: str | None, *, lone: bool = False) -> Frame:
             "column",
             f"be one of {listed}, which {where} names",
             str(column or "none"),
-            "Type {column}.",
+            "Type {column}, or another.",
             column=frame.columns[0].strip(),
         )
     return frame

@@ -54,16 +54,14 @@ class Terms:
             ("rows", self.rows, given.rows),
             ("name", self.name or given.name, given.name or self.name),
         )
-        elsewhere = "or open another ledger, whose total comes on top of this one"
         for name, own, other in checks:
             if own != other:
                 raise ParameterError(
                     name,
                     f"be {'none' if own is None else own}, as {where} says since it was opened",
                     "none" if other is None else str(other),
-                    f"Leave {{{name}}} out, {elsewhere}."
-                    if own is None
-                    else f"Type {{{name}}}, {elsewhere}.",
+                    f"{'Leave out' if own is None else 'Type'} {{{name}}}, or open another ledger, "
+                    "whose total comes on top of this one.",
                     **{name: LEFT_OUT if own is None else own},
                 )
 

@@ -113,12 +113,7 @@ class Quantiles(GaussianReady):
 
     def check(self) -> None:
         """Refuse parameters that do not go together."""
-        if self.method == "gaussian" and not self.delta:
-            raise ParameterError(
-                "delta", "be above 0 for method 'gaussian'", "0", "Type {delta}.", delta=1e-6
-            )
-        if self.method != "gaussian":
-            read.unused(self.delta, "delta", f"for method {self.method!r}, which needs none")
+        self.check_delta(self.method)
         if self.method in TWO_AT_LEAST and len(self.orders) < 2:
             raise ParameterError(
                 "method", "be another for a single quantile", repr(self.method), "Type {method}.",
