@@ -62,10 +62,7 @@ WRONG = [
     (lambda: histogram([1], epsilon=1, bins=0, bounds=(0, 1)), "bins must be at least 1"),
     (lambda: histogram([1], epsilon=1, bins=10**7, bounds=(0, 1)), "bins must be below"),
     (lambda: histogram([1], epsilon=1, bins=[0, 1], bounds=(0, 1)), "bounds must be left out"),
-    (
-        lambda: histogram([1], epsilon=1, bins=[3, 1]),
-        "bins must be at least two edges in rising order",
-    ),
+    (lambda: histogram([1], epsilon=1, bins=[3, 1]), "bins must be at least two edges in rising"),
     (lambda: histogram([1], epsilon=1, categories=3), "categories must be a list"),
     (lambda: histogram([1], epsilon=1, categories=[]), "categories must hold at least one"),
     (lambda: histogram([1], epsilon=1, keys=["a"], categories=["b"]), "by must be the column"),

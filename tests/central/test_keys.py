@@ -83,5 +83,7 @@ def test_thresholds_at_large_epsilon_and_many_rows():
     assert NamedCounts(epsilon=10**5, delta=1e-9).threshold == 2
     assert NamedCounts(epsilon=1, delta=1e-6, rows=1000).threshold > 1000
     assert NamedCounts(epsilon=1, delta=1e-6).threshold == 15
-    with pytest.raises(ParameterError, match="delta must be below 1 and rows at most 1000"):
+    with pytest.raises(ParameterError, match="delta must be below 1, got 1"):
         NamedCounts(epsilon=1, delta=1)
+    with pytest.raises(ParameterError, match="rows must be at most 1000, got 1001"):
+        NamedCounts(epsilon=1, delta=1e-6, rows=1001)

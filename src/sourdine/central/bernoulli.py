@@ -92,7 +92,9 @@ class BernoulliMean(Mechanism[int]):
         epsilon = positive(self.epsilon, "epsilon")
         n, rows = integer(self.n, "n", least=0), integer(self.rows, "rows", least=1)
         if n > MOST_RECORDS:
-            raise ParameterError("n", "be at most 2**40", str(n), "Type how many records exist.")
+            raise ParameterError(
+                "n", "be at most 2**40", str(n), "Type {n} or less.", n=MOST_RECORDS
+            )
         if self.method not in ("tight", "printed"):
             raise ParameterError(
                 "method",

@@ -92,13 +92,13 @@ class NamedCounts(Mechanism["dict[str, int]"]):
     def __post_init__(self) -> None:
         epsilon, delta = positive(self.epsilon, "epsilon"), positive(self.delta, "delta")
         rows, relation = integer(self.rows, "rows", least=1), Relation.read(self.relation)
-        if delta >= 1 or rows > MOST_ROWS:
+        if delta >= 1:
             raise ParameterError(
-                "delta",
-                f"be below 1 and rows at most {MOST_ROWS}",
-                f"delta={float(delta):g} and rows={rows}",
-                "Type a small delta, such as {delta}.",
-                delta=1e-06,
+                "delta", "be below 1", "1", "Type a small one, such as {delta}.", delta=1e-6
+            )
+        if rows > MOST_ROWS:
+            raise ParameterError(
+                "rows", f"be at most {MOST_ROWS}", str(rows), "Type {rows} or less.", rows=MOST_ROWS
             )
         scale = (2 if relation is SUBSTITUTE else 1) * rows / epsilon
         settle(

@@ -96,6 +96,8 @@ class Proportion(Statistic):
                 missing=LEFT_OUT,
             )
         _ = self.ratio.mechanism  # refuses early
+        if self.stated:
+            self.mechanism(self.n or 0)
 
     @property
     def known(self) -> bool:

@@ -286,7 +286,7 @@ def _dependence(blocks: str | None, markov: str | None) -> Dependence | None:
     from sourdine.adaptive.ledger import Blocks, Markov  # noqa: PLC0415 - loaded when needed
 
     if blocks is not None and markov is not None:
-        raise ParameterError("blocks", "be left out with markov", "both", "Type one of them.")
+        raise ParameterError("blocks", "be left out with {markov}", "both", "Type one of them.")
     if blocks is not None:
         if not blocks.isdecimal():
             raise ParameterError(

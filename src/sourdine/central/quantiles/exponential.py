@@ -169,7 +169,8 @@ def read_share(epsilon: Fraction) -> Fraction:
             "epsilon",
             "be at least 1e-6 for each quantile drawn",
             f"{float(epsilon):g}",
-            "Type a larger epsilon.",
+            "Type a larger one, such as {epsilon}.",
+            epsilon=1,
         )
     return epsilon
 

@@ -88,8 +88,7 @@ class Hybrid(QuantileMechanism):
                 "stride",
                 "be from 2 to the number of quantiles",
                 f"{stride} for {m}",
-                "Leave {stride} out, or take {method} for few quantiles.",
-                method="joint",
+                "Leave {stride} out, or take JointFree for few quantiles.",
                 stride=LEFT_OUT,
             )
         first = JointFree(

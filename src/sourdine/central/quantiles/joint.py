@@ -69,7 +69,8 @@ class _Joint(QuantileMechanism):
                 "epsilon",
                 f"leave room for the rounding of {m} quantiles",
                 str(self.epsilon),
-                f"Type an epsilon of 0.001 or more for each of the {self.rows} rows.",
+                "Type 0.001 or more for each of a person's rows, such as {epsilon}.",
+                epsilon=self.rows,
             )
         settle(self, lattice=lattice)
 

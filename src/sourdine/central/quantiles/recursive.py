@@ -166,7 +166,7 @@ class RecExp(QuantileMechanism):
                 "a law",
                 "be asked of few records and sub-ticks",
                 f"{cut} sub-ticks",
-                "Type {dither} or 2.",
+                "Type {dither}.",
                 dither=1,
             )
         if cut == 1:

@@ -42,6 +42,7 @@ CERTIFYING = Fraction(1, 2)
 FURTHER = 1.5
 """Brackets lie so many times the reach of that noise further out, so that mostly they are told."""
 MOST_BRACKETED = 13
+TWO_AT_LEAST = ("hybrid", "anchors")
 
 
 def read_q(x: Number | Sequence[Number] | None) -> Fraction | tuple[Fraction, ...]:
@@ -113,6 +114,11 @@ class Quantiles(GaussianReady):
     def check(self) -> None:
         """Refuse parameters that do not go together."""
         self.check_delta(self.method)
+        if self.method in TWO_AT_LEAST and len(self.orders) < 2:
+            raise ParameterError(
+                "method", "be another for a single quantile", repr(self.method), "Type {method}.",
+                method="auto",
+            )  # fmt: skip
         if self.interval is not None:
             self._check_brackets()
         for records in (0.0, 1e4, 1e18) if self.counts else (self.n,):

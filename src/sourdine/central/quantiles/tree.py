@@ -100,7 +100,7 @@ class Tree(QuantileMechanism):
                 "height",
                 f"leave at most {MOST_LEAVES} leaves",
                 f"{h} levels of {b}",
-                "Type {branching}, {height}.",
+                "Type {branching} and {height}.",
                 branching=16,
                 height=3,
             )
