@@ -116,7 +116,7 @@ def test_what_is_said_of_bad_predictions_is_the_same_for_all_labels(bad):
 
 
 def test_nothing_but_answers_depends_on_the_labels():
-    guards = [GuardedHoldout(y, baseline=[0] * N, target=0.2) for y in (LABELS, 1 - LABELS)]
+    guards = [GuardedHoldout(y, baseline=[0] * N, error=0.2) for y in (LABELS, 1 - LABELS)]
     seen = []
     for guard in guards:
         verdict = guard.confirm([0] * N)

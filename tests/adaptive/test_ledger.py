@@ -133,7 +133,7 @@ TRANSCRIPTS = st.lists(st.one_of(st.booleans(), st.integers(1, 100)), max_size=4
 
 @given(TRANSCRIPTS, st.integers(1, 10**6), st.fractions("1/1000", 1))
 def test_halfwidth_is_the_theorems(answers, n, beta):
-    ledger = TranscriptLedger(n, beta=beta)
+    ledger = TranscriptLedger(n, confidence=1 - beta)
     for answer in answers:
         if isinstance(answer, bool):
             ledger.charge_bit(answer)
@@ -148,7 +148,7 @@ def test_halfwidth_is_the_theorems(answers, n, beta):
 
 def test_failures_of_all_queries_sum_to_beta():
     """Over all lists of one-bit transcripts and all their queries: e^-t sums to beta at most."""
-    ledger, total = TranscriptLedger(10, beta=Fraction(1, 20)), 0.0
+    ledger, total = TranscriptLedger(10, confidence=1 - Fraction(1, 20)), 0.0
     for i in range(1, 13):
         for sequence in itertools.product([True, False], repeat=i - 1):
             spent = Spent()
@@ -187,7 +187,7 @@ def test_intervals_do_not_fail_because_of_an_average():
 
 
 def test_the_smallest_beta_has_a_width():
-    ledger = TranscriptLedger(10**6, beta=Fraction(1, 10**400))
+    ledger = TranscriptLedger(10**6, confidence=1 - Fraction(1, 10**400))
     assert ledger.halfwidth() == pytest.approx(sqrt((log(4) + 400 * log(10)) / 2e6))
 
 
@@ -230,7 +230,7 @@ def test_remaining_answers_by_brute_force(before, target):
 def test_what_remains_is_what_a_ledger_with_that_target_answers(kind, target):
     free = TranscriptLedger(10_000, dependence=kind)
     for worst in (True, False):
-        ledger = TranscriptLedger(10_000, dependence=kind, target=target)
+        ledger = TranscriptLedger(10_000, dependence=kind, error=target)
         left, answers = ledger.remaining(), 0
         assert left == free.remaining(target)
         try:
@@ -246,7 +246,7 @@ def test_what_remains_is_what_a_ledger_with_that_target_answers(kind, target):
 
 @pytest.mark.parametrize("target", [0.05, 0.06, 0.08, 0.3])
 def test_remaining_bits_are_those_of_one_more_value(target):
-    ledger = TranscriptLedger(5000, target=target)
+    ledger = TranscriptLedger(5000, error=target)
     ledger.charge_bit(answer=True)
     bits = ledger.remaining().bits
     levels = int(Fraction(2) ** int(bits) * Fraction(2 ** (bits % 1)))
@@ -307,7 +307,7 @@ def test_a_target_is_compared_exactly():
     at.charge_bit(answer=True)
     exact = Fraction(0.1)
     for target, fits in ((exact, True), (exact - Fraction(1, 10**30), False), (0.1, False)):
-        ledger = TranscriptLedger(50, dependence=at.dependence, target=target)
+        ledger = TranscriptLedger(50, dependence=at.dependence, error=target)
         assert (ledger.remaining().answers > 0) == fits
         if fits:
             ledger.charge_bit(answer=True)

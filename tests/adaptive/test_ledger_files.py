@@ -41,7 +41,7 @@ SLOW = Custom("slow", lambda n, t: ((t + 1) / n) ** 0.25)
 def test_a_file_remembers(tmp_path):
     path = tmp_path / "eval.ledger"
     first = TranscriptLedger(
-        500, beta=Fraction(1, 7), dependence=Markov(0.25), target=0.4, path=path, name="clinic"
+        500, confidence=1 - Fraction(1, 7), dependence=Markov(0.25), error=0.4, path=path, name="clinic"
     )
     first.charge_bit(answer=True)
     first.charge_value(10, "score")
@@ -51,7 +51,7 @@ def test_a_file_remembers(tmp_path):
         assert getattr(again, word) == getattr(first, word), word
     assert again.halfwidth() == first.halfwidth()
     same = TranscriptLedger(
-        500, beta=Fraction(1, 7), dependence=Markov(0.25), target=0.4, path=path
+        500, confidence=1 - Fraction(1, 7), dependence=Markov(0.25), error=0.4, path=path
     )
     assert same.name == "clinic"
     same.charge_bit(answer=False)
@@ -191,7 +191,7 @@ def test_a_damaged_file_is_refused(tmp_path):
 
 def test_two_ledgers_of_one_file_share_what_is_left(tmp_path):
     path = tmp_path / "x.ledger"
-    one = TranscriptLedger(300, target=0.12, path=path)
+    one = TranscriptLedger(300, error=0.12, path=path)
     two = TranscriptLedger.open(path)
     fits = one.remaining().noes
     for ledger in itertools.islice(itertools.cycle([one, two]), fits):
@@ -212,7 +212,7 @@ def test_a_larger_book_holds_a_ledger(tmp_path):
     )
 
     def begin(connection):
-        TranscriptLedger(4, target=0.99, name="labels").write_terms(connection)
+        TranscriptLedger(4, error=0.99, name="labels").write_terms(connection)
         connection.executemany("INSERT INTO labels VALUES (?, ?)", enumerate([0.0, 1.0, 1.0, 0.0]))
 
     path = tmp_path / "x.guard"
@@ -303,7 +303,7 @@ def test_killed_processes_lose_no_answer(tmp_path):
 
 @needs_fork
 def test_eight_processes_share_exactly_what_fits(tmp_path):
-    ledger = TranscriptLedger(2000, target=0.1, path=tmp_path / "x.ledger")
+    ledger = TranscriptLedger(2000, error=0.1, path=tmp_path / "x.ledger")
     ledger.charge_value(2 ** int(ledger.remaining().bits - 16))
     fits = ledger.remaining().noes
     assert fits > 16

@@ -144,7 +144,7 @@ def test_few_copies_prove_nothing():
 def test_lazy_cuts_are_always_right(accuracy):
     rng = np.random.default_rng(4)
     edges = graph(2)
-    lazy, exact = lazy_mincut(N, edges, accuracy=accuracy), ExactMinCut(N, edges)
+    lazy, exact = lazy_mincut(N, edges, error=accuracy), ExactMinCut(N, edges)
     hung = sorted(e for e in edges if e[0] == 0)
     for _ in range(120):
         u, v = hung[rng.integers(len(hung))]

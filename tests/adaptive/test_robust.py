@@ -9,7 +9,7 @@ import pytest
 
 from sourdine.adaptive.attacks.f2 import probe
 from sourdine.adaptive.robust import Robust
-from sourdine.adaptive.robust.modes import drawn_of
+from sourdine.adaptive.robust.methods import drawn_of
 from sourdine.adaptive.sketches.ams import AmsSketch
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.noise import SYSTEM, SeededSource
@@ -136,7 +136,7 @@ def test_values_that_are_no_number_or_negative_count_as_0():
     for value in (float("nan"), -5.0, float("-inf")):
         r = robust(lambda _, v=value: Fixed(v))
         assert r.query() == 0.0
-        s = Robust(lambda _, v=value: Fixed(v), mode="switching", copies=2)
+        s = Robust(lambda _, v=value: Fixed(v), method="switching", copies=2)
         assert s.query() == 0.0
 
 
@@ -147,7 +147,7 @@ def test_the_text_tells_what_is_public():
         "Robust(mode='dp-median', copies=60, sample=40, epsilon0=3, steps=50, accuracy=0.25): "
         "answers=1, looks=1"
     )
-    assert repr(Robust(Slanted, mode="switching", copies=2)) == (
+    assert repr(Robust(Slanted, method="switching", copies=2)) == (
         "Robust(mode='switching', copies=2, accuracy=0.25): answers=0, looks=0"
     )
 
@@ -201,7 +201,7 @@ def test_the_least_value_is_told_from_zero():
     for mode, off in (("dp-median", 0.75), ("switching", 0.25)):
         terms = {"sample": 40, "epsilon0": 20, "steps": 9} if mode == "dp-median" else {}
         r = Robust(
-            lambda _: Fixed(0.0), mode=mode, copies=40, least=3, source=SeededSource(1), **terms
+            lambda _: Fixed(0.0), method=mode, copies=40, least=3, source=SeededSource(1), **terms
         )
         assert r.query() == 0
         r.update(3 * (1 - off * 0.25) + 1e-9)  # what a right copy may say of 3
@@ -297,4 +297,4 @@ def test_bad_kinds(changed, text):
 def test_stray_counts_the_noise_alone():
     r = robust(copies=40, sample=40, epsilon0=1)
     assert r.stray == pytest.approx(24 * np.exp(-10), rel=1e-5)
-    assert Robust(Slanted, mode="switching", copies=2).stray == 0
+    assert Robust(Slanted, method="switching", copies=2).stray == 0

@@ -11,7 +11,7 @@ from sourdine.errors import BudgetExceededError, ParameterError
 
 
 def test_a_ledger_in_a_file_is_shared(tmp_path):
-    ledger = TranscriptLedger(1000, beta=0.01, path=tmp_path / "rows.ledger")
+    ledger = TranscriptLedger(1000, confidence=0.99, path=tmp_path / "rows.ledger")
     rows = [0] * 700 + [1] * 300
     first = QueryServer(rows, universe=2, ledger=ledger)
     first.ask([1.0, 0.0])
@@ -27,7 +27,7 @@ def test_a_ledger_must_be_of_these_rows():
     with pytest.raises(ParameterError, match="ledger must be of the 2 rows"):
         QueryServer([0, 1], universe=2, ledger=TranscriptLedger(3))
     with pytest.raises(ParameterError, match="beta must be the ledger's"):
-        QueryServer([0, 1], universe=2, ledger=TranscriptLedger(2), beta=0.1)
+        QueryServer([0, 1], universe=2, ledger=TranscriptLedger(2), confidence=0.9)
     with pytest.raises(ParameterError, match="dependence must be the ledger's"):
         QueryServer([0, 1], universe=2, ledger=TranscriptLedger(2), dependence=Blocks(2))
 
@@ -46,7 +46,7 @@ def until_refused(server, guess):
 def test_a_refusal_does_not_depend_on_the_rows(share):
     """Nothing is answered where a surprise would not fit, surprise or not."""
     rows = np.random.default_rng(0).random(3000) < share
-    ledger = TranscriptLedger(3000, target=0.06)
+    ledger = TranscriptLedger(3000, error=0.06)
     server = QueryServer(rows, universe=2, ledger=ledger)
     assert until_refused(server, share) > 5
     before = ledger.spent
@@ -61,7 +61,7 @@ def test_refusals_come_at_the_same_question():
     counts = []
     for share in (0.5, 0.52):
         rows = np.arange(3000) < 3000 * share
-        server = QueryServer(rows, universe=2, ledger=TranscriptLedger(3000, target=0.06))
+        server = QueryServer(rows, universe=2, ledger=TranscriptLedger(3000, error=0.06))
         counts.append(until_refused(server, 0.5))
     assert counts[0] == counts[1] > 5
 
@@ -70,7 +70,7 @@ def test_a_surprise_that_fits_is_answered_at_any_question():
     """Whether it is a surprise is never told by a refusal: the last question may be one too."""
 
     def fresh():
-        ledger = TranscriptLedger(3000, target=0.06)
+        ledger = TranscriptLedger(3000, error=0.06)
         return QueryServer(np.arange(3000) < 1500, universe=2, ledger=ledger)
 
     answered = until_refused(fresh(), 0.5)
@@ -99,8 +99,8 @@ def test_what_remains_is_answered(threshold, before):
     """Exact for nods but for the width of the bound on levels; surprises of any cell."""
 
     def fresh():
-        ledger = TranscriptLedger(3000, target=0.08)
-        server = QueryServer(np.arange(3000) < 1500, universe=2, ledger=ledger, threshold=threshold)
+        ledger = TranscriptLedger(3000, error=0.08)
+        server = QueryServer(np.arange(3000) < 1500, universe=2, ledger=ledger, error=threshold)
         for i in range(before):
             server.ask([0.0, 1.0], guess=0.1 * i)
         return server
@@ -129,5 +129,5 @@ def test_what_remains_shrinks_to_nothing():
     assert server.remaining(0.01) == Left(0, 0)
     with pytest.raises(ParameterError, match="target must be above 0"):
         server.remaining(0)
-    wide = QueryServer([0, 1], universe=2, threshold=1)
+    wide = QueryServer([0, 1], universe=2, error=1)
     assert wide.remaining(0.01) == Left(None, None)

@@ -56,7 +56,7 @@ def small(counts, epsilon, hard, source=SYSTEM):
     rows = np.repeat([0, 1], counts)
     privacy = Guarantee(epsilon)
     return QueryServer(
-        rows, universe=2, threshold=THRESHOLD, privacy=privacy, hard=hard, source=source
+        rows, universe=2, error=THRESHOLD, privacy=privacy, hard=hard, source=source
     )
 
 
@@ -243,7 +243,7 @@ def test_replay_on_neighbours():
 def test_costs_add_up():
     costs = Costs.share(Guarantee(1), 7)
     assert 7 * (costs.search + costs.value) == costs.pure == 1
-    look = QueryServer([0] * 900, universe=2, privacy=Guarantee(1), hard=7, beta=0.06)._look
+    look = QueryServer([0] * 900, universe=2, privacy=Guarantee(1), hard=7, confidence=0.94)._look
     assert look.nats(5) == pytest.approx(likely_loss(1, 900, 0.01) + log(5 * 6 / 0.01))
     for budget in (Concentrated(Fraction(1, 3)), Guarantee(1, 1e-6)):
         rho = budget.rho if isinstance(budget, Concentrated) else Concentrated.rho_for(1, 1e-6)
@@ -280,12 +280,12 @@ def test_cost_is_the_whole_budget():
 
 def test_surprises_are_planned_from_public_numbers():
     plans = {
-        n: QueryServer(np.zeros(n, int), universe=2, threshold=0.1, privacy=Guarantee(1))._look
+        n: QueryServer(np.zeros(n, int), universe=2, error=0.1, privacy=Guarantee(1))._look
         for n in (10_000, 40_000)
     }
     few, many = (plan.costs.hard for plan in plans.values())
     assert 1 <= few < many
-    ones = QueryServer(np.ones(10_000, int), universe=2, threshold=0.1, privacy=Guarantee(1))
+    ones = QueryServer(np.ones(10_000, int), universe=2, error=0.1, privacy=Guarantee(1))
     assert ones._look.costs.hard == few
     with pytest.raises(ParameterError, match="threshold must be at least"):
         QueryServer(np.zeros(100, int), universe=2, privacy=Guarantee(1))
@@ -318,7 +318,7 @@ def test_private_answers_hold_their_ends(privacy):
     rows = rng.choice(size, n, p=law)
     share = np.bincount(rows, minlength=size) / n
     server = QueryServer(
-        rows, universe=size, threshold=0.1, privacy=privacy, source=SeededSource(4)
+        rows, universe=size, error=0.1, privacy=privacy, source=SeededSource(4)
     )
     weights = np.zeros(size)
     for i in range(400):
