@@ -51,7 +51,7 @@ def test_only_what_is_proved_is_recommended(task, model):
         ("f2", "insertions", {"universe": 10**6}, "exact table"),
         ("f2", "turnstile", {}, "exact table"),
         ("f2", "turnstile", {"steps": 10_000, "universe": 10**9}, "RobustF2, many rows"),
-        ("f2", "turnstile", {"accuracy": 0.02, "universe": 10**12}, "switching"),
+        ("f2", "turnstile", {"error": 0.02, "universe": 10**12}, "switching"),
         ("f2", "turnstile", {"universe": 10**7}, "exact table"),
         ("f2", "turnstile", {"steps": 10, "universe": 10**9}, "switching"),
         ("lipschitz", "turnstile", {}, "lazy exact"),
@@ -183,8 +183,8 @@ def test_a_plain_sketch_of_the_size_advised_falls_as_the_note_says(model, attack
         ({"model": "sliding"}, "model must be one of 'insertions', 'subset', 'merge', 'turnstile'"),
         ({"steps": 0}, "steps must be at least 1"),
         ({"universe": 1}, "universe must be at least 2"),
-        ({"accuracy": 2}, "accuracy must be above 0 and at most 1"),
-        ({"beta": 0}, "beta must be above 0"),
+        ({"error": 2}, "error must be above 0 and at most 1"),
+        ({"confidence": 1}, "confidence must be above 0"),
     ],
 )
 def test_bad_parameters(terms, text):

@@ -82,7 +82,7 @@ class TestPlain:
         assert (here.counters() == both.counters()).all()
 
     def test_only_the_same_signs_merge(self):
-        with pytest.raises(ParameterError, match="same rows and seed"):
+        with pytest.raises(ParameterError, match="same width and seed"):
             AmsSketch(50, seed=2).merge(AmsSketch(50, seed=3))
         with pytest.raises(ParameterTypeError, match="must be an AmsSketch"):
             AmsSketch(50, seed=2).merge(RobustF2(50))
@@ -158,7 +158,7 @@ class TestRobust:
             sketch.update(("old", i), -start)
             errors.append(abs(sketch.query() / length**2 - 1))
             sketch.update(("new", i), -length)
-        assert sketch.accuracy > 2.5 * noise
+        assert sketch.honest_error > 2.5 * noise
         misses = np.mean(np.array(errors) > 2.5 * noise)
         assert misses <= 0.05 + 3 * sqrt(0.05 * 0.95 / runs)
         assert np.mean(np.array(errors) > noise) > 0.1, "the noise is there"
@@ -169,9 +169,9 @@ class TestRobust:
             abs(filled(RobustF2(400, source=SeededSource(s)), vector).query() / f2(vector) - 1)
             for s in range(150)
         ]
-        accuracy = RobustF2(400).accuracy
-        assert np.mean(np.array(errors) > accuracy) <= 0.05 + 3 * sqrt(0.05 * 0.95 / 150)
-        assert np.mean(np.array(errors) > 0.4 * accuracy) > 0.1
+        declared = RobustF2(400).honest_error
+        assert np.mean(np.array(errors) > declared) <= 0.05 + 3 * sqrt(0.05 * 0.95 / 150)
+        assert np.mean(np.array(errors) > 0.4 * declared) > 0.1
 
     def test_nothing_and_one_are_known_exactly(self):
         sketch = RobustF2(2000, 0.08, source=SeededSource(5))
@@ -242,9 +242,9 @@ class TestRobust:
             {"noise": 0},
             {"noise": 0.126},
             {"clip": 15},
-            {"rows": 0},
-            {"tolerance": 0},
-            {"beta": 1.1},
+            {"width": 0},
+            {"error": 0},
+            {"confidence": 1.1},
         ],
         ids=str,
     )
@@ -257,7 +257,7 @@ class TestProved:
     def test_nothing_is_proved_by_default(self):
         assert RobustF2().certificate() == 0
         assert RobustF2(noise=0.12).certificate() == 0
-        assert RobustF2().proof().grounds.startswith("20000 rows are too few")
+        assert RobustF2().proof().grounds.startswith("the width 20000 is too small")
 
     def test_a_proof_is_about_looks_and_the_tolerance(self):
         proof = RobustF2(960_000, noise=0.013, error=0.25).proof()
@@ -288,7 +288,7 @@ class TestProved:
 
     @pytest.mark.parametrize("looks", [1, 100, 10_000])
     def test_rows_to_prove_are_enough_and_hardly_too_many(self, looks):
-        terms = {"noise": 0.013, "clip": 20, "tolerance": 0.25, "beta": 0.05}
+        terms = {"noise": 0.013, "clip": 20, "error": 0.25, "beta": 0.05}
         rows = width_to_prove(looks)
         assert proved_looks(width=rows, **terms) >= looks
         assert proved_looks(width=rows * 98 // 100, **terms) < looks

@@ -81,8 +81,8 @@ def test_a_file_that_is_there_stays(path):
     "terms",
     [
         {"loss": lambda p, y: p != y},
-        {"beta": 0},
-        {"target": 0.0001},
+        {"confidence": 1},
+        {"error": 0.0001},
         {"baseline": ["a"]},
         {"loss": "absolute", "scale": 1},
     ],

@@ -138,7 +138,7 @@ def test_final_is_exact_and_the_last():
     assert (answer.value, answer.lower, answer.upper) == (1 - 33 / N, lower, upper)
     assert answer.bits == pytest.approx(log2(N + 1))
     assert guard.closed
-    assert guard.remaining().answers == guard.remaining().bits == 0
+    assert guard.remaining.answers == guard.remaining.bits == 0
     for ask in (guard.final, lambda: guard.score(LABELS), lambda: guard.confirm(LABELS)):
         with pytest.raises(BudgetExceededError, match="final answer was given"):
             ask()
@@ -219,7 +219,7 @@ def test_refusal_comes_before_the_answer():
 
 
 def test_a_target_out_of_reach_is_refused_at_once():
-    with pytest.raises(ParameterError, match=r"target must be at least 0\.07"):
+    with pytest.raises(ParameterError, match=r"error must be at least 0\.07"):
         GuardedHoldout(LABELS, error=0.01)
 
 
@@ -238,7 +238,7 @@ def test_a_ledger_of_others():
     guard = GuardedHoldout(LABELS, ledger=ledger)
     ledger.charge_bit(answer=True)
     assert guard.bits == pytest.approx(1)
-    with pytest.raises(ParameterError, match="beta must be left out"):
+    with pytest.raises(ParameterError, match="confidence must be left out"):
         GuardedHoldout(LABELS, ledger=ledger, confidence=0.95)
     with pytest.raises(ParameterTypeError, match="ledger must be a TranscriptLedger"):
         GuardedHoldout(LABELS, ledger="eval.ledger")

@@ -120,7 +120,7 @@ def test_nothing_but_answers_depends_on_the_labels():
     seen = []
     for guard in guards:
         verdict = guard.confirm([0] * N)
-        facts = repr(guard), str(verdict), str(guard.certificate()), repr(guard.remaining())
+        facts = repr(guard), str(verdict), str(guard.certificate()), repr(guard.remaining)
         seen.append((*facts, [(line.what, line.bits) for line in guard.history]))
     assert seen[0] == seen[1]
     assert not {"_labels"} & {name for name in dir(guards[0]) if not name.startswith("_")}

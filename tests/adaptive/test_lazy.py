@@ -64,4 +64,4 @@ def test_lazy_refuses_what_is_no_function():
 def test_the_text_tells_how_often_it_ran():
     lazy = Lazy(lambda: 5, lipschitz=2, error=0.5)
     lazy.query()
-    assert repr(lazy) == "Lazy(lipschitz=2, accuracy=0.5): recomputations=1"
+    assert repr(lazy) == "Lazy(lipschitz=2, error=0.5): recomputations=1"

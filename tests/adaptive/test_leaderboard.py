@@ -78,7 +78,7 @@ def test_refusal_does_not_depend_on_the_answer():
     assert told(10) == told(390)
     room = GuardedHoldout(LABELS, error=0.13)
     room.score(mistaken(200), step=0.01)
-    assert room.remaining().answers > 0, "a no alone would have fitted"
+    assert room.remaining.answers > 0, "a no alone would have fitted"
 
 
 def test_luck_does_not_lead_for_long():

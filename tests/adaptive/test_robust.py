@@ -115,7 +115,7 @@ def test_what_is_in_reach_takes_one_look(alpha, window):
     rng, beyond = np.random.default_rng(6), 0
     for _ in range(200):
         before = float(np.exp(rng.uniform(6, 9)))
-        mode = robust(accuracy=alpha, window=window, start=before)._mode
+        mode = robust(error=alpha, window=window, start=before)._method
         assert mode.reach > 1
         m = mode._median
         ends = 1 + 0.75 * alpha * np.array([-1, 1])
@@ -144,11 +144,11 @@ def test_the_text_tells_what_is_public():
     r = robust()
     r.query()
     assert repr(r) == (
-        "Robust(mode='dp-median', copies=60, sample=40, epsilon0=3, steps=50, accuracy=0.25): "
+        "Robust(method='dp-median', copies=60, sample=40, epsilon0=3, steps=50, error=0.25): "
         "answers=1, looks=1"
     )
     assert repr(Robust(Slanted, method="switching", copies=2)) == (
-        "Robust(mode='switching', copies=2, accuracy=0.25): answers=0, looks=0"
+        "Robust(method='switching', copies=2, error=0.25): answers=0, looks=0"
     )
 
 
@@ -255,17 +255,17 @@ def test_honest_error_of_the_private_median_is_within_its_accuracy():
 @pytest.mark.parametrize(
     ("changed", "text"),
     [
-        ({"mode": "median"}, "mode must be 'dp-median' or 'switching'"),
-        ({"copies": 0}, "copies must be at least 1"),
+        ({"method": "median"}, "method must be 'dp-median' or 'switching'"),
+        ({"copies": 0}, "copies must be from 1 to"),
         ({"sample": 61}, r"sample must be at most the number of copies \(60\), got 61"),
         ({"sample": 0}, "sample must be at least 1"),
         ({"epsilon0": 0}, "epsilon0 must be above 0"),
         ({"epsilon0": 0.3}, r"epsilon0 must be above 0.318 .* Type epsilon0=1"),
         ({"steps": 0}, "steps must be at least 1"),
-        ({"accuracy": 1.5}, "accuracy must be above 0 and at most 1"),
+        ({"error": 1.5}, "error must be above 0 and at most 1"),
         ({"start": -1}, "start must be at least 0"),
         ({"least": 0}, "least must be above 0"),
-        ({"window": 0}, "window must be at least 1"),
+        ({"window": 0}, "window must be from 1 to"),
         ({"wrong": 0}, "wrong must be above 0"),
     ],
 )
@@ -281,7 +281,7 @@ def test_bad_parameters(changed, text):
         ({"steps": None}, "steps must be given"),
         ({"factory": 3}, "factory must be a function, got a value of type int"),
         ({"current": 3}, "current must be a function, got a value of type int"),
-        ({"mode": "switching"}, "epsilon0 must be left out"),
+        ({"method": "switching"}, "epsilon0 must be left out"),
         (
             {"factory": str},
             "copies with update.* and query.*got a value of type str without update",

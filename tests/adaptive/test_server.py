@@ -14,7 +14,7 @@ from sourdine.adaptive.server import QueryServer, report
 from sourdine.adaptive.server.gaps import Cell, Gaps, Tally
 from sourdine.adaptive.server.weights import Weights
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.privacy import Guarantee
+from sourdine.privacy import SUBSTITUTE, Guarantee
 
 
 def zipf(size, power=0.8, seed=7):
@@ -123,8 +123,8 @@ def adversary(server, rows, size, rounds):
 
 
 @pytest.mark.parametrize("kind", ["point", "half", "zipf", "dirichlet", "lopsided"])
-@pytest.mark.parametrize("threshold", [0.1, 0.2])
-def test_surprises_stay_within_the_bound(kind, threshold):
+@pytest.mark.parametrize("error", [0.1, 0.2])
+def test_surprises_stay_within_the_bound(kind, error):
     size, n, rng = 256, 4096, np.random.default_rng(8)
     laws = {
         "point": np.eye(size)[0],
@@ -134,17 +134,17 @@ def test_surprises_stay_within_the_bound(kind, threshold):
         "lopsided": np.append(np.full(size - 1, 0.5 / (size - 1)), 0.5),
     }
     rows = sample(laws[kind], n)
-    server = QueryServer(rows, universe=size, error=threshold)
+    server = QueryServer(rows, universe=size, error=error)
     adversary(server, rows, size, 60)
     for _ in range(300):
         server.ask(rng.random(size) < rng.random())
-    assert server.most_hard == int(log(size) / (2 * threshold**2))
+    assert server.most_hard == int(log(size) / (2 * error**2))
     assert 0 < server.hard <= server.most_hard
 
 
 def test_single_cells_one_by_one_stay_within_the_bound():
-    size, threshold = 64, 0.1
-    server = QueryServer(np.zeros(1000, int), universe=size, error=threshold)
+    size, error = 64, 0.1
+    server = QueryServer(np.zeros(1000, int), universe=size, error=error)
     for cell in [*range(size), *range(size)]:
         server.ask(np.arange(size) == cell)
     adversary(server, np.zeros(1000, int), size, 500)
@@ -156,13 +156,13 @@ def test_short_steps_keep_the_bound_where_slack_is_gone():
 
     A step to the middle of the cell would gain a twentieth of what the bound needs.
     """
-    size, threshold = 1024, 0.1
+    size, error = 1024, 0.1
     rng = np.random.default_rng(9)
-    server = QueryServer(np.zeros(500, int), universe=size, error=threshold)
+    server = QueryServer(np.zeros(500, int), universe=size, error=error)
     for _ in range(1200):
         law = server.hypothesis
         query = (rng.random(size) < 0.5).astype(float)
-        query[0] = min(1.0, (query[1:] @ law[1:] + 1.01 * threshold) / (1 - law[0]))
+        query[0] = min(1.0, (query[1:] @ law[1:] + 1.01 * error) / (1 - law[0]))
         server.ask(query)
     assert server.most_hard / 2 < server.hard <= server.most_hard == 346
 
@@ -180,7 +180,7 @@ def test_a_question_asked_again_is_not_hard_again():
 # --- the answers
 
 
-def test_answers_are_within_the_threshold_of_the_sample():
+def test_answers_are_within_the_error_of_the_sample():
     law, rng = zipf(128, 1.5), np.random.default_rng(2)
     rows = sample(law, 5000)
     share = np.bincount(rows, minlength=128) / 5000
@@ -290,7 +290,7 @@ def test_bad_parameters():
         QueryServer([0, 1], guess="split", prior=[1, 2])
     with pytest.raises(ParameterError, match="training must be left out"):
         QueryServer([0], universe=2, training=[1])
-    with pytest.raises(ParameterError, match="threshold must be above 0"):
+    with pytest.raises(ParameterError, match="error must be above 0"):
         QueryServer([0], universe=2, error=0)
     with pytest.raises(ParameterError, match="one value for each of 2 rows"):
         QueryServer([0], universe=2).ask([1.0, 0.0, 1.0])
@@ -305,7 +305,7 @@ def test_bad_parameters():
         QueryServer({"a": [1], "b": [1, 2]}, universe={"a": [1], "b": [1]})
     with pytest.raises(ParameterError, match="guess must be 'weights'"):
         _ = QueryServer([0, 1], guess="split").hypothesis
-    for privacy in (None, Guarantee(1)):
+    for privacy in (None, Guarantee(1, 0, SUBSTITUTE)):
         with pytest.raises(
             ParameterTypeError, match="source must give random bytes, got a value of type int"
         ):
@@ -350,7 +350,7 @@ def test_report_demands_a_server_and_errors_by_name():
 def test_a_server_shows_public_facts():
     server = QueryServer([0] * 700 + [1] * 300, universe=2)
     server.ask([1.0, 0.0])
-    facts = f"n=1000, threshold=0.05, answers=1, surprises=1, bits={server.bits:.4g}"
+    facts = f"n=1000, error=0.05, answers=1, surprises=1, bits={server.bits:.4g}"
     assert repr(server) == f"QueryServer({facts})"
 
 

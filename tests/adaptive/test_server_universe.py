@@ -205,7 +205,7 @@ def test_columns_of_another_kind_are_refused(kind):
             text = f"column '{name}' must hold {kinds[other]}, .* got {kinds[name]}"
             with pytest.raises(ParameterError, match=text):
                 universe.codes(rows)
-    with pytest.raises(ParameterError, match=r"rows must hold numbers, .* got words"):
+    with pytest.raises(ParameterError, match=r"data must hold numbers, .* got words"):
         QueryServer(columns["city"], universe=2)
 
 
