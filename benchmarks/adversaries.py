@@ -234,10 +234,10 @@ class Cell:
         rng, kind, found = np.random.default_rng(self.seed), ROWS[self.rows], []
         for n, k in self.sizes:
             play = ATTACKS[self.attack](kind.draw(n, rng), k, rng)
-            ledger = TranscriptLedger(n, beta=BETA, dependence=kind.dependence)
+            ledger = TranscriptLedger(n, confidence=1 - BETA, dependence=kind.dependence)
             spent = charged(play, ledger)
             right = judged(play, spent, ledger)
-            wrong = judged(play, spent, TranscriptLedger(n, beta=BETA)) if self.rows else right
+            wrong = judged(play, spent, TranscriptLedger(n, confidence=1 - BETA)) if self.rows else right
             found.append((right, wrong))
         return found
 

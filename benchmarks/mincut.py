@@ -155,7 +155,7 @@ def remarks(times: dict[str, float], edges: int) -> list[str]:
         ),
         (
             f"Copies for which {STEPS} steps would be proved, by the exponential mechanism: "
-            f"{copies_needed(STEPS, release='exponential')}."
+            f"{copies_needed(STEPS, method='exponential')}."
         ),
         (
             f"The lecture's best phase here, by orders alone: T = {phase.steps:.0f}, cost "

@@ -115,7 +115,7 @@ def attacks(scale: int, bar: Progress) -> list[Run]:
     ):  # fmt: skip
         law, rng = zipf(2**bits), np.random.default_rng(100)
         rows = iid(law, n, rng=rng)
-        server = QueryServer(rows, universe=2**bits, threshold=threshold)
+        server = QueryServer(rows, universe=2**bits, error=threshold)
         name = f"n = {n:,}, 2^{bits} cells, threshold {threshold}"
         if short:
             server._look = ShortLook(server._evidence, threshold, server._guesser)  # noqa: SLF001
@@ -134,7 +134,7 @@ def private(scale: int, bar: Progress) -> list[Run]:
     ):  # fmt: skip
         law, rng = zipf(2**10), np.random.default_rng(100)
         rows = iid(law, n, rng=rng)
-        server = QueryServer(rows, universe=2**10, threshold=threshold, privacy=privacy)
+        server = QueryServer(rows, universe=2**10, error=threshold, privacy=privacy)
         kind = "rho" if isinstance(privacy, Concentrated) else "epsilon"
         cost = float(privacy.rho if isinstance(privacy, Concentrated) else privacy.epsilon)
         name = f"n = {n:,}, 2^10 cells, threshold {threshold}, {kind} {cost:g}"
@@ -175,7 +175,7 @@ def adversary(scale: int, bar: Progress) -> list[tuple[str, int, int]]:
         rng = np.random.default_rng(3)
         rows = iid(law, 20_000, rng=rng)
         share = np.bincount(rows, minlength=size) / len(rows)
-        server = QueryServer(rows, universe=size, threshold=threshold)
+        server = QueryServer(rows, universe=size, error=threshold)
         for i in bar.track(range(4_000 // scale), description=f"adversary, {kind}, 2^{bits}"):
             ask = spread if kind == "zipf" and i % 50 else crowded
             server.ask(ask(share, server.hypothesis, threshold, rng))

@@ -71,7 +71,7 @@ def median(copies: int, rows: int, sample: int, epsilon0: float) -> Victim:
             sample=sample,
             epsilon0=epsilon0,
             steps=10**9,
-            accuracy=ALPHA,
+            error=ALPHA,
             start=10**6,
             source=SeededSource(seed),
         )

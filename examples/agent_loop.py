@@ -47,7 +47,7 @@ def your_own_loop(
     labels: NDArray[np.int64], first: NDArray[np.int64], tries: Iterable[NDArray[np.int64]]
 ) -> None:
     """Keep what a guard confirms: put the predictions of your models in place of ``tries``."""
-    guard = GuardedHoldout(labels, baseline=first, target=0.06)
+    guard = GuardedHoldout(labels, baseline=first, error=0.06)
     for number, predictions in enumerate(tries, start=1):
         verdict = guard.confirm(predictions)
         print(f"model {number}: {'confirmed' if verdict else 'not confirmed'}")

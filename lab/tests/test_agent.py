@@ -111,7 +111,7 @@ def test_what_is_not_confirmed_is_given_up(every):
 
 def test_an_agent_stops_when_nothing_is_left_to_tell():
     def guard(labels):
-        return GuardedHoldout(labels, target=0.07)
+        return GuardedHoldout(labels, error=0.07)
 
     run = agent_loop(
         lambda labels: Guarded(labels, guard),
@@ -123,7 +123,7 @@ def test_an_agent_stops_when_nothing_is_left_to_tell():
     assert 5 < run.proposals < 500
     assert run.covers
     board = agent_loop(
-        lambda labels: Posted(labels, lambda y: Leaderboard(GuardedHoldout(y, target=0.06))),
+        lambda labels: Posted(labels, lambda y: Leaderboard(GuardedHoldout(y, error=0.06))),
         n=4000,
         proposals=300,
         rng=np.random.default_rng(1),

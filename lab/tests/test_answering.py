@@ -149,7 +149,7 @@ def test_certificates_of_those_who_may_stop_early():
         assert early.halfwidth < planned.halfwidth
         assert (early.answers, planned.answers) == (1, 1)
         assert mechanism.certificate(rounds=1) == early
-    ledger = TranscriptLedger(1000, beta=0.05)
+    ledger = TranscriptLedger(1000, confidence=0.95)
     assert rounded.certificate().halfwidth == pytest.approx(0.05 + ledger.halfwidth(), abs=1e-5)
 
 
@@ -288,7 +288,7 @@ def test_thresholdout_width_covers_its_draws():
 
 def test_width_of_what_was_told_is_the_ledgers():
     n, k, beta, levels = 10**4, 30, 0.05, 11
-    ledger = TranscriptLedger(n, beta=beta)
+    ledger = TranscriptLedger(n, confidence=1 - beta)
     for _ in range(k - 1):
         ledger.charge_value(levels)
     found = widths.told(n, k, beta, log2(levels))

@@ -51,7 +51,7 @@ def test_only_what_is_proved_is_recommended(task, model):
         ("f2", "insertions", {"universe": 10**6}, "exact table"),
         ("f2", "turnstile", {}, "exact table"),
         ("f2", "turnstile", {"steps": 10_000, "universe": 10**9}, "RobustF2, many rows"),
-        ("f2", "turnstile", {"accuracy": 0.02, "universe": 10**12}, "switching"),
+        ("f2", "turnstile", {"error": 0.02, "universe": 10**12}, "switching"),
         ("f2", "turnstile", {"universe": 10**7}, "exact table"),
         ("f2", "turnstile", {"steps": 10, "universe": 10**9}, "switching"),
         ("lipschitz", "turnstile", {}, "lazy exact"),
@@ -68,14 +68,14 @@ def test_memory_is_what_the_formulas_say():
     memory = {c.name: c.memory for c in advice.choices}
     assert memory["exact table"] == 16 * 10**6
     looks = 2 + ceil(log(10.0**12) / log(1.0625**12))  # of a value that leaps from 1 to N^2
-    copies = copies_needed(looks * 1000, release="exponential")
+    copies = copies_needed(looks * 1000, method="exponential")
     assert memory["private median of AMS sketches"] == copies * bytes_of.ams_bytes(0.1875, 0.01)
     assert any(f"{shown(copies, 1)} copies" in c.note for c in advice.choices)
 
 
 def test_what_survived_at_one_accuracy_is_not_advised_for_a_finer_one():
     standings = [
-        {c.standing for c in advise("f2", "turnstile", accuracy=a, steps=1000).choices}
+        {c.standing for c in advise("f2", "turnstile", error=a, steps=1000).choices}
         for a in (0.25, 0.1)
     ]
     assert SURVIVED in standings[0] - standings[1]
@@ -100,7 +100,7 @@ def test_what_survived_fewer_steps_is_not_listed(task, model, name, most):
 def test_the_rows_advised_are_proved():
     steps = 1000
     choice = next(c for c in advise("f2", "turnstile", steps=steps).choices if "many" in c.name)
-    looks = proved_looks(rows=choice.memory // 8, noise=0.013, clip=20, tolerance=0.25, beta=0.05)
+    looks = proved_looks(width=choice.memory // 8, noise=0.013, clip=20, error=0.25, beta=0.05)
     assert looks >= 2 * steps
 
 
@@ -183,8 +183,8 @@ def test_a_plain_sketch_of_the_size_advised_falls_as_the_note_says(model, attack
         ({"model": "sliding"}, "model must be one of 'insertions', 'subset', 'merge', 'turnstile'"),
         ({"steps": 0}, "steps must be at least 1"),
         ({"universe": 1}, "universe must be at least 2"),
-        ({"accuracy": 2}, "accuracy must be above 0 and at most 1"),
-        ({"beta": 0}, "beta must be above 0"),
+        ({"error": 2}, "error must be above 0 and at most 1"),
+        ({"confidence": 1}, "confidence must be above 0"),
     ],
 )
 def test_bad_parameters(terms, text):

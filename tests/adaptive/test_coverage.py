@@ -85,7 +85,7 @@ def test_verdicts_can_be_bad(adversaries):
         truths=np.array([0.5, 0.5, 0.5]),
         answers=np.array([True, False]),
     )
-    ledger = TranscriptLedger(100, beta=BETA)
+    ledger = TranscriptLedger(100, confidence=1 - BETA)
     verdict = adversaries.judged(play, adversaries.charged(play, ledger), ledger)
     assert verdict.missed
     assert verdict.worst > 1

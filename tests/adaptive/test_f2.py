@@ -11,7 +11,7 @@ import pytest
 from sourdine.adaptive.sketches import AmsSketch, RobustF2, Signs
 from sourdine.adaptive.sketches.ams import tail
 from sourdine.adaptive.sketches.f2 import TICKS
-from sourdine.adaptive.sketches.f2_steps import proved_looks, rows_to_prove, survived_answers
+from sourdine.adaptive.sketches.f2_steps import proved_looks, width_to_prove, survived_answers
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource
 
@@ -82,7 +82,7 @@ class TestPlain:
         assert (here.counters() == both.counters()).all()
 
     def test_only_the_same_signs_merge(self):
-        with pytest.raises(ParameterError, match="same rows and seed"):
+        with pytest.raises(ParameterError, match="same width and seed"):
             AmsSketch(50, seed=2).merge(AmsSketch(50, seed=3))
         with pytest.raises(ParameterTypeError, match="must be an AmsSketch"):
             AmsSketch(50, seed=2).merge(RobustF2(50))
@@ -158,7 +158,7 @@ class TestRobust:
             sketch.update(("old", i), -start)
             errors.append(abs(sketch.query() / length**2 - 1))
             sketch.update(("new", i), -length)
-        assert sketch.accuracy > 2.5 * noise
+        assert sketch.honest_error > 2.5 * noise
         misses = np.mean(np.array(errors) > 2.5 * noise)
         assert misses <= 0.05 + 3 * sqrt(0.05 * 0.95 / runs)
         assert np.mean(np.array(errors) > noise) > 0.1, "the noise is there"
@@ -169,9 +169,9 @@ class TestRobust:
             abs(filled(RobustF2(400, source=SeededSource(s)), vector).query() / f2(vector) - 1)
             for s in range(150)
         ]
-        accuracy = RobustF2(400).accuracy
-        assert np.mean(np.array(errors) > accuracy) <= 0.05 + 3 * sqrt(0.05 * 0.95 / 150)
-        assert np.mean(np.array(errors) > 0.4 * accuracy) > 0.1
+        declared = RobustF2(400).honest_error
+        assert np.mean(np.array(errors) > declared) <= 0.05 + 3 * sqrt(0.05 * 0.95 / 150)
+        assert np.mean(np.array(errors) > 0.4 * declared) > 0.1
 
     def test_nothing_and_one_are_known_exactly(self):
         sketch = RobustF2(2000, 0.08, source=SeededSource(5))
@@ -242,9 +242,9 @@ class TestRobust:
             {"noise": 0},
             {"noise": 0.126},
             {"clip": 15},
-            {"rows": 0},
-            {"tolerance": 0},
-            {"beta": 1.1},
+            {"width": 0},
+            {"error": 0},
+            {"confidence": 1.1},
         ],
         ids=str,
     )
@@ -257,14 +257,14 @@ class TestProved:
     def test_nothing_is_proved_by_default(self):
         assert RobustF2().certificate() == 0
         assert RobustF2(noise=0.12).certificate() == 0
-        assert RobustF2().proof().grounds.startswith("20000 rows are too few")
+        assert RobustF2().proof().grounds.startswith("the width 20000 is too small")
 
     def test_a_proof_is_about_looks_and_the_tolerance(self):
-        proof = RobustF2(960_000, noise=0.013, tolerance=0.25).proof()
+        proof = RobustF2(960_000, noise=0.013, error=0.25).proof()
         assert int(proof) == 101
         assert "101 adaptive steps right with probability 0.95" in str(proof)
         assert "all answers within 0.25; a step is a look" in proof.grounds
-        assert RobustF2(960_000, noise=0.013, tolerance=0.1).certificate() < 10
+        assert RobustF2(960_000, noise=0.013, error=0.1).certificate() < 10
 
     def test_a_key_that_can_be_foreseen_proves_nothing(self):
         foreseen = RobustF2(960_000, noise=0.013, source=SeededSource(1))
@@ -280,7 +280,7 @@ class TestProved:
 
     def test_more_rows_prove_more(self):
         looks = [
-            proved_looks(rows=rows, noise=0.02, clip=20, tolerance=0.25, beta=0.05)
+            proved_looks(width=rows, noise=0.02, clip=20, error=0.25, beta=0.05)
             for rows in (10**5, 10**6, 10**7, 10**8)
         ]
         assert looks == sorted(looks)
@@ -288,14 +288,14 @@ class TestProved:
 
     @pytest.mark.parametrize("looks", [1, 100, 10_000])
     def test_rows_to_prove_are_enough_and_hardly_too_many(self, looks):
-        terms = {"noise": 0.013, "clip": 20, "tolerance": 0.25, "beta": 0.05}
-        rows = rows_to_prove(looks)
-        assert proved_looks(rows=rows, **terms) >= looks
-        assert proved_looks(rows=rows * 98 // 100, **terms) < looks
+        terms = {"noise": 0.013, "clip": 20, "error": 0.25, "beta": 0.05}
+        rows = width_to_prove(looks)
+        assert proved_looks(width=rows, **terms) >= looks
+        assert proved_looks(width=rows * 98 // 100, **terms) < looks
 
     def test_too_much_noise_proves_nothing_at_any_size(self):
         with pytest.raises(ParameterError, match="noise must leave room"):
-            rows_to_prove(1000, noise=0.06)
+            width_to_prove(1000, noise=0.06)
 
     @pytest.mark.parametrize("vector", [[1], [1, 1], [3, 1, 1, 1], [1] * 12, [2] * 6 + [1] * 6])
     def test_the_clip_costs_less_than_the_theorem_says(self, vector):
@@ -306,9 +306,9 @@ class TestProved:
 
     def test_survived_is_a_number_of_its_own(self):
         assert (
-            survived_answers(rows=20_000, noise=0.06, tolerance=0.25) == RobustF2().steps == 10_743
+            survived_answers(width=20_000, noise=0.06, error=0.25) == RobustF2().steps == 10_743
         )
-        assert survived_answers(rows=20_000, noise=0.15, tolerance=0.2) == 0
+        assert survived_answers(width=20_000, noise=0.15, error=0.2) == 0
 
 
 def least_failure(looks, rows, noise, clip, alpha):

@@ -29,12 +29,12 @@ def path(tmp_path):
 def test_what_a_file_keeps(path):
     blank = [" "] * len(SECRET)
     made = GuardedHoldout.create(
-        path, SECRET, baseline=blank, beta=0.1, dependence=Blocks(2), target=0.3, name="words"
+        path, SECRET, baseline=blank, confidence=0.9, dependence=Blocks(2), error=0.3, name="words"
     )
     assert made.confirm(SECRET)
     again = GuardedHoldout.open(path)
     assert again.confirmed == SECRET
-    assert again.score(SECRET, resolution=0.5).value == 1
+    assert again.score(SECRET, step=0.5).value == 1
     assert (again.n, again.kind, again.loss) == (200, "text", "zero-one")
     ledger = again.ledger
     assert (ledger.name, ledger.beta, ledger.dependence) == ("words", made.ledger.beta, Blocks(2))
@@ -81,8 +81,8 @@ def test_a_file_that_is_there_stays(path):
     "terms",
     [
         {"loss": lambda p, y: p != y},
-        {"beta": 0},
-        {"target": 0.0001},
+        {"confidence": 1},
+        {"error": 0.0001},
         {"baseline": ["a"]},
         {"loss": "absolute", "scale": 1},
     ],

@@ -70,7 +70,7 @@ def test_scores_are_rounded_and_their_intervals_allow_for_it(step):
     for wrong in range(n + 1):
         guard = GuardedHoldout([1] * n)
         lower, upper = guard.ledger.interval(1 - wrong / n)
-        answer = guard.score(mistaken([1] * n, wrong), resolution=step)
+        answer = guard.score(mistaken([1] * n, wrong), step=step)
         assert answer.lower - 1e-12 <= lower <= upper <= answer.upper + 1e-12
         assert abs(answer.value - (1 - wrong / n)) <= step / 2 + Fraction(1, 10**12)
         cell = Fraction(answer.value).limit_denominator(10**6) / step
@@ -85,12 +85,12 @@ def test_a_grid_finer_than_all_averages_costs_no_more_than_they(step):
     for wrong in (0, 1, 17, 60):
         guard = GuardedHoldout([1] * 60)
         ends = guard.ledger.interval(1 - wrong / 60)
-        answer = guard.score(mistaken([1] * 60, wrong), resolution=step)
+        answer = guard.score(mistaken([1] * 60, wrong), step=step)
         assert (answer.value, answer.lower, answer.upper) == (1 - wrong / 60, *ends)
         assert answer.bits == pytest.approx(log2(61))
         assert guard.certificate().halfwidth == guard.ledger.halfwidth()
     distances = GuardedHoldout([0, 1, 2], loss="absolute", scale=3)
-    answer = distances.score([0, 1, 1], resolution=step)
+    answer = distances.score([0, 1, 1], step=step)
     assert answer.bits == pytest.approx(min(log2(levels_of(Fraction(step))), 62))
     assert answer.value == pytest.approx(1 - 1 / 9, abs=float(step))
 
@@ -109,13 +109,13 @@ def test_scores_cover_the_truth(ask):
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         labels = rng.integers(0, 2, n)
-        guard = GuardedHoldout(labels, beta=beta)
+        guard = GuardedHoldout(labels, confidence=1 - beta)
         held = rng.integers(0, 2, n)
         answers = []
         for _ in range(40):
             tried = np.where(rng.random(n) < 0.1, 1 - held, held)
             if ask == "score":
-                answers.append(guard.score(tried, resolution=0.02))
+                answers.append(guard.score(tried, step=0.02))
                 better = answers[-1].value > max([a.value for a in answers[:-1]], default=0)
             else:
                 better = bool(guard.confirm(tried, held, margin=0))
@@ -129,7 +129,7 @@ def test_scores_cover_the_truth(ask):
 
 
 def test_final_is_exact_and_the_last():
-    guard = GuardedHoldout(LABELS, baseline=mistaken(LABELS, 100), target=0.09)
+    guard = GuardedHoldout(LABELS, baseline=mistaken(LABELS, 100), error=0.09)
     guard.confirm(mistaken(LABELS, 33))
     with pytest.raises(BudgetExceededError):
         guard.score(LABELS)
@@ -138,7 +138,7 @@ def test_final_is_exact_and_the_last():
     assert (answer.value, answer.lower, answer.upper) == (1 - 33 / N, lower, upper)
     assert answer.bits == pytest.approx(log2(N + 1))
     assert guard.closed
-    assert guard.remaining().answers == guard.remaining().bits == 0
+    assert guard.remaining.answers == guard.remaining.bits == 0
     for ask in (guard.final, lambda: guard.score(LABELS), lambda: guard.confirm(LABELS)):
         with pytest.raises(BudgetExceededError, match="final answer was given"):
             ask()
@@ -166,7 +166,7 @@ def test_final_closes_all_guards_of_a_ledger():
 
 
 def test_what_is_left_is_said_in_words():
-    guard = GuardedHoldout(LABELS, baseline=mistaken(LABELS, 100), target=0.105)
+    guard = GuardedHoldout(LABELS, baseline=mistaken(LABELS, 100), error=0.105)
     said = str(guard.confirm(mistaken(LABELS, 50)))
     assert said == "verdict  confirmed\ncost     1 bit\nleft     1 more answer"
     assert str(guard.confirm(mistaken(LABELS, 90))).endswith(
@@ -183,7 +183,7 @@ def test_history_is_what_was_asked_and_its_price():
     guard = GuardedHoldout(LABELS, baseline=mistaken(LABELS, 100))
     assert guard.history == []
     bits = [guard.confirm(mistaken(LABELS, 60)).bits, guard.confirm(LABELS, certified=True).bits]
-    bits += [guard.score(LABELS, resolution=0.1).bits, guard.final().bits]
+    bits += [guard.score(LABELS, step=0.1).bits, guard.final().bits]
     lines = guard.history
     assert [line.number for line in lines] == [1, 2, 3, 4]
     whats = ["confirm", "confirm, certified", "score to 1/10", "final"]
@@ -211,7 +211,7 @@ def test_final_without_predictions():
 def test_refusal_comes_before_the_answer():
     said = []
     for new in (mistaken(LABELS, 10), mistaken(LABELS, 300)):
-        guard = GuardedHoldout(LABELS, baseline=mistaken(LABELS, 100), target=0.08)
+        guard = GuardedHoldout(LABELS, baseline=mistaken(LABELS, 100), error=0.08)
         with pytest.raises(BudgetExceededError) as caught:
             guard.confirm(new)
         said.append((str(caught.value), guard.ledger.history, guard.confirmed))
@@ -219,14 +219,14 @@ def test_refusal_comes_before_the_answer():
 
 
 def test_a_target_out_of_reach_is_refused_at_once():
-    with pytest.raises(ParameterError, match=r"target must be at least 0\.07"):
-        GuardedHoldout(LABELS, target=0.01)
+    with pytest.raises(ParameterError, match=r"error must be at least 0\.07"):
+        GuardedHoldout(LABELS, error=0.01)
 
 
 def test_certificate_allows_for_rounding():
     guard = GuardedHoldout(LABELS)
-    guard.score(LABELS, resolution=0.1)
-    guard.score(LABELS, resolution=0.01)
+    guard.score(LABELS, step=0.1)
+    guard.score(LABELS, step=0.01)
     told = guard.certificate()
     assert told.halfwidth == pytest.approx(guard.ledger.halfwidth() + 0.05)
     assert (told.beta, told.answers) == (0.05, 2)
@@ -234,12 +234,12 @@ def test_certificate_allows_for_rounding():
 
 
 def test_a_ledger_of_others():
-    ledger = TranscriptLedger(N, beta=0.1)
+    ledger = TranscriptLedger(N, confidence=0.9)
     guard = GuardedHoldout(LABELS, ledger=ledger)
     ledger.charge_bit(answer=True)
     assert guard.bits == pytest.approx(1)
-    with pytest.raises(ParameterError, match="beta must be left out"):
-        GuardedHoldout(LABELS, ledger=ledger, beta=0.05)
+    with pytest.raises(ParameterError, match="confidence must be left out"):
+        GuardedHoldout(LABELS, ledger=ledger, confidence=0.95)
     with pytest.raises(ParameterTypeError, match="ledger must be a TranscriptLedger"):
         GuardedHoldout(LABELS, ledger="eval.ledger")
     with pytest.raises(ParameterError, match=f"ledger must be of {N} rows"):

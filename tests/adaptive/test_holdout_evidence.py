@@ -83,7 +83,7 @@ def climbed(seed, *, certified, confirms=60, n=200):
     """Return how often an agent is confirmed that climbs where nothing can be better."""
     rng = np.random.default_rng(seed)
     held = rng.integers(0, 2, n)
-    guard = GuardedHoldout(rng.integers(0, 2, n), baseline=held, beta=Fraction(1, 2))
+    guard = GuardedHoldout(rng.integers(0, 2, n), baseline=held, confidence=1 - Fraction(1, 2))
     for _ in range(confirms):
         tried = np.where(rng.random(n) < 0.2, 1 - held, held)
         if guard.confirm(tried, certified=certified, margin=0):

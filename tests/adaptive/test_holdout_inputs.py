@@ -116,11 +116,11 @@ def test_what_is_said_of_bad_predictions_is_the_same_for_all_labels(bad):
 
 
 def test_nothing_but_answers_depends_on_the_labels():
-    guards = [GuardedHoldout(y, baseline=[0] * N, target=0.2) for y in (LABELS, 1 - LABELS)]
+    guards = [GuardedHoldout(y, baseline=[0] * N, error=0.2) for y in (LABELS, 1 - LABELS)]
     seen = []
     for guard in guards:
         verdict = guard.confirm([0] * N)
-        facts = repr(guard), str(verdict), str(guard.certificate()), repr(guard.remaining())
+        facts = repr(guard), str(verdict), str(guard.certificate()), repr(guard.remaining)
         seen.append((*facts, [(line.what, line.bits) for line in guard.history]))
     assert seen[0] == seen[1]
     assert not {"_labels"} & {name for name in dir(guards[0]) if not name.startswith("_")}

@@ -47,7 +47,7 @@ def test_scorer_in_a_search_with_one_fixed_split():
     x, y = data()
     train, held = np.arange(200), np.arange(200, 300)
     guard = GuardedHoldout(y[held])
-    scorer = guarded_scorer(guard, resolution=0.02)
+    scorer = guarded_scorer(guard, step=0.02)
     hidden = np.concatenate([y[train], np.arange(100) % 2])
     model = LogisticRegression()
     assert check_scoring(model, scoring=scorer) is scorer
@@ -90,7 +90,7 @@ def test_folds_as_long_as_the_guard_are_refused_where_its_rows_are_known():
     terms = {"cv": 2, "error_score": "raise"}
     cross_val_score(model, x, y, scoring=guarded_scorer(guard), **terms)
     assert guard.ledger.spent.answers == 2, "their lengths alone cannot tell them apart"
-    known = guarded_scorer(guard, rows=x[held])
+    known = guarded_scorer(guard, features=x[held])
     with pytest.raises(ParameterError, match="X must be the rows of the guard"):
         cross_val_score(model, x, y, scoring=known, **terms)
     assert guard.ledger.spent.answers == 2
@@ -136,7 +136,7 @@ def test_labels_are_not_a_guard(make):
 def test_printed_forms_show_public_facts():
     guard = GuardedHoldout([0, 1])
     inside = "GuardedHoldout(n=2, loss='zero-one', bits=0)"
-    assert repr(guarded_scorer(guard)) == f"guarded_scorer({inside}, resolution=0.01)"
+    assert repr(guarded_scorer(guard)) == f"guarded_scorer({inside}, step=0.01)"
     assert repr(Leaderboard(guard)) == f"Leaderboard({inside}, step='auto')"
     assert repr(Leaderboard(guard, 0.5)) == f"Leaderboard({inside}, step=0.5)"
     callback = f"GuardCallback({inside}, certified=False, asked=0, confirmed=None)"
@@ -188,8 +188,8 @@ def test_callback_asks_about_the_best_alone():
 
 
 def test_callback_stops_when_nothing_is_left():
-    guard = GuardedHoldout(LABELS, baseline=mistaken(LABELS, 100), target=0.1)
-    left = guard.remaining().answers
+    guard = GuardedHoldout(LABELS, baseline=mistaken(LABELS, 100), error=0.1)
+    left = guard.remaining.answers
     callback, study = GuardCallback(guard, lambda *_: LABELS, certified=True), Study()
     study.run([(i / 100, None) for i in range(50)], callback)
     assert study.stopped

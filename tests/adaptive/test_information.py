@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sourdine.adaptive.information import informed_width, likely_loss, privacy_to_validity
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.privacy import ADD_REMOVE, Concentrated, Guarantee
+from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Concentrated, Guarantee
 
 
 def hoeffding(n, beta=0.05):
@@ -50,19 +50,19 @@ def test_privacy_covers_an_overfitting_query():
             favour += error * (query - 0.5)
         last = (favour > 0).astype(float)
         bias = last[rows].mean() - last.mean()
-        spent = Concentrated.gaussian(1, (n * sigma) ** 2).times(k)
+        spent = Concentrated.gaussian(1, (n * sigma) ** 2, SUBSTITUTE).times(k)
         assert 0.005 < bias <= privacy_to_validity(spent, n, 0.05)
 
 
 def test_privacy_to_validity_of_each_kind():
     n = 10**4
     assert privacy_to_validity(0, n) == pytest.approx(hoeffding(n))
-    assert privacy_to_validity(0.001, n) == privacy_to_validity(Concentrated(0.001), n)
-    pure = privacy_to_validity(Guarantee(0.05), n, 0.001)
+    assert privacy_to_validity(0.001, n) == privacy_to_validity(Concentrated(0.001, SUBSTITUTE), n)
+    pure = privacy_to_validity(Guarantee(0.05, 0, SUBSTITUTE), n, 0.001)
     assert pure < privacy_to_validity(0.05**2 / 2, n, 0.001), "a bounded loss has light tails"
     assert pure > hoeffding(n, 0.001)
     with pytest.raises(ParameterTypeError, match="delta 0, got one of delta above 0"):
-        privacy_to_validity(Guarantee(1, 1e-6), n)
+        privacy_to_validity(Guarantee(1, 1e-6, SUBSTITUTE), n)
     for wrong in (Guarantee(1, relation=ADD_REMOVE), Concentrated(1, ADD_REMOVE)):
         with pytest.raises(ParameterError, match="one record replaced"):
             privacy_to_validity(wrong, n)

@@ -21,7 +21,7 @@ class Walk:
 def test_lazy_answers_are_always_right(alpha):
     rng = np.random.default_rng(5)
     walk = Walk(100, 3)
-    lazy = Lazy(lambda: walk.value, walk, lipschitz=3, accuracy=alpha)
+    lazy = Lazy(lambda: walk.value, walk, lipschitz=3, error=alpha)
     for i in range(4000):
         away = 1 if lazy.query() >= walk.value else -1  # drive it off, in view of its answers
         lazy.update(-away if i % 3 else int(rng.choice([-1, 1])))
@@ -33,7 +33,7 @@ def test_lazy_answers_are_always_right(alpha):
 
 def test_lazy_waits_as_long_as_it_may():
     walk = Walk(1000, 1)
-    lazy = Lazy(lambda: walk.value, walk, accuracy=0.25)
+    lazy = Lazy(lambda: walk.value, walk, error=0.25)
     lazy.query()
     for _ in range(200):  # 0.25 * 1000 / 1.25
         lazy.update(-1)
@@ -45,7 +45,7 @@ def test_lazy_waits_as_long_as_it_may():
 
 def test_lazy_is_exact_at_zero_and_where_others_change_the_input():
     held = []
-    lazy = Lazy(lambda: len(held), accuracy=0.5)
+    lazy = Lazy(lambda: len(held), error=0.5)
     assert lazy.query() == 0
     held.append(1)
     lazy.update()
@@ -62,6 +62,6 @@ def test_lazy_refuses_what_is_no_function():
 
 
 def test_the_text_tells_how_often_it_ran():
-    lazy = Lazy(lambda: 5, lipschitz=2, accuracy=0.5)
+    lazy = Lazy(lambda: 5, lipschitz=2, error=0.5)
     lazy.query()
-    assert repr(lazy) == "Lazy(lipschitz=2, accuracy=0.5): recomputations=1"
+    assert repr(lazy) == "Lazy(lipschitz=2, error=0.5): recomputations=1"

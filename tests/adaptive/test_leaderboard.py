@@ -36,7 +36,7 @@ def test_only_leaders_see_a_score():
 
 
 def test_a_fine_step_costs_no_more_than_all_averages():
-    board = Leaderboard(GuardedHoldout(LABELS, target=0.17), step=1e-15)
+    board = Leaderboard(GuardedHoldout(LABELS, error=0.17), step=1e-15)
     first, second = board.submit("anna", mistaken(33)), board.submit("ben", mistaken(31))
     assert (first.score.value, second.score.value) == (1 - 33 / N, 1 - 31 / N)
     assert first.bits == pytest.approx(log2(N + 1))
@@ -69,16 +69,16 @@ def test_intervals_are_those_of_the_ledger_after_the_bit():
 
 def test_refusal_does_not_depend_on_the_answer():
     def told(wrong):
-        board = Leaderboard(GuardedHoldout(LABELS, target=0.13), step=0.01)
+        board = Leaderboard(GuardedHoldout(LABELS, error=0.13), step=0.01)
         board.submit("first", mistaken(200))
         with pytest.raises(BudgetExceededError) as caught:
             board.submit("next", mistaken(wrong))
         return str(caught.value), board.guard.ledger.history[-1].what, len(board.standings)
 
     assert told(10) == told(390)
-    room = GuardedHoldout(LABELS, target=0.13)
-    room.score(mistaken(200), resolution=0.01)
-    assert room.remaining().answers > 0, "a no alone would have fitted"
+    room = GuardedHoldout(LABELS, error=0.13)
+    room.score(mistaken(200), step=0.01)
+    assert room.remaining.answers > 0, "a no alone would have fitted"
 
 
 def test_luck_does_not_lead_for_long():
@@ -115,5 +115,5 @@ def test_an_empty_leaderboard_prints():
 
 
 def test_what_is_left_is_said():
-    board = Leaderboard(GuardedHoldout(LABELS, target=0.3))
+    board = Leaderboard(GuardedHoldout(LABELS, error=0.3))
     assert "more answers" in str(board.submit("a", LABELS))

@@ -133,7 +133,7 @@ TRANSCRIPTS = st.lists(st.one_of(st.booleans(), st.integers(1, 100)), max_size=4
 
 @given(TRANSCRIPTS, st.integers(1, 10**6), st.fractions("1/1000", 1))
 def test_halfwidth_is_the_theorems(answers, n, beta):
-    ledger = TranscriptLedger(n, beta=beta)
+    ledger = TranscriptLedger(n, confidence=1 - beta)
     for answer in answers:
         if isinstance(answer, bool):
             ledger.charge_bit(answer)
@@ -148,7 +148,7 @@ def test_halfwidth_is_the_theorems(answers, n, beta):
 
 def test_failures_of_all_queries_sum_to_beta():
     """Over all lists of one-bit transcripts and all their queries: e^-t sums to beta at most."""
-    ledger, total = TranscriptLedger(10, beta=Fraction(1, 20)), 0.0
+    ledger, total = TranscriptLedger(10, confidence=1 - Fraction(1, 20)), 0.0
     for i in range(1, 13):
         for sequence in itertools.product([True, False], repeat=i - 1):
             spent = Spent()
@@ -187,7 +187,7 @@ def test_intervals_do_not_fail_because_of_an_average():
 
 
 def test_the_smallest_beta_has_a_width():
-    ledger = TranscriptLedger(10**6, beta=Fraction(1, 10**400))
+    ledger = TranscriptLedger(10**6, confidence=1 - Fraction(1, 10**400))
     assert ledger.halfwidth() == pytest.approx(sqrt((log(4) + 400 * log(10)) / 2e6))
 
 
@@ -209,73 +209,74 @@ def told(ledger, answers):
 
 
 @pytest.mark.parametrize("before", ["", "n", "nnnnnn", "ynyn", "yyyyynv", "vv"])
-@pytest.mark.parametrize("target", [0.25, 0.28, 0.29, 0.3])
-def test_remaining_answers_by_brute_force(before, target):
+@pytest.mark.parametrize("error", [0.25, 0.28, 0.29, 0.3])
+def test_remaining_answers_by_brute_force(before, error):
     ledger = TranscriptLedger(100)
     for letter in before:
         ledger.charge_value(4) if letter == "v" else ledger.charge_bit(letter == "y")
-    left = ledger.remaining(target)
+    left = ledger.until(error)
 
     def all_fit(more):
-        return all(told(ledger, a) <= target for a in itertools.product([True, False], repeat=more))
+        return all(told(ledger, a) <= error for a in itertools.product([True, False], repeat=more))
 
     most = max((m for m in range(1, 13) if all_fit(m)), default=0)
     assert left.answers == most < 12
 
 
-@pytest.mark.parametrize("target", [0.05, 0.06, 0.2])
+@pytest.mark.parametrize("error", [0.05, 0.06, 0.2])
 @pytest.mark.parametrize(
     "kind", [Iid(), Markov(0.5), Blocks(3), SLOW], ids=["iid", "markov", "blocks", "custom"]
 )
-def test_what_remains_is_what_a_ledger_with_that_target_answers(kind, target):
+def test_what_remains_is_what_a_ledger_with_that_error_answers(kind, error):
     free = TranscriptLedger(10_000, dependence=kind)
     for worst in (True, False):
-        ledger = TranscriptLedger(10_000, dependence=kind, target=target)
-        left, answers = ledger.remaining(), 0
-        assert left == free.remaining(target)
+        ledger = TranscriptLedger(10_000, dependence=kind, error=error)
+        left, answers = ledger.remaining, 0
+        assert left == free.until(error)
         try:
             while answers < 3000:
                 yes = worst and ledger.spent.yes <= ledger.spent.no
                 ledger.charge_bit(yes)
                 answers += 1
         except BudgetExceededError:
-            assert ledger.remaining().answers == 0
-            assert ledger.halfwidth() <= max(target, free.halfwidth())
+            assert ledger.remaining.answers == 0
+            assert ledger.halfwidth() <= max(error, free.halfwidth())
         assert answers == min(3000, left.answers if worst else left.noes)
 
 
-@pytest.mark.parametrize("target", [0.05, 0.06, 0.08, 0.3])
-def test_remaining_bits_are_those_of_one_more_value(target):
-    ledger = TranscriptLedger(5000, target=target)
+@pytest.mark.parametrize("error", [0.05, 0.06, 0.08, 0.3])
+def test_remaining_bits_are_those_of_one_more_value(error):
+    ledger = TranscriptLedger(5000, error=error)
     ledger.charge_bit(answer=True)
-    bits = ledger.remaining().bits
+    bits = ledger.remaining.bits
     levels = int(Fraction(2) ** int(bits) * Fraction(2 ** (bits % 1)))
     with pytest.raises(BudgetExceededError):
         ledger.charge_value(levels * 1001 // 1000 + 1)
     ledger.charge_value(levels * 999 // 1000)
-    assert ledger.halfwidth() <= target
-    assert ledger.remaining().bits == 0
+    assert ledger.halfwidth() <= error
+    assert ledger.remaining.bits == 0
 
 
 def test_nothing_remains_where_the_width_is_passed():
-    left = TranscriptLedger(100).remaining(0.01)
+    left = TranscriptLedger(100).until(0.01)
     assert (left.bits, left.answers, left.noes) == (0.0, 0, 0)
-    with pytest.raises(ParameterError, match=r"target must be given.* such as target=0\.05"):
-        TranscriptLedger(100).remaining()
+    assert TranscriptLedger(100).remaining is None
+    with pytest.raises(ParameterError, match="error must be above 0"):
+        TranscriptLedger(100).until(0)
 
 
 def test_remaining_noes_of_a_long_run_are_many():
-    left = TranscriptLedger(10_000).remaining(0.05)
+    left = TranscriptLedger(10_000).until(0.05)
     assert left.noes > 100 * left.answers
     flat = TranscriptLedger(5, dependence=Custom("flat", lambda _n, _t: 0.1))
-    assert flat.remaining(0.2).answers > 10**11
+    assert flat.until(0.2).answers > 10**11
 
 
-# The target.
+# The error.
 
 
 def test_refusal_never_depends_on_the_answer(make):
-    ledger = make(300, target=Fraction(1, 10))
+    ledger = make(300, error=Fraction(1, 10))
     pattern = itertools.cycle([False, False, False, True])
     while True:
         refused = []
@@ -306,9 +307,9 @@ def test_a_target_is_compared_exactly():
     at = TranscriptLedger(50, dependence=Custom("flat", lambda _n, _t: 0.1))
     at.charge_bit(answer=True)
     exact = Fraction(0.1)
-    for target, fits in ((exact, True), (exact - Fraction(1, 10**30), False), (0.1, False)):
-        ledger = TranscriptLedger(50, dependence=at.dependence, target=target)
-        assert (ledger.remaining().answers > 0) == fits
+    for error, fits in ((exact, True), (exact - Fraction(1, 10**30), False), (0.1, False)):
+        ledger = TranscriptLedger(50, dependence=at.dependence, error=error)
+        assert (ledger.remaining.answers > 0) == fits
         if fits:
             ledger.charge_bit(answer=True)
         else:
@@ -359,8 +360,12 @@ def test_a_turn_that_is_over_charges_nothing(make):
 def test_a_turn_inside_a_turn_is_refused_and_does_not_hang(make):
     ledger = make()
     with ledger.turn() as turn:
-        for nested in (ledger.halfwidth, ledger.remaining, lambda: ledger.charge_bit(answer=True)):
-            with pytest.raises(SourdineError, match=r"turn must end|target must be given"):
+        for nested in (
+            ledger.halfwidth,
+            lambda: ledger.until(0.05),
+            lambda: ledger.charge_bit(answer=True),
+        ):
+            with pytest.raises(SourdineError, match="turn must end"):
                 nested()
         turn.bit(answer=True)
     assert ledger.spent.answers == 1
@@ -374,7 +379,7 @@ def test_answers_are_true_or_false(make, answer):
 
 @pytest.mark.parametrize(
     "terms",
-    [{"n": 0}, {"n": 2.5}, {"beta": 0}, {"beta": 1.1}, {"target": 0}, {"target": "x"}],
+    [{"n": 0}, {"n": 2.5}, {"confidence": 1}, {"confidence": -0.1}, {"error": 0}, {"error": "x"}],
 )
 def test_bad_terms_are_refused(terms):
     with pytest.raises(REFUSALS, match=f"^{next(iter(terms))} must be"):
@@ -390,8 +395,8 @@ def test_levels_are_a_whole_number(make, levels):
 
 
 def test_threads_share_exactly(make):
-    ledger = make(2000, target=0.1)
-    fits = ledger.remaining().noes
+    ledger = make(2000, error=0.1)
+    fits = ledger.remaining.noes
 
     def attempt(_):
         try:
@@ -400,8 +405,8 @@ def test_threads_share_exactly(make):
             return False
         return True
 
-    ledger.charge_value(2 ** int(ledger.remaining().bits - 12))
-    fits = ledger.remaining().noes
+    ledger.charge_value(2 ** int(ledger.remaining.bits - 12))
+    fits = ledger.remaining.noes
     assert 5 < fits < 60
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(attempt, range(80))) == fits

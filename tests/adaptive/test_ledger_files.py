@@ -41,17 +41,17 @@ SLOW = Custom("slow", lambda n, t: ((t + 1) / n) ** 0.25)
 def test_a_file_remembers(tmp_path):
     path = tmp_path / "eval.ledger"
     first = TranscriptLedger(
-        500, beta=Fraction(1, 7), dependence=Markov(0.25), target=0.4, path=path, name="clinic"
+        500, confidence=1 - Fraction(1, 7), dependence=Markov(0.25), error=0.4, path=path, name="clinic"
     )
     first.charge_bit(answer=True)
     first.charge_value(10, "score")
     again = TranscriptLedger.open(path)
-    terms = ("n", "beta", "dependence", "target", "name", "path", "limit", "history")
+    terms = ("n", "beta", "dependence", "error", "name", "path", "limit", "history")
     for word in terms:
         assert getattr(again, word) == getattr(first, word), word
     assert again.halfwidth() == first.halfwidth()
     same = TranscriptLedger(
-        500, beta=Fraction(1, 7), dependence=Markov(0.25), target=0.4, path=path
+        500, confidence=1 - Fraction(1, 7), dependence=Markov(0.25), error=0.4, path=path
     )
     assert same.name == "clinic"
     same.charge_bit(answer=False)
@@ -64,9 +64,9 @@ def test_a_file_remembers(tmp_path):
     ("change", "text"),
     [
         ({"n": 501}, "n must be 500, as the ledger eval.ledger says since it was opened, got 501"),
-        ({"beta": 0.1}, "beta must be 1/20, as"),
+        ({"confidence": 0.9}, "confidence must be 19/20, as"),
         ({"dependence": Blocks(2)}, "dependence must be {'name': 'iid'}, as"),
-        ({"target": 0.2}, "target must be None, as"),
+        ({"error": 0.2}, "error must be None, as"),
         ({"name": "other"}, "name must be clinic, as"),
     ],
 )
@@ -191,9 +191,9 @@ def test_a_damaged_file_is_refused(tmp_path):
 
 def test_two_ledgers_of_one_file_share_what_is_left(tmp_path):
     path = tmp_path / "x.ledger"
-    one = TranscriptLedger(300, target=0.12, path=path)
+    one = TranscriptLedger(300, error=0.12, path=path)
     two = TranscriptLedger.open(path)
-    fits = one.remaining().noes
+    fits = one.remaining.noes
     for ledger in itertools.islice(itertools.cycle([one, two]), fits):
         ledger.charge_bit(answer=False)
     for ledger in (one, two):
@@ -212,12 +212,12 @@ def test_a_larger_book_holds_a_ledger(tmp_path):
     )
 
     def begin(connection):
-        TranscriptLedger(4, target=0.99, name="labels").write_terms(connection)
+        TranscriptLedger(4, error=0.99, name="labels").write_terms(connection)
         connection.executemany("INSERT INTO labels VALUES (?, ?)", enumerate([0.0, 1.0, 1.0, 0.0]))
 
     path = tmp_path / "x.guard"
     ledger = TranscriptLedger.open(Book(path, kind, begin))
-    assert (ledger.n, ledger.target, ledger.name) == (4, Fraction("0.99"), "labels")
+    assert (ledger.n, ledger.error, ledger.name) == (4, Fraction("0.99"), "labels")
     with pytest.raises(BudgetExceededError), ledger.turn() as turn:  # noqa: PT012
         turn.connection.execute("INSERT INTO labels VALUES (9, 1.0)")
         turn.value(10**9)
@@ -303,9 +303,9 @@ def test_killed_processes_lose_no_answer(tmp_path):
 
 @needs_fork
 def test_eight_processes_share_exactly_what_fits(tmp_path):
-    ledger = TranscriptLedger(2000, target=0.1, path=tmp_path / "x.ledger")
-    ledger.charge_value(2 ** int(ledger.remaining().bits - 16))
-    fits = ledger.remaining().noes
+    ledger = TranscriptLedger(2000, error=0.1, path=tmp_path / "x.ledger")
+    ledger.charge_value(2 ** int(ledger.remaining.bits - 16))
+    fits = ledger.remaining.noes
     assert fits > 16
     counts = [int(pair.split(":")[1]) for pair in run(KILLS, ledger.path, 0)]
     assert len(counts) == 8

@@ -140,11 +140,11 @@ def test_few_copies_prove_nothing():
     assert "proved   nothing" in str(victim.proof())
 
 
-@pytest.mark.parametrize("accuracy", [0.1, 0.25, 1])
-def test_lazy_cuts_are_always_right(accuracy):
+@pytest.mark.parametrize("error", [0.1, 0.25, 1])
+def test_lazy_cuts_are_always_right(error):
     rng = np.random.default_rng(4)
     edges = graph(2)
-    lazy, exact = lazy_mincut(N, edges, accuracy=accuracy), ExactMinCut(N, edges)
+    lazy, exact = lazy_mincut(N, edges, error=error), ExactMinCut(N, edges)
     hung = sorted(e for e in edges if e[0] == 0)
     for _ in range(120):
         u, v = hung[rng.integers(len(hung))]
@@ -152,7 +152,7 @@ def test_lazy_cuts_are_always_right(accuracy):
         lazy.update(u, v, add)
         exact.update(u, v, add)
         truth = exact.query()
-        assert abs(lazy.query() - truth) <= accuracy * truth
+        assert abs(lazy.query() - truth) <= error * truth
     assert lazy.recomputations < 120
     assert lazy.certificate() == ENDLESS
 
@@ -188,7 +188,7 @@ def test_bad_parameters_are_refused():
         ExactMinCut(4, [(0, 4)])
     with pytest.raises(ParameterError, match="two different vertices"):
         ExactMinCut(4).update(2, 2, True)  # noqa: FBT003
-    with pytest.raises(ParameterError, match="n must be at least 2"):
+    with pytest.raises(ParameterError, match="graph must be at least 2"):
         ExactMinCut(1)
     with pytest.raises(ParameterError, match="keep must be above 0"):
         SkeletonMinCut(4, keep=0, seed=1)
@@ -202,14 +202,14 @@ def test_bad_parameters_are_refused():
         ((3, [(0, 5)]), ParameterError, r"from 0 to 2, got \(0, 5\)"),
         ((3, [(-1, 0)]), ParameterError, r"from 0 to 2, got \(-1, 0\)"),
         ((3, [(1, 1)]), ParameterError, "two different vertices"),
-        ((1,), ParameterError, "n must be at least 2"),
+        ((1,), ParameterError, "graph must be at least 2"),
         ((3, [("a", "b")]), ParameterTypeError, "a vertex must be a whole number .* type str"),
         ((3, [(0, 1.0)]), ParameterTypeError, "a vertex must be a whole number .* type float"),
         ((3, [(0, 1, 2.5)]), ParameterTypeError, "a pair of vertices, without a weight"),
         ((3, [4]), ParameterTypeError, "a pair of vertices"),
         ((3, 4), ParameterTypeError, "edges must be a list of pairs"),
         ((3, "ab"), ParameterTypeError, "edges must be a list of pairs"),
-        (("three",), ParameterTypeError, "n must be a whole number"),
+        (("three",), ParameterTypeError, "graph must be a whole number"),
     ],
 )
 @pytest.mark.parametrize("make", MAKERS)
@@ -270,7 +270,7 @@ def test_texts_tell_what_is_public():
     assert repr(ExactMinCut(3, edges)) == "ExactMinCut(n=3): edges=2"
     assert repr(SkeletonMinCut(3, edges, keep=0.5, seed=9)) == "SkeletonMinCut(n=3, keep=0.5)"
     robust = RobustMinCut(3, edges, keep=1, copies=30, epsilon0=4, steps=9)
-    assert repr(robust).startswith("RobustMinCut(n=3): edges=2, by Robust(mode='dp-median', copies")
+    assert repr(robust).startswith("RobustMinCut(n=3): edges=2, by Robust(method='dp-median', copies")
 
 
 def test_without_the_extra_a_person_learns_what_to_type(monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 
 from sourdine.adaptive.attacks.f2 import probe
 from sourdine.adaptive.robust import Robust
-from sourdine.adaptive.robust.modes import drawn_of
+from sourdine.adaptive.robust.methods import drawn_of
 from sourdine.adaptive.sketches.ams import AmsSketch
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.noise import SYSTEM, SeededSource
@@ -115,7 +115,7 @@ def test_what_is_in_reach_takes_one_look(alpha, window):
     rng, beyond = np.random.default_rng(6), 0
     for _ in range(200):
         before = float(np.exp(rng.uniform(6, 9)))
-        mode = robust(accuracy=alpha, window=window, start=before)._mode
+        mode = robust(error=alpha, window=window, start=before)._method
         assert mode.reach > 1
         m = mode._median
         ends = 1 + 0.75 * alpha * np.array([-1, 1])
@@ -136,7 +136,7 @@ def test_values_that_are_no_number_or_negative_count_as_0():
     for value in (float("nan"), -5.0, float("-inf")):
         r = robust(lambda _, v=value: Fixed(v))
         assert r.query() == 0.0
-        s = Robust(lambda _, v=value: Fixed(v), mode="switching", copies=2)
+        s = Robust(lambda _, v=value: Fixed(v), method="switching", copies=2)
         assert s.query() == 0.0
 
 
@@ -144,11 +144,11 @@ def test_the_text_tells_what_is_public():
     r = robust()
     r.query()
     assert repr(r) == (
-        "Robust(mode='dp-median', copies=60, sample=40, epsilon0=3, steps=50, accuracy=0.25): "
+        "Robust(method='dp-median', copies=60, sample=40, epsilon0=3, steps=50, error=0.25): "
         "answers=1, looks=1"
     )
-    assert repr(Robust(Slanted, mode="switching", copies=2)) == (
-        "Robust(mode='switching', copies=2, accuracy=0.25): answers=0, looks=0"
+    assert repr(Robust(Slanted, method="switching", copies=2)) == (
+        "Robust(method='switching', copies=2, error=0.25): answers=0, looks=0"
     )
 
 
@@ -201,7 +201,7 @@ def test_the_least_value_is_told_from_zero():
     for mode, off in (("dp-median", 0.75), ("switching", 0.25)):
         terms = {"sample": 40, "epsilon0": 20, "steps": 9} if mode == "dp-median" else {}
         r = Robust(
-            lambda _: Fixed(0.0), mode=mode, copies=40, least=3, source=SeededSource(1), **terms
+            lambda _: Fixed(0.0), method=mode, copies=40, least=3, source=SeededSource(1), **terms
         )
         assert r.query() == 0
         r.update(3 * (1 - off * 0.25) + 1e-9)  # what a right copy may say of 3
@@ -255,17 +255,17 @@ def test_honest_error_of_the_private_median_is_within_its_accuracy():
 @pytest.mark.parametrize(
     ("changed", "text"),
     [
-        ({"mode": "median"}, "mode must be 'dp-median' or 'switching'"),
-        ({"copies": 0}, "copies must be at least 1"),
+        ({"method": "median"}, "method must be 'dp-median' or 'switching'"),
+        ({"copies": 0}, "copies must be from 1 to"),
         ({"sample": 61}, r"sample must be at most the number of copies \(60\), got 61"),
         ({"sample": 0}, "sample must be at least 1"),
         ({"epsilon0": 0}, "epsilon0 must be above 0"),
         ({"epsilon0": 0.3}, r"epsilon0 must be above 0.318 .* Type epsilon0=1"),
         ({"steps": 0}, "steps must be at least 1"),
-        ({"accuracy": 1.5}, "accuracy must be above 0 and at most 1"),
+        ({"error": 1.5}, "error must be above 0 and at most 1"),
         ({"start": -1}, "start must be at least 0"),
         ({"least": 0}, "least must be above 0"),
-        ({"window": 0}, "window must be at least 1"),
+        ({"window": 0}, "window must be from 1 to"),
         ({"wrong": 0}, "wrong must be above 0"),
     ],
 )
@@ -281,7 +281,7 @@ def test_bad_parameters(changed, text):
         ({"steps": None}, "steps must be given"),
         ({"factory": 3}, "factory must be a function, got a value of type int"),
         ({"current": 3}, "current must be a function, got a value of type int"),
-        ({"mode": "switching"}, "epsilon0 must be left out"),
+        ({"method": "switching"}, "epsilon0 must be left out"),
         (
             {"factory": str},
             "copies with update.* and query.*got a value of type str without update",
@@ -297,4 +297,4 @@ def test_bad_kinds(changed, text):
 def test_stray_counts_the_noise_alone():
     r = robust(copies=40, sample=40, epsilon0=1)
     assert r.stray == pytest.approx(24 * np.exp(-10), rel=1e-5)
-    assert Robust(Slanted, mode="switching", copies=2).stray == 0
+    assert Robust(Slanted, method="switching", copies=2).stray == 0

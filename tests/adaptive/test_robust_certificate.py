@@ -35,7 +35,7 @@ def divergence(p, q):
 def law_of_a_step(values, sample, epsilon0, window):
     """The exact law of the cell, over all samples."""
     median = PrivateMedian(
-        epsilon0=epsilon0, accuracy=1.0, window=window, least=1.0, start=1.2 ** (window + 1)
+        epsilon0=epsilon0, error=1.0, window=window, least=1.0, start=1.2 ** (window + 1)
     )
     mechanism = Exponential(epsilon=epsilon0, candidates=2 * window + 1, sensitivity=2)
     cells = range(2 * window + 1)
@@ -111,7 +111,7 @@ def test_a_step_strays_no_more_often_than_stated():
         right = f * (1 + rng.uniform(-0.37, 0.37, k - w))
         values = np.concatenate([right, f * rng.choice([0.2, 4.0], w)])
         median = PrivateMedian(
-            epsilon0=eps, accuracy=alpha, window=window, least=1.0, start=f * rng.uniform(0.8, 1.2)
+            epsilon0=eps, error=alpha, window=window, least=1.0, start=f * rng.uniform(0.8, 1.2)
         )
         mechanism = Exponential(epsilon=eps, candidates=2 * window + 1, sensitivity=2)
         answers = np.array([median.middle(median.first + i) for i in range(2 * window + 1)])
@@ -187,7 +187,7 @@ def test_more_copies_prove_more_and_more_noise_costs():
 
 @pytest.mark.parametrize("steps", [10, 100, 1000, 100_000])
 def test_the_certificate_confirms_the_plan(steps):
-    plan = plan_copies(steps, release="exponential")
+    plan = plan_copies(steps, method="exponential")
     k = plan.copies
     assert certified_steps(k, sample=k, epsilon0=plan.noise) >= steps
     assert certified_steps(k // 2, sample=k // 2, epsilon0=2 * plan.noise) < steps
@@ -208,7 +208,7 @@ class AtHand:
 
 
 def test_certified_answers_are_right():
-    plan = plan_copies(10, release="exponential")
+    plan = plan_copies(10, method="exponential")
     rng, missed, runs = np.random.default_rng(3), 0, 60
     for run in range(runs):
         r = Robust(
@@ -241,7 +241,7 @@ class Leaping(AtHand):
 
 
 def test_certified_answers_after_leaps_are_right():
-    plan = plan_copies(40, release="exponential")
+    plan = plan_copies(40, method="exponential")
     rng, missed, runs = np.random.default_rng(4), 0, 12
     for run in range(runs):
         r = Robust(
@@ -276,19 +276,19 @@ def test_the_certificate_of_a_wrapper_is_that_of_its_phase():
     narrow = Robust(AtHand, steps=100, window=3, **terms)
     assert narrow.certificate() == 0
     assert "may never settle" in narrow.proof().grounds
-    assert Robust(AtHand, steps=100, accuracy=1, **terms).certificate() == 100
+    assert Robust(AtHand, steps=100, error=1, **terms).certificate() == 100
 
 
 def test_switching_is_certified_by_flips():
-    unsure = Robust(AtHand, mode="switching", copies=200)
+    unsure = Robust(AtHand, method="switching", copies=200)
     assert unsure.certificate() == 0
     assert "take copies with wrong=0.00025" in unsure.proof().grounds
-    sure = Robust(AtHand, mode="switching", copies=200, wrong=0.0002)
+    sure = Robust(AtHand, method="switching", copies=200, wrong=0.0002)
     assert sure.certificate() == ENDLESS
     assert sure.proof().beta == pytest.approx(0.04)
     assert "any number of adaptive steps" in str(sure.proof())
     assert "changes 200 times at most" in sure.proof().grounds
-    assert Robust(AtHand, mode="switching", copies=5, steps=77).certificate() == 77
+    assert Robust(AtHand, method="switching", copies=5, steps=77).certificate() == 77
 
 
 def test_a_proof_is_a_number():
@@ -315,7 +315,7 @@ def test_copies_needed_are_those_of_the_research(wrong, steps, figure):
     k = copies_needed(steps, wrong=wrong)
     assert round(10 ** (ceil(100 * log10(k)) / 100)) == figure
     assert 0.975 * figure < k <= figure
-    assert 3.1 < copies_needed(steps, wrong=wrong, release="exponential") / k < 3.8
+    assert 3.1 < copies_needed(steps, wrong=wrong, method="exponential") / k < 3.8
 
 
 def test_privacy_pays_from_eleven_thousand_changes_on():
@@ -345,8 +345,8 @@ def test_cost_of_a_step():
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: copies_needed(0), "steps must be at least 1"),
-        (lambda: copies_needed(10, release="laplace"), "release must be 'gaussian'"),
+        (lambda: copies_needed(0), "steps must be from 1 to"),
+        (lambda: copies_needed(10, method="laplace"), "method must be 'gaussian'"),
         (lambda: copies_needed(10, wrong=0.6), "wrong must be well below 1/2"),
         (
             lambda: certified_steps(10, sample=11, epsilon0=1),

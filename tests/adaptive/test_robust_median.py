@@ -9,7 +9,7 @@ from sourdine.noise import SeededSource
 
 
 def median(**changed):
-    terms = {"epsilon0": 1, "accuracy": 0.25, "window": 12, "least": 1.0, "start": 100.0}
+    terms = {"epsilon0": 1, "error": 0.25, "window": 12, "least": 1.0, "start": 100.0}
     return PrivateMedian(**(terms | changed))
 
 
@@ -52,7 +52,7 @@ def test_a_good_score_is_a_right_answer():
         s = int(rng.integers(3, 40))
         bad = int(rng.integers(0, (s + 1) // 2))
         start = rng.choice([0.0, f * np.exp(rng.normal(0, 1))])
-        m = median(accuracy=alpha, start=start, window=int(rng.integers(1, 25)))
+        m = median(error=alpha, start=start, window=int(rng.integers(1, 25)))
         answers = [
             m.answer(place) for place in good(m, right_and_wrong(rng, f, alpha, s, bad), bad)
         ]
@@ -72,7 +72,7 @@ def test_a_leap_is_followed_one_way():
         hull = np.log((1 + 0.75 * alpha) / (1 - 0.75 * alpha)) / ratio
         window = 1 + int(np.ceil(hull)) + int(rng.integers(0, 3))
         start, f = (float(np.exp(rng.uniform(2, 12))) for _ in range(2))
-        m = median(accuracy=alpha, start=start, window=window)
+        m = median(error=alpha, start=start, window=window)
         far = abs(np.log(f / start)) / ratio
         cells, answer = [m._cell], None
         while answer is None:  # as unlucky as can be: any good cell, at a new sample each time

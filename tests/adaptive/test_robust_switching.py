@@ -42,7 +42,7 @@ class Fixed:
 
 def test_switching_stays_right_while_copies_last():
     r = Robust(
-        lambda seed: AmsSketch(2000, seed), mode="switching", copies=12, source=SeededSource(3)
+        lambda seed: AmsSketch(2000, seed), method="switching", copies=12, source=SeededSource(3)
     )
     attack = insertion(r, 1500, rng=np.random.default_rng(3))
     assert abs(attack.ratio - 1) <= 0.25
@@ -50,7 +50,7 @@ def test_switching_stays_right_while_copies_last():
 
 
 def test_a_copy_whose_value_was_shown_is_not_asked_again():
-    r = Robust(Fixed, mode="switching", copies=3, source=SeededSource(1))
+    r = Robust(Fixed, method="switching", copies=3, source=SeededSource(1))
     live = list(r._live)
     for copy, value in zip(live, (100.0, 200.0, 300.0), strict=True):
         copy.value = value
@@ -67,7 +67,7 @@ def test_a_copy_whose_value_was_shown_is_not_asked_again():
 
 def test_switching_begins_anew_where_it_can():
     seen = []
-    r = Robust(Counter, mode="switching", copies=2, current=lambda: seen, source=SeededSource(2))
+    r = Robust(Counter, method="switching", copies=2, current=lambda: seen, source=SeededSource(2))
     for _ in range(400):
         seen.append((10,))
         r.update(10)
@@ -81,7 +81,7 @@ def test_the_flips_of_a_rising_value(alpha, sly):
     # sly: the first copy reads as low as it may, all others as high
     rng = np.random.default_rng(4)
     value, flips = 1.0, 0
-    shown = Switching(accuracy=alpha, least=0.01, start=0.0)
+    shown = Switching(error=alpha, least=0.01, start=0.0)
     while value < 1e6:
         sign = (1 if flips else -1) if sly else rng.choice([-1, 1])
         flips += shown.left_by(value * (1 + alpha / 5 * sign))
@@ -93,7 +93,7 @@ def test_the_flips_of_a_rising_value(alpha, sly):
 
 
 def test_the_answer_stands_within_half_the_accuracy():
-    shown = Switching(accuracy=0.5, least=1.0, start=100.0)
+    shown = Switching(error=0.5, least=1.0, start=100.0)
     assert [shown.left_by(y) for y in (125.0, 80.0, 79.9)] == [False, False, True]
     assert shown.answer == 79.9
     assert [shown.left_by(y) for y in (float("nan"), 0.0, -5.0, 2.0)] == [True, False, False, True]

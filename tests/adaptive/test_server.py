@@ -14,7 +14,7 @@ from sourdine.adaptive.server import QueryServer, report
 from sourdine.adaptive.server.gaps import Cell, Gaps, Tally
 from sourdine.adaptive.server.weights import Weights
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.privacy import Guarantee
+from sourdine.privacy import SUBSTITUTE, Guarantee
 
 
 def zipf(size, power=0.8, seed=7):
@@ -123,8 +123,8 @@ def adversary(server, rows, size, rounds):
 
 
 @pytest.mark.parametrize("kind", ["point", "half", "zipf", "dirichlet", "lopsided"])
-@pytest.mark.parametrize("threshold", [0.1, 0.2])
-def test_surprises_stay_within_the_bound(kind, threshold):
+@pytest.mark.parametrize("error", [0.1, 0.2])
+def test_surprises_stay_within_the_bound(kind, error):
     size, n, rng = 256, 4096, np.random.default_rng(8)
     laws = {
         "point": np.eye(size)[0],
@@ -134,17 +134,17 @@ def test_surprises_stay_within_the_bound(kind, threshold):
         "lopsided": np.append(np.full(size - 1, 0.5 / (size - 1)), 0.5),
     }
     rows = sample(laws[kind], n)
-    server = QueryServer(rows, universe=size, threshold=threshold)
+    server = QueryServer(rows, universe=size, error=error)
     adversary(server, rows, size, 60)
     for _ in range(300):
         server.ask(rng.random(size) < rng.random())
-    assert server.most_hard == int(log(size) / (2 * threshold**2))
+    assert server.most_hard == int(log(size) / (2 * error**2))
     assert 0 < server.hard <= server.most_hard
 
 
 def test_single_cells_one_by_one_stay_within_the_bound():
-    size, threshold = 64, 0.1
-    server = QueryServer(np.zeros(1000, int), universe=size, threshold=threshold)
+    size, error = 64, 0.1
+    server = QueryServer(np.zeros(1000, int), universe=size, error=error)
     for cell in [*range(size), *range(size)]:
         server.ask(np.arange(size) == cell)
     adversary(server, np.zeros(1000, int), size, 500)
@@ -156,20 +156,20 @@ def test_short_steps_keep_the_bound_where_slack_is_gone():
 
     A step to the middle of the cell would gain a twentieth of what the bound needs.
     """
-    size, threshold = 1024, 0.1
+    size, error = 1024, 0.1
     rng = np.random.default_rng(9)
-    server = QueryServer(np.zeros(500, int), universe=size, threshold=threshold)
+    server = QueryServer(np.zeros(500, int), universe=size, error=error)
     for _ in range(1200):
         law = server.hypothesis
         query = (rng.random(size) < 0.5).astype(float)
-        query[0] = min(1.0, (query[1:] @ law[1:] + 1.01 * threshold) / (1 - law[0]))
+        query[0] = min(1.0, (query[1:] @ law[1:] + 1.01 * error) / (1 - law[0]))
         server.ask(query)
     assert server.most_hard / 2 < server.hard <= server.most_hard == 346
 
 
 def test_a_question_asked_again_is_not_hard_again():
     law = zipf(512)
-    server = QueryServer(sample(law, 10_000), universe=512, threshold=0.05)
+    server = QueryServer(sample(law, 10_000), universe=512, error=0.05)
     for query in np.random.default_rng(1).random((50, 512)) < 0.3:
         first = server.ask(query)
         again = server.ask(query)
@@ -180,11 +180,11 @@ def test_a_question_asked_again_is_not_hard_again():
 # --- the answers
 
 
-def test_answers_are_within_the_threshold_of_the_sample():
+def test_answers_are_within_the_error_of_the_sample():
     law, rng = zipf(128, 1.5), np.random.default_rng(2)
     rows = sample(law, 5000)
     share = np.bincount(rows, minlength=128) / 5000
-    server = QueryServer(rows, universe=128, threshold=0.03)
+    server = QueryServer(rows, universe=128, error=0.03)
     for _ in range(300):
         query = rng.random(128) ** rng.choice([1, 10])
         answer = server.ask(query)
@@ -195,7 +195,7 @@ def test_answers_are_within_the_threshold_of_the_sample():
 @pytest.mark.parametrize("seed", range(4))
 def test_all_answers_hold_their_ends(seed):
     law, rng = zipf(256), np.random.default_rng(seed)
-    server = QueryServer(sample(law, 2000, seed), universe=256, threshold=0.05)
+    server = QueryServer(sample(law, 2000, seed), universe=256, error=0.05)
     told = overfit(server, law, 600, rng)
     assert all(answer.lower <= truth <= answer.upper for answer, truth in told)
     certificate = server.certificate()
@@ -206,7 +206,7 @@ def test_all_answers_hold_their_ends(seed):
 
 
 def test_ends_are_those_of_the_ledger_before_the_answer():
-    server = QueryServer([0] * 600 + [1] * 400, universe=2, threshold=0.05)
+    server = QueryServer([0] * 600 + [1] * 400, universe=2, error=0.05)
     width = server.ledger.halfwidth()
     easy = server.ask([1.0, 0.0], guess=0.6)
     assert easy.lower == pytest.approx(0.55 - width)
@@ -233,7 +233,7 @@ def test_ledger_is_charged_for_every_answer():
 
 def test_a_surprise_is_charged_for_its_cell():
     """Five cells above the guess and five below, of 16 shares, and as many short ones of 1."""
-    server = QueryServer([0] * 900 + [1] * 100, universe=2, threshold=0.05)
+    server = QueryServer([0] * 900 + [1] * 100, universe=2, error=0.05)
     answer = server.ask([1.0, 0.0], guess=0.5)
     assert answer.bits == pytest.approx(1 + np.log2(11))
     assert server.ledger.spent.value_bits == pytest.approx(np.log2(11))
@@ -262,11 +262,11 @@ def test_server_says_nothing_but_its_answers():
     """Two samples that lead to the same answers lead to the same everything."""
     law, rng = zipf(64), np.random.default_rng(0)
     queries = [rng.random(64) < 0.5 for _ in range(200)]
-    one = QueryServer(sample(law, 4000), universe=64, threshold=0.1)
+    one = QueryServer(sample(law, 4000), universe=64, error=0.1)
     first = [one.ask(query) for query in queries]
     rows = sample(law, 4000)
     rows[0] = (rows[0] + 1) % 64
-    two = QueryServer(rows, universe=64, threshold=0.1)
+    two = QueryServer(rows, universe=64, error=0.1)
     second = [two.ask(query) for query in queries]
     assert one.hard > 0
     assert first == second
@@ -290,8 +290,8 @@ def test_bad_parameters():
         QueryServer([0, 1], guess="split", prior=[1, 2])
     with pytest.raises(ParameterError, match="training must be left out"):
         QueryServer([0], universe=2, training=[1])
-    with pytest.raises(ParameterError, match="threshold must be above 0"):
-        QueryServer([0], universe=2, threshold=0)
+    with pytest.raises(ParameterError, match="error must be above 0"):
+        QueryServer([0], universe=2, error=0)
     with pytest.raises(ParameterError, match="one value for each of 2 rows"):
         QueryServer([0], universe=2).ask([1.0, 0.0, 1.0])
     for guess in (np.nan, 5, -0.1):
@@ -305,11 +305,11 @@ def test_bad_parameters():
         QueryServer({"a": [1], "b": [1, 2]}, universe={"a": [1], "b": [1]})
     with pytest.raises(ParameterError, match="guess must be 'weights'"):
         _ = QueryServer([0, 1], guess="split").hypothesis
-    for privacy in (None, Guarantee(1)):
+    for privacy in (None, Guarantee(1, 0, SUBSTITUTE)):
         with pytest.raises(
             ParameterTypeError, match="source must give random bytes, got a value of type int"
         ):
-            QueryServer([0] * 9999, universe=2, threshold=0.1, privacy=privacy, source=3)
+            QueryServer([0] * 9999, universe=2, error=0.1, privacy=privacy, source=3)
 
 
 # --- what is said
@@ -350,14 +350,14 @@ def test_report_demands_a_server_and_errors_by_name():
 def test_a_server_shows_public_facts():
     server = QueryServer([0] * 700 + [1] * 300, universe=2)
     server.ask([1.0, 0.0])
-    facts = f"n=1000, threshold=0.05, answers=1, surprises=1, bits={server.bits:.4g}"
+    facts = f"n=1000, error=0.05, answers=1, surprises=1, bits={server.bits:.4g}"
     assert repr(server) == f"QueryServer({facts})"
 
 
 @pytest.mark.parametrize("least", [1e-26, 1e-60, 1e-100, 1e-300])
 def test_surprises_are_bounded_however_small_a_prior_is(least):
     rows = np.array([0, 1] * 500)
-    server = QueryServer(rows, universe=2, threshold=0.2, prior=[1, least])
+    server = QueryServer(rows, universe=2, error=0.2, prior=[1, least])
     query, asked = np.array([0.0, 1.0]), 0
     while server.ask(query).source == "data":
         asked += 1

@@ -20,7 +20,7 @@ from sourdine.laws import Law
 from sourdine.mechanisms.above_threshold import first_above_law
 from sourdine.mechanisms.laplace import laplace_law
 from sourdine.noise import SYSTEM, SeededSource
-from sourdine.privacy import ADD_REMOVE, Concentrated, Guarantee
+from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Concentrated, Guarantee
 
 FEW = 4
 """Ticks of a query value, so few that laws can be summed up."""
@@ -52,11 +52,15 @@ def few_ticks(monkeypatch):
     monkeypatch.setattr(private, "TICKS", FEW)
 
 
+def budget_of(epsilon, delta=0):
+    return Guarantee(epsilon, delta, SUBSTITUTE)
+
+
 def small(counts, epsilon, hard, source=SYSTEM):
     rows = np.repeat([0, 1], counts)
-    privacy = Guarantee(epsilon)
+    privacy = budget_of(epsilon)
     return QueryServer(
-        rows, universe=2, threshold=THRESHOLD, privacy=privacy, hard=hard, source=source
+        rows, universe=2, error=THRESHOLD, privacy=privacy, hard=hard, source=source
     )
 
 
@@ -75,7 +79,7 @@ class Conversation:
 
     def __init__(self, questions, epsilon, hard):
         self.questions, self.epsilon, self.hard = questions, epsilon, hard
-        self.costs = Costs.share(Guarantee(epsilon), hard)
+        self.costs = Costs.share(budget_of(epsilon), hard)
         self._guesses = {}
 
     def guesses(self, past):
@@ -221,7 +225,7 @@ def test_replay_on_neighbours():
     def run(data):
         with scripted(script) as inputs:
             server = QueryServer(
-                data, universe=16, privacy=Guarantee(1), hard=40, source=SeededSource(1)
+                data, universe=16, privacy=budget_of(1), hard=40, source=SeededSource(1)
             )
             answers = [server.ask(query) for query in queries]
         return inputs, answers, server.hypothesis.tolist(), server.bits, str(server.certificate())
@@ -241,11 +245,11 @@ def test_replay_on_neighbours():
 
 
 def test_costs_add_up():
-    costs = Costs.share(Guarantee(1), 7)
+    costs = Costs.share(budget_of(1), 7)
     assert 7 * (costs.search + costs.value) == costs.pure == 1
-    look = QueryServer([0] * 900, universe=2, privacy=Guarantee(1), hard=7, beta=0.06)._look
+    look = QueryServer([0] * 900, universe=2, privacy=budget_of(1), hard=7, confidence=0.94)._look
     assert look.nats(5) == pytest.approx(likely_loss(1, 900, 0.01) + log(5 * 6 / 0.01))
-    for budget in (Concentrated(Fraction(1, 3)), Guarantee(1, 1e-6)):
+    for budget in (Concentrated(Fraction(1, 3), SUBSTITUTE), budget_of(1, 1e-6)):
         rho = budget.rho if isinstance(budget, Concentrated) else Concentrated.rho_for(1, 1e-6)
         costs = Costs.share(budget, 7)
         spent = 7 * (costs.search**2 + costs.value**2) / 2
@@ -253,7 +257,7 @@ def test_costs_add_up():
 
 
 def test_rows_are_not_touched_after_the_last_surprise():
-    server = QueryServer([0] * 1000, universe=4, privacy=Guarantee(50), hard=1)
+    server = QueryServer([0] * 1000, universe=4, privacy=budget_of(50), hard=1)
     assert server.ask([1.0, 0.0, 0.0, 0.0]).source == "data"
     server._look._evidence = None
     hypothesis = server.hypothesis
@@ -264,31 +268,31 @@ def test_rows_are_not_touched_after_the_last_surprise():
 
 
 def test_what_remains_of_privacy():
-    server = QueryServer([0] * 1000, universe=4, privacy=Guarantee(50), hard=1)
-    assert server.remaining() == Left(1, None)
-    assert server.remaining(0.9).surprises == 1
+    server = QueryServer([0] * 1000, universe=4, privacy=budget_of(50), hard=1)
+    assert server.remaining == Left(1, None)
+    assert server.until(0.9).surprises == 1
     server.ask([1.0, 0.0, 0.0, 0.0])
-    assert server.remaining() == server.remaining(0.9) == Left(0, 0)
+    assert server.remaining == server.until(0.9) == Left(0, 0)
 
 
 def test_cost_is_the_whole_budget():
-    assert QueryServer([0], universe=2, privacy=Guarantee(1), hard=1).cost == Guarantee(1)
+    assert QueryServer([0], universe=2, privacy=budget_of(1), hard=1).cost == budget_of(1)
     assert QueryServer([0], universe=2).cost is None
-    seeded = QueryServer([0], universe=2, privacy=Guarantee(1), hard=1, source=SeededSource(1))
+    seeded = QueryServer([0], universe=2, privacy=budget_of(1), hard=1, source=SeededSource(1))
     assert seeded.cost.epsilon == inf
 
 
 def test_surprises_are_planned_from_public_numbers():
     plans = {
-        n: QueryServer(np.zeros(n, int), universe=2, threshold=0.1, privacy=Guarantee(1))._look
+        n: QueryServer(np.zeros(n, int), universe=2, error=0.1, privacy=budget_of(1))._look
         for n in (10_000, 40_000)
     }
     few, many = (plan.costs.hard for plan in plans.values())
     assert 1 <= few < many
-    ones = QueryServer(np.ones(10_000, int), universe=2, threshold=0.1, privacy=Guarantee(1))
+    ones = QueryServer(np.ones(10_000, int), universe=2, error=0.1, privacy=budget_of(1))
     assert ones._look.costs.hard == few
-    with pytest.raises(ParameterError, match="threshold must be at least"):
-        QueryServer(np.zeros(100, int), universe=2, privacy=Guarantee(1))
+    with pytest.raises(ParameterError, match="error must be at least"):
+        QueryServer(np.zeros(100, int), universe=2, privacy=budget_of(1))
 
 
 def test_bad_private_terms():
@@ -297,13 +301,13 @@ def test_bad_private_terms():
     with pytest.raises(ParameterError, match="under SUBSTITUTE"):
         QueryServer([0], universe=2, privacy=Guarantee(1, 0, ADD_REMOVE))
     with pytest.raises(ParameterError, match="finite and above 0"):
-        QueryServer([0], universe=2, privacy=Guarantee(0))
-    with pytest.raises(ParameterError, match="privacy must go with guess='weights'"):
-        QueryServer([0, 1], guess="split", privacy=Guarantee(1))
+        QueryServer([0], universe=2, privacy=budget_of(0))
+    with pytest.raises(ParameterError, match="privacy must go with the guess 'weights'"):
+        QueryServer([0, 1], guess="split", privacy=budget_of(1))
     with pytest.raises(ParameterError, match="dependence must be Iid"):
-        QueryServer([0], universe=2, privacy=Guarantee(1), dependence=Blocks(2))
+        QueryServer([0], universe=2, privacy=budget_of(1), dependence=Blocks(2))
     with pytest.raises(ParameterError, match="ledger must be left out"):
-        QueryServer([0], universe=2, privacy=Guarantee(1), ledger=TranscriptLedger(1))
+        QueryServer([0], universe=2, privacy=budget_of(1), ledger=TranscriptLedger(1))
     with pytest.raises(ParameterTypeError, match="privacy must be a Guarantee"):
         QueryServer([0], universe=2, hard=3)
 
@@ -311,14 +315,14 @@ def test_bad_private_terms():
 # --- validity
 
 
-@pytest.mark.parametrize("privacy", [Guarantee(1), Concentrated(0.05), Guarantee(0.5, 1e-6)])
+@pytest.mark.parametrize("privacy", [budget_of(1), Concentrated(0.05, SUBSTITUTE), budget_of(0.5, 1e-6)])
 def test_private_answers_hold_their_ends(privacy):
     size, n, rng = 128, 50_000, np.random.default_rng(3)
     law = rng.dirichlet(np.full(size, 0.2))
     rows = rng.choice(size, n, p=law)
     share = np.bincount(rows, minlength=size) / n
     server = QueryServer(
-        rows, universe=size, threshold=0.1, privacy=privacy, source=SeededSource(4)
+        rows, universe=size, error=0.1, privacy=privacy, source=SeededSource(4)
     )
     weights = np.zeros(size)
     for i in range(400):
@@ -341,7 +345,7 @@ def test_private_answers_hold_their_ends(privacy):
 def test_a_small_epsilon_certifies_where_bits_do_not():
     """The account of privacy is the better one if many small things are told privately."""
     n = 400_000
-    server = QueryServer(np.zeros(n, int), universe=2, privacy=Guarantee(0.01), hard=1)
+    server = QueryServer(np.zeros(n, int), universe=2, privacy=budget_of(0.01), hard=1)
     by_privacy = server._look.nats(1000)
     by_bits = server.ledger.nats_after(server.ledger.spent.value(2**60))
     assert by_privacy < by_bits

@@ -77,7 +77,7 @@ def test_split_of_frames(kind):
         rows = pytest.importorskip("pandas").DataFrame(columns)
     if kind == "polars":
         rows = pytest.importorskip("polars").DataFrame(columns)
-    server = QueryServer(rows, guess="split", threshold=0.5)
+    server = QueryServer(rows, guess="split", error=0.5)
     assert server.ledger.n == 50
     assert 0.2 < server.ask(lambda d: d["age"] > 49).value < 0.8
 
@@ -93,7 +93,7 @@ def test_split_of_other_data(form, tmp_path):
         "relation": lambda: duckdb.connect().from_arrow(frame.to_arrow()),
         "series": lambda: frame["sex"],
     }.get(form, lambda: write[form](path) or path)()
-    server = QueryServer(rows, guess="split", threshold=0.5)
+    server = QueryServer(rows, guess="split", error=0.5)
     assert server.ledger.n == 50
     assert 0.2 < server.ask(lambda d: np.asarray(d["sex"]) == "f").value < 0.8
     if form in {"lazy", "relation", "parquet"}:
@@ -102,7 +102,7 @@ def test_split_of_other_data(form, tmp_path):
 
 def test_a_value_of_a_list_changes_no_other():
     rows = {"age": [30, "forty", 50], "sex": ["f", "m", None]}
-    server = QueryServer(rows, guess=lambda query: 0.5, threshold=0.001)  # noqa: ARG005
+    server = QueryServer(rows, guess=lambda query: 0.5, error=0.001)  # noqa: ARG005
     young = server.ask(lambda d: [a == 30 for a in d["age"]])
     assert young.value == pytest.approx(1 / 3, abs=0.001)
 
@@ -122,7 +122,7 @@ def test_split_over_a_universe():
 
 def test_values_beyond_0_and_1_are_refused_on_public_rows_and_clipped_on_private_ones():
     rows = np.array([0.0, 3.0, -2.0, 0.5])
-    trained = QueryServer(rows, guess="split", training=[0.0, 1.0], threshold=0.001)
+    trained = QueryServer(rows, guess="split", training=[0.0, 1.0], error=0.001)
     assert trained.ask(lambda x: x).value == pytest.approx(0.375, abs=0.001 + 1e-9)
     for guess in (None, 0.5):
         with pytest.raises(ParameterError, match="must be between 0 and 1, got values beyond"):
@@ -130,7 +130,7 @@ def test_values_beyond_0_and_1_are_refused_on_public_rows_and_clipped_on_private
         with pytest.raises(ParameterError, match="must be between 0 and 1, got values that are no"):
             trained.ask(lambda x: np.where(x > 0, np.nan, 1.0), guess=guess)
     assert trained.answers == 1
-    told = QueryServer(rows, guess=lambda query: 0.5, threshold=0.001)  # noqa: ARG005
+    told = QueryServer(rows, guess=lambda query: 0.5, error=0.001)  # noqa: ARG005
     assert told.ask(lambda x: x).value == pytest.approx(0.375, abs=0.001 + 1e-9)
 
 

@@ -44,7 +44,7 @@ def test_every_word_has_a_cell(value, code):
 
 def test_a_word_that_is_not_listed_is_none_of_them():
     city = ["Ulm"] * 600 + ["Bonn"] * 300 + ["bonn"] * 100
-    server = QueryServer({"city": city}, universe={"city": ["ulm", "bonn"]}, threshold=0.01)
+    server = QueryServer({"city": city}, universe={"city": ["ulm", "bonn"]}, error=0.01)
     assert server.ask(lambda d: d["city"] == "ulm").lower == 0
     assert server.ask(lambda d: d["city"] == "bonn").value == pytest.approx(0.1, abs=0.01)
     assert server.ask(lambda d: d["city"] == None).value == pytest.approx(0.9, abs=0.01)  # noqa: E711
@@ -75,7 +75,7 @@ def test_every_date_has_a_cell(value, code):
 @pytest.mark.parametrize("unit", ["D", "s", "us", "ns"])
 def test_columns_of_dates(unit):
     rows = {"day": np.array(["2026-05-01", "2026-05-02", "2026-05-02", "NaT"], f"M8[{unit}]")}
-    server = QueryServer(rows, universe={"day": [DAY, NEXT]}, threshold=0.001)
+    server = QueryServer(rows, universe={"day": [DAY, NEXT]}, error=0.001)
     late = server.ask(lambda d: d["day"] >= np.datetime64("2026-05-02"))
     assert late.value == pytest.approx(0.5, abs=0.001)
     assert server.ask(lambda d: d["day"] == DAY).value == pytest.approx(0.25, abs=0.001)
@@ -132,14 +132,14 @@ def test_rows_of_all_forms_of_data_have_the_same_cells(form, tmp_path):
         assert Universe.read({name: categories}).codes(rows).tolist() == want, name
     whole = Universe.read({name: categories for name, (categories, _) in codes.items()})
     assert len(whole.codes(rows)) == 5
-    server = QueryServer(rows, universe={"age": range(100)}, threshold=0.001)
+    server = QueryServer(rows, universe={"age": range(100)}, error=0.001)
     assert server.ask(lambda d: d["age"] > 40).value == pytest.approx(0.6, abs=0.001)
 
 
 def test_booleans():
     rows = {"flag": [True, True, True, False]}
     for given in (rows["flag"], np.array(rows["flag"]), [1, 1, 1, 0]):
-        server = QueryServer({"flag": given}, universe={"flag": [False, True]}, threshold=0.001)
+        server = QueryServer({"flag": given}, universe={"flag": [False, True]}, error=0.001)
         assert server.ask(lambda d: d["flag"]).value == pytest.approx(0.75, abs=0.001)
         assert server.ask(lambda d: ~d["flag"]).value == pytest.approx(0.25, abs=0.001)
     assert Universe.read({"flag": np.array([False, True])}).size == 2
@@ -205,7 +205,7 @@ def test_columns_of_another_kind_are_refused(kind):
             text = f"column '{name}' must hold {kinds[other]}, .* got {kinds[name]}"
             with pytest.raises(ParameterError, match=text):
                 universe.codes(rows)
-    with pytest.raises(ParameterError, match=r"rows must hold numbers, .* got words"):
+    with pytest.raises(ParameterError, match=r"data must hold numbers, .* got words"):
         QueryServer(columns["city"], universe=2)
 
 
@@ -238,7 +238,7 @@ def test_values_beyond_0_and_1_are_refused(query, text):
 
 
 def test_values_beyond_by_rounding_are_not_refused():
-    server = QueryServer(AGES, universe={"age": range(100)}, threshold=0.001)
+    server = QueryServer(AGES, universe={"age": range(100)}, error=0.001)
     assert server.ask(np.full(100, 1 + 1e-12)).value == 1
     assert server.ask(np.full(100, -1e-12)).value == 0
 
@@ -255,7 +255,7 @@ def test_frames(kind):
         rows = pytest.importorskip("pyarrow").table(columns)
     universe = {"age": range(100), "sex": ["f", "m"]}
     assert Universe.read(universe).codes(rows).tolist() == [90, 124, 195, 2]
-    server = QueryServer(rows, universe=universe, threshold=0.001)
+    server = QueryServer(rows, universe=universe, error=0.001)
     assert server.ask(lambda d: d["age"] > 40).value == pytest.approx(0.5, abs=0.001)
     assert server.ask(lambda d: (d["sex"] == "m") & (d["age"] > 40)).value == pytest.approx(
         0.25, abs=0.001
@@ -298,6 +298,6 @@ def test_bad_universes(universe, error, text):
 
 def test_what_pandas_writes_for_nothing_is_nothing():
     rows = {"city": pd.Series(["ulm", pd.NA, "bonn"] * 20, dtype="string")}
-    server = QueryServer(rows, universe={"city": ["ulm", "bonn", pd.NA]}, threshold=0.1)
+    server = QueryServer(rows, universe={"city": ["ulm", "bonn", pd.NA]}, error=0.1)
     assert server.ask(lambda d: d["city"] == "ulm").value == pytest.approx(1 / 3, abs=0.1)
     assert len(server.hypothesis) == 3

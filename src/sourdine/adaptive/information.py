@@ -145,7 +145,7 @@ def _pure(guarantee: Guarantee) -> Guarantee:
             "told",
             "be a Concentrated or a Guarantee of delta 0",
             "one of delta above 0",
-            "Type Concentrated(rho), which Gaussian noise has.",
+            "Type Concentrated(rho, 'substitute'), which Gaussian noise has.",
         )
     return guarantee
 

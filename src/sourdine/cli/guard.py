@@ -25,7 +25,7 @@ guard = typer.Typer(
     "The exit status says the verdict: 0 confirmed or answered, 1 not confirmed, 2 for what "
     "cannot be, 3 where too little is left, 74 where the answer could not be printed.",
     epilog="Begin here:\n\n"
-    "$ sourdine guard init labels.csv -c y --out eval.guard --baseline old.csv --target 0.05\n\n"
+    "$ sourdine guard init labels.csv -c y --out eval.guard --baseline old.csv --error 0.05\n\n"
     "$ sourdine guard confirm eval.guard new.csv\n\n"
     "$ sourdine guard status eval.guard",
 )
@@ -91,18 +91,22 @@ def init(  # noqa: PLR0913 - the terms of a guard
             rich_help_panel=DATA,
         ),
     ] = None,
-    target: Annotated[
+    error: Annotated[
         str | None,
         _term(
-            "--target",
+            "--error",
             metavar="NUMBER",
             text="Refuse what would take the half-width of the next answer above this, as 0.05.",
         ),
     ] = None,
-    beta: Annotated[
+    confidence: Annotated[
         str,
-        _term("--beta", metavar="NUMBER", text="The chance that any interval ever given misses."),
-    ] = "0.05",
+        _term(
+            "--confidence",
+            metavar="NUMBER",
+            text="The probability with which all intervals ever given hold.",
+        ),
+    ] = "0.95",
     blocks: Annotated[
         str | None,
         _term(
@@ -149,9 +153,9 @@ def init(  # noqa: PLR0913 - the terms of a guard
         loss=loss,
         scale=_number(scale, "scale"),
         baseline=None if baseline is None else one_column(baseline, column, lone=True),
-        beta=_number(beta, "beta"),
+        confidence=_number(confidence, "confidence"),
         dependence=_dependence(blocks, markov),
-        target=_number(target, "target"),
+        error=_number(error, "error"),
         name=name,
     )
     say_status(made, as_json=json)
@@ -213,11 +217,11 @@ def score(
     predictions: Predictions,
     *,
     column: ColumnName = None,
-    resolution: Annotated[
+    step: Annotated[
         str,
         typer.Option(
             metavar="NUMBER",
-            help="The grid of the score; the coarser, the cheaper.",
+            help="The spacing of the score's grid; the coarser, the cheaper.",
             rich_help_panel=DATA,
         ),
     ] = "0.01",
@@ -229,7 +233,7 @@ def score(
     require_columns(column, predictions)
     opened = _opened(path)
     values = one_column(predictions, column, lone=True)
-    answer = opened.score(values, resolution=_number(resolution, "resolution"))
+    answer = opened.score(values, step=_number(step, "step"))
     say_answer(opened, answer, as_json=json)
 
 

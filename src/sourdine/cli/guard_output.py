@@ -14,7 +14,6 @@ from sourdine.cli.streams import complain, written
 if TYPE_CHECKING:
     from sourdine.adaptive.answers import AdaptiveAnswer
     from sourdine.adaptive.holdout import GuardedHoldout
-    from sourdine.adaptive.ledger import Remaining
 
 __all__ = ["say", "say_answer", "say_status"]
 
@@ -54,7 +53,7 @@ def say_status(opened: GuardedHoldout, *, as_json: bool) -> None:
         ("data", ledger.name),
         ("labels", f"{labels}, {opened.loss} loss"),
         ("rows", " ".join(map(str, ledger.dependence.facts().values()))),
-        ("target", None if ledger.target is None else f"half-width {float(ledger.target):g}"),
+        ("error", None if ledger.error is None else f"half-width {float(ledger.error):g} at most"),
         ("told", f"{counted(spent.answers, 'answer')}, {counted(f'{spent.bits:.4g}', 'bit')}"),
         ("left", _left_in_words(opened)),
     ]
@@ -72,9 +71,9 @@ def _known(opened: GuardedHoldout) -> dict[str, Any]:
         "kind": opened.kind,
         "whole": opened.whole,
         "loss": opened.loss,
-        "beta": float(ledger.beta),
+        "confidence": float(1 - ledger.beta),
         "dependence": ledger.dependence.facts(),
-        "target": None if ledger.target is None else float(ledger.target),
+        "error": None if ledger.error is None else float(ledger.error),
         "answers": spent.answers,
         "bits": _figure(spent.bits),
         **_balance(opened),
@@ -82,23 +81,19 @@ def _known(opened: GuardedHoldout) -> dict[str, Any]:
 
 
 def _balance(opened: GuardedHoldout) -> dict[str, Any]:
-    left = _left(opened)
+    left = opened.remaining
     return {
-        "left": left and {"bits": _figure(left.bits), "answers": left.answers, "noes": left.noes},
+        "remaining": left and {"bits": _figure(left.bits), "answers": left.answers, "noes": left.noes},
         "halfwidth": opened.ledger.halfwidth(),
         "closed": opened.closed,
     }
-
-
-def _left(opened: GuardedHoldout) -> Remaining | None:
-    return None if opened.ledger.target is None else opened.remaining()
 
 
 def _left_in_words(opened: GuardedHoldout) -> str:
     if opened.closed:
         return "nothing, the final answer was given"
     within = f"next answer within {opened.ledger.halfwidth():.4g}"
-    if (left := _left(opened)) is None:
+    if (left := opened.remaining) is None:
         return within
     score = f"a score of up to {left.bits:.4g} bits"
     if left.answers:

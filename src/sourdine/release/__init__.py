@@ -12,7 +12,14 @@
 from sourdine.release.answer import Answer
 from sourdine.release.columns import Columns
 from sourdine.release.history import History
-from sourdine.release.release import SHOWN, Drawer, Release, read_confidence, read_drawer
+from sourdine.release.release import (
+    SHOWN,
+    Drawer,
+    Release,
+    beta_of,
+    read_confidence,
+    read_drawer,
+)
 from sourdine.release.sheet import Sheet, Shown
 
 __all__ = [
@@ -24,6 +31,7 @@ __all__ = [
     "Release",
     "Sheet",
     "Shown",
+    "beta_of",
     "read_confidence",
     "read_drawer",
 ]

@@ -10,12 +10,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import rational
+from sourdine.exact import given, rational
 from sourdine.privacy import Guarantee
 from sourdine.release.answer import Answer, plain
 from sourdine.release.columns import Columns
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
     from sourdine.grid import Grid
 
-__all__ = ["SHOWN", "Drawer", "Release", "read_confidence", "read_drawer"]
+__all__ = ["SHOWN", "Drawer", "Release", "beta_of", "read_confidence", "read_drawer"]
+
+RAREST = Fraction(1, 10**12)
+"""Intervals miss this often, at least: they are computed with floats."""
 
 SHOWN = 0.95
 """The confidence of the intervals in a table."""
@@ -241,16 +245,27 @@ def read_drawer(facts: Mapping[str, Any]) -> Drawer:
 
 def read_confidence(confidence: object) -> float:
     """Return the probability with which an interval may miss the truth."""
+    return float(beta_of(confidence, RAREST))
+
+
+def beta_of(confidence: object, least: Fraction | int = 0) -> Fraction:
+    """Return the probability of a failure, exactly.
+
+    Examples
+    --------
+    >>> beta_of(0.95)
+    Fraction(1, 20)
+    """
     value = rational(confidence, "confidence")
-    if not 0 < value <= 1 - rational(1e-12, "confidence"):
+    if not (0 < value < 1 and 1 - value >= least):
         raise ParameterError(
             "confidence",
             "be above 0 and below 1",
-            str(confidence),
+            given(confidence),
             "Type a probability, such as {confidence}.",
             confidence=0.95,
         )
-    return float(1 - value)
+    return 1 - value
 
 
 def flat(value: Any) -> list[Any]:  # noqa: ANN401

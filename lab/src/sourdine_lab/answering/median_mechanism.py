@@ -122,7 +122,7 @@ class MedianMechanism:
         self.databases = SmallDatabases(self.universe, self.size)
         self.most_hard = (self.universe**self.size).bit_length() - 1
         self._counts = np.bincount(_codes(rows, self.universe), minlength=self.universe)
-        self.ledger = TranscriptLedger(self.n, beta=beta, dependence=dependence)
+        self.ledger = TranscriptLedger(self.n, confidence=1 - beta, dependence=dependence)
         self.asked, self.hard, self._widest = 0, 0, self.ledger.halfwidth()
 
     def answer(self, query: Query) -> float:

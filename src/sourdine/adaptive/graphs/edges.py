@@ -46,16 +46,16 @@ def edge_of(n: int, u: int, v: int) -> Edge:
     return a, b
 
 
-def graph_of(n: GraphOrSize, edges: Pairs = ()) -> tuple[int, set[Edge]]:
+def graph_of(graph: GraphOrSize, edges: Pairs = ()) -> tuple[int, set[Edge]]:
     """Return the number of vertices, and the edges as a set, each with its smaller end first.
 
     Parameters
     ----------
-    n
+    graph
         The number of vertices, 2 or more; or a graph of igraph, undirected, without loops,
         multiple edges and weights.
     edges
-        Pairs; left out where ``n`` is a graph.
+        Pairs; left out where ``graph`` is one already.
 
     Examples
     --------
@@ -63,9 +63,9 @@ def graph_of(n: GraphOrSize, edges: Pairs = ()) -> tuple[int, set[Edge]]:
     >>> n, sorted(edges)
     (3, [(0, 1), (1, 2)])
     """
-    if _is_graph(n):
-        return _read_graph(n, edges)
-    size = integer(n, "n", least=2)
+    if _is_graph(graph):
+        return _read_graph(graph, edges)
+    size = integer(graph, "graph", least=2)
     return size, {edge_of(size, *_pair(edge)) for edge in _listed(edges)}
 
 
@@ -74,8 +74,8 @@ def set_edge(edges: set[Edge], edge: Edge, *, present: bool) -> None:
     (edges.add if present else edges.discard)(edge)
 
 
-def _is_graph(n: object) -> TypeGuard[Graph]:
-    return hasattr(n, "get_edgelist") and hasattr(n, "vcount")
+def _is_graph(x: object) -> TypeGuard[Graph]:
+    return hasattr(x, "get_edgelist") and hasattr(x, "vcount")
 
 
 def _read_graph(graph: Graph, edges: object) -> tuple[int, set[Edge]]:

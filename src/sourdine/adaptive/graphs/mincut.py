@@ -29,12 +29,12 @@ __all__ = ["ExactMinCut", "SkeletonMinCut", "mincut"]
 WORD = 1 << 64
 
 
-def mincut(n: GraphOrSize, edges: Pairs = ()) -> int:
+def mincut(graph: GraphOrSize, edges: Pairs = ()) -> int:
     """Return the fewest edges whose removal separates the graph, exactly (by igraph).
 
     Parameters
     ----------
-    n
+    graph
         The number of vertices, 2 or more; or a graph of igraph that is undirected and simple.
     edges
         The pairs of vertices, numbered from 0, that are joined. A pair named twice is one edge.
@@ -49,7 +49,7 @@ def mincut(n: GraphOrSize, edges: Pairs = ()) -> int:
     >>> mincut(Graph.Ring(5))
     2
     """
-    return _cut(*graph_of(n, edges))
+    return _cut(*graph_of(graph, edges))
 
 
 def _cut(n: int, edges: AbstractSet[Edge]) -> int:
@@ -69,7 +69,7 @@ class ExactMinCut:
 
     Parameters
     ----------
-    n, edges
+    graph, edges
         The graph to start with: the number of vertices and pairs of them, as `mincut` takes them,
         or a graph of igraph alone.
 
@@ -83,8 +83,8 @@ class ExactMinCut:
 
     __slots__ = ("edges", "n")
 
-    def __init__(self, n: GraphOrSize, edges: Pairs = ()) -> None:
-        self.n, self.edges = graph_of(n, edges)
+    def __init__(self, graph: GraphOrSize, edges: Pairs = ()) -> None:
+        self.n, self.edges = graph_of(graph, edges)
 
     def update(self, u: int, v: int, present: bool) -> None:  # noqa: FBT001 - a change of state
         """Put an edge into the graph or take it out; what is so already stays so."""
@@ -118,7 +118,7 @@ class SkeletonMinCut:
 
     Parameters
     ----------
-    n, edges
+    graph, edges
         The graph to start with, as for `ExactMinCut`.
     keep
         The share :math:`p` of the edges to keep, above 0, at most 1.
@@ -140,8 +140,8 @@ class SkeletonMinCut:
 
     __slots__ = ("_below", "_key", "edges", "keep", "n")
 
-    def __init__(self, n: GraphOrSize, edges: Pairs = (), *, keep: Number, seed: int) -> None:
-        self.n, given = graph_of(n, edges)
+    def __init__(self, graph: GraphOrSize, edges: Pairs = (), *, keep: Number, seed: int) -> None:
+        self.n, given = graph_of(graph, edges)
         share = number(keep, "keep", above=0, most=1)
         self.keep = float(share)
         self._below = int(share * WORD)

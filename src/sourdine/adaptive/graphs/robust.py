@@ -28,7 +28,7 @@ class RobustMinCut:
     anew from the current graph, which is kept for that. It withstands the toggling that
     brings a single skeleton to 0 (``test_toggling_does_not_fool_many_skeletons``), which is an
     observation; `certificate` says how many looks are proved, and for a few dozen copies that is 0.
-    It speaks of skeletons that are off by more than three quarters of the accuracy with probability
+    It speaks of skeletons that are off by more than three quarters of ``error`` with probability
     0.01 at most on changes fixed in advance. Whether they are is for you to see to: by
     `SkeletonMinCut` that takes a min-cut of order :math:`\ln n / (p \alpha^2)` at all times, or a
     share :math:`p` of 1. A cut that falls far is followed by further looks, within one question.
@@ -38,11 +38,11 @@ class RobustMinCut:
 
     Parameters
     ----------
-    n, edges
+    graph, edges
         The graph to start with, as for `ExactMinCut`; whoever chooses the changes may know it.
     keep
         The share of the edges in a skeleton.
-    copies, sample, epsilon0, steps, accuracy
+    copies, sample, epsilon0, steps, error
         :math:`k`, :math:`s` (all, if left out), :math:`\varepsilon_0`, :math:`T` and
         :math:`\alpha`, as `sourdine.adaptive.robust.Robust` takes them.
     source
@@ -66,7 +66,7 @@ class RobustMinCut:
 
     def __init__(  # noqa: PLR0913 - the graph, then the lecture's symbols
         self,
-        n: GraphOrSize,
+        graph: GraphOrSize,
         edges: Pairs = (),
         *,
         keep: Number,
@@ -74,17 +74,17 @@ class RobustMinCut:
         epsilon0: Number,
         steps: int,
         sample: int | None = None,
-        accuracy: Number = 0.25,
+        error: Number = 0.25,
         source: Source = SYSTEM,
     ) -> None:
-        self.n, self.edges = graph_of(n, edges)
+        self.n, self.edges = graph_of(graph, edges)
         self._robust = Robust(
             lambda seed: SkeletonMinCut(self.n, self.edges, keep=keep, seed=seed),
             copies=copies,
             sample=sample,
             epsilon0=epsilon0,
             steps=steps,
-            accuracy=accuracy,
+            error=error,
             start=mincut(self.n, self.edges),
             current=lambda: (),
             source=source,
@@ -112,7 +112,7 @@ class RobustMinCut:
         return f"RobustMinCut(n={self.n}): edges={len(self.edges)}, by {self._robust!r}"
 
 
-def lazy_mincut(n: GraphOrSize, edges: Pairs = (), *, accuracy: Number = 0.25) -> Lazy:
+def lazy_mincut(graph: GraphOrSize, edges: Pairs = (), *, error: Number = 0.25) -> Lazy:
     r"""Return the min-cut of a changing graph, computed anew only when it must be.
 
     One edge changes a min-cut by one at most, so a min-cut of :math:`c` is good for about
@@ -121,15 +121,15 @@ def lazy_mincut(n: GraphOrSize, edges: Pairs = (), *, accuracy: Number = 0.25) -
 
     Parameters
     ----------
-    n, edges
+    graph, edges
         The graph to start with, as for `ExactMinCut`.
-    accuracy
+    error
         :math:`\alpha`: how far, relatively, an answer may be off.
 
     Examples
     --------
     >>> complete = [(u, v) for u in range(20) for v in range(u)]
-    >>> cut = lazy_mincut(20, complete, accuracy=0.25)
+    >>> cut = lazy_mincut(20, complete, error=0.25)
     >>> answers = []
     >>> for v in range(1, 10):
     ...     cut.update(0, v, False)
@@ -137,8 +137,8 @@ def lazy_mincut(n: GraphOrSize, edges: Pairs = (), *, accuracy: Number = 0.25) -
     >>> answers, cut.recomputations
     ([18.0, 18.0, 18.0, 18.0, 14.0, 14.0, 14.0, 11.0, 11.0], 3)
     """
-    graph = ExactMinCut(n, edges)
-    return Lazy(graph.query, graph, accuracy=accuracy)
+    exact = ExactMinCut(graph, edges)
+    return Lazy(exact.query, exact, error=error)
 
 
 class Phase(NamedTuple):

@@ -23,35 +23,35 @@ __all__ = ["GuardCallback", "GuardedScorer", "guarded_scorer"]
 class GuardedScorer:
     """A scorer as scikit-learn calls it; see `guarded_scorer`."""
 
-    __slots__ = ("guard", "resolution", "rows")
+    __slots__ = ("features", "guard", "step")
 
     def __init__(
-        self, guard: GuardedHoldout, resolution: Number = 0.01, rows: object = None
+        self, guard: GuardedHoldout, step: Number = 0.01, features: object = None
     ) -> None:
         self.guard = read_guard(guard)
-        self.resolution: Fraction = number(resolution, "resolution", above=0, most=1)
-        self.rows = rows
+        self.step: Fraction = number(step, "step", above=0, most=1)
+        self.features = features
 
     def __call__(self, estimator: Any, X: object, y: object = None) -> float:  # noqa: ANN401, N803
         """Predict the rows of the evaluation data and ask the guard for the score."""
         del y
-        if self.rows is not None and not same_rows(X, self.rows):
+        if self.features is not None and not same_rows(X, self.features):
             raise ParameterError(
                 "X",
                 "be the rows of the guard, in their order",
                 "other rows",
-                "Type GridSearchCV(..., cv=[(train, evaluation)]), or leave {rows} out where "
+                "Type GridSearchCV(..., cv=[(train, evaluation)]), or leave {features} out where "
                 "columns are shuffled.",
-                rows=LEFT_OUT,
+                features=LEFT_OUT,
             )
-        return self.guard.score(estimator.predict(X), resolution=self.resolution).value
+        return self.guard.score(estimator.predict(X), step=self.step).value
 
     def __repr__(self) -> str:
-        return f"guarded_scorer({self.guard!r}, resolution={float(self.resolution):g})"
+        return f"guarded_scorer({self.guard!r}, step={float(self.step):g})"
 
 
 def guarded_scorer(
-    guard: GuardedHoldout, *, resolution: Number = 0.01, rows: object = None
+    guard: GuardedHoldout, *, step: Number = 0.01, features: object = None
 ) -> GuardedScorer:
     """Return a scorer, ``scorer(estimator, X, y=None)``, that asks a guard.
 
@@ -60,16 +60,16 @@ def guarded_scorer(
     scored: a search with one fixed split (``cv=[(train, evaluation)]`` with ``refit=False`` and
     ``error_score="raise"``), ``permutation_importance``, a loop of your own. It does not fit cross
     validation that cuts data into folds: those of another length than the guard's are refused,
-    those of the same length only where ``rows`` is given.
+    those of the same length only where ``features`` are given.
 
     Parameters
     ----------
     guard
         It holds the labels.
-    resolution
-        The grid of the scores.
-    rows
-        The features of the guard's rows. If given, a call with any other ``X`` is refused and
+    step
+        The spacing of the grid of the scores.
+    features
+        Those of the guard's rows. If given, a call with any other ``X`` is refused and
         costs nothing; leave it out for ``permutation_importance``, which shuffles columns.
 
     Examples
@@ -82,7 +82,7 @@ def guarded_scorer(
     >>> guarded_scorer(guard)(Parity(), range(1000))
     1.0
     """
-    return GuardedScorer(guard, resolution, rows)
+    return GuardedScorer(guard, step, features)
 
 
 class GuardCallback:

@@ -78,24 +78,24 @@ class GuardedHoldout:
         Predictions that the first new ones must beat; else the first ``confirm`` names them.
     ledger
         A ledger over the same rows that others charge too; a new one if left out.
-    beta
-        The chance that any interval, of all that are ever given, misses; 0.05 if left out.
+    confidence
+        The probability with which all intervals that are ever given hold; 0.95 if left out.
     dependence
         How the rows depend on each other; independent if left out.
-    target
+    error
         Refuse what would take the half-width of the next answer above this.
 
     Examples
     --------
     >>> labels = [0, 1] * 1000
-    >>> guard = GuardedHoldout(labels, baseline=[0] * 2000, target=0.06)
+    >>> guard = GuardedHoldout(labels, baseline=[0] * 2000, error=0.06)
     >>> better = [0, 1, 0, 0] * 500
     >>> verdict = guard.confirm(better)
     >>> bool(verdict), verdict.remaining.answers
     (True, 6)
     >>> bool(guard.confirm([0, 0, 0, 1] * 500))
     False
-    >>> print(guard.score(better, resolution=0.05))
+    >>> print(guard.score(better, step=0.05))
      value  from    to
     0.7500  0.68  0.81
     cost  4.39 bits
@@ -115,9 +115,9 @@ class GuardedHoldout:
         scale: Number | None = None,
         baseline: object = None,
         ledger: TranscriptLedger | None = None,
-        beta: Number | None = None,
+        confidence: Number | None = None,
         dependence: Dependence | None = None,
-        target: Number | None = None,
+        error: Number | None = None,
     ) -> None:
         self._labels = labels if isinstance(labels, Labels) else Labels.read(labels, "labels")
         if len(self._labels) == 0:
@@ -128,7 +128,7 @@ class GuardedHoldout:
                 "Type GuardedHoldout([0, 1, 1]).",
             )
         self._loss: Loss = read_loss(loss, scale, self._labels)
-        terms = {"beta": beta, "dependence": dependence, "target": target}
+        terms = {"confidence": confidence, "dependence": dependence, "error": error}
         self.ledger = read_ledger(len(self._labels), ledger, terms)
         self._store: Store = MemoryStore(self._baseline(baseline))
 
@@ -141,9 +141,9 @@ class GuardedHoldout:
         loss: object = "zero-one",
         scale: Number | None = None,
         baseline: object = None,
-        beta: Number = 0.05,
+        confidence: Number = 0.95,
         dependence: Dependence | None = None,
-        target: Number | None = None,
+        error: Number | None = None,
         name: str | None = None,
     ) -> GuardedHoldout:
         """Make a file that holds the labels, the ledger and the predictions that hold.
@@ -152,7 +152,14 @@ class GuardedHoldout:
         kills (``test_killed_processes_lose_no_charge``) and other writers
         (``test_writers_at_once``).
         """
-        guard = cls(labels, loss=loss, scale=scale, beta=beta, dependence=dependence, target=target)
+        guard = cls(
+            labels,
+            loss=loss,
+            scale=scale,
+            confidence=confidence,
+            dependence=dependence,
+            error=error,
+        )
         guard.ledger.name = name
         first = guard._baseline(baseline)
         new_file(path, guard.ledger, guard._labels, guard._loss, first)
@@ -224,9 +231,9 @@ class GuardedHoldout:
         if answer:
             with self.ledger.turn() as turn:
                 self._store.confirm(turn, charge, fresh)
-        return Verdict(answer, bits, self._left())
+        return Verdict(answer, bits, self.remaining)
 
-    def score(self, predictions: object, *, resolution: Number = 0.01) -> AdaptiveAnswer:
+    def score(self, predictions: object, *, step: Number = 0.01) -> AdaptiveAnswer:
         r"""Answer one minus the average loss (the accuracy), on a public grid.
 
         The interval allows for the rounding: it goes from the lower end that the least average of
@@ -238,13 +245,13 @@ class GuardedHoldout:
         ----------
         predictions
             In the order of the labels.
-        resolution
-            The step of the grid; the coarser, the cheaper.
+        step
+            The spacing of the grid; the coarser, the cheaper.
         """
-        step = number(resolution, "resolution", above=0, most=1)
+        spacing = number(step, "step", above=0, most=1)
         average = self._average(self._read(predictions, "predictions"))
         with self._turn() as turn:
-            return rounded(average, step, self._loss.levels(self.n), turn)
+            return rounded(average, spacing, self._loss.levels(self.n), turn)
 
     def final(self, predictions: object = None) -> AdaptiveAnswer:
         """Answer the exact average of the predictions that hold, or of others, and close.
@@ -266,9 +273,14 @@ class GuardedHoldout:
             bits = turn.last(self._loss.levels(self.n), FINAL)
         return AdaptiveAnswer(average, lower, upper, bits)
 
-    def remaining(self, target: Number | None = None) -> Remaining:
-        """Return what can be told before the next half-width is above the target."""
-        return Remaining(0.0, 0, 0) if self.closed else self.ledger.remaining(target)
+    @property
+    def remaining(self) -> Remaining | None:
+        """What can be told before the next half-width is above ``error``; None for no limit."""
+        return None if self.ledger.error is None else self.until(self.ledger.error)
+
+    def until(self, error: Number) -> Remaining:
+        """Return what can be told before the next half-width is above ``error``."""
+        return Remaining(0.0, 0, 0) if self.closed else self.ledger.until(error)
 
     def certificate(self) -> Certificate:
         """Return what is proved of all averages answered so far."""
@@ -394,9 +406,6 @@ class GuardedHoldout:
 
     def _average(self, predictions: Labels) -> float:
         return 1.0 - float(self._losses(predictions).mean())
-
-    def _left(self) -> Remaining | None:
-        return None if self.ledger.target is None else self.ledger.remaining()
 
 
 def read_guard(guard: object) -> GuardedHoldout:

@@ -54,7 +54,7 @@ class Standing(Shown):
     bits
         What the answer cost.
     remaining
-        What can still be told; None if the ledger has no target.
+        What can still be told; None if the ledger has no limit.
     """
 
     name: str
@@ -148,7 +148,7 @@ class Leaderboard(Shown):
         entry = Entry(name, score and replace(score, bits=bits), bits)
         with guard.ledger.turn() as turn:
             guard._store.enter(turn, charge, entry, given)
-        return Standing(name, entry.score, bits, guard._left())
+        return Standing(name, entry.score, bits, guard.remaining)
 
     @property
     def standings(self) -> list[Standing]:

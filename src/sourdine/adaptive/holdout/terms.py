@@ -39,10 +39,10 @@ def read_ledger(n: int, ledger: TranscriptLedger | None, terms: dict[str, Any]) 
     first = ledger.halfwidth()
     if first > ledger.limit and ledger.spent.answers == 0:
         raise ParameterError(
-            "target",
+            "error",
             f"be at least {first:.4g}, the half-width of the first answer from {n} rows",
             f"{ledger.limit:g}",
-            "Type {target}, or take more rows.",
-            target=float(f"{1.5 * first:.2g}"),
+            "Type {error}, or take more rows.",
+            error=float(f"{1.5 * first:.2g}"),
         )
     return ledger

@@ -28,7 +28,7 @@ class Verdict(Shown):
     bits
         What it cost.
     remaining
-        What can still be told; None if the ledger has no target.
+        What can still be told; None if the ledger has no limit.
     """
 
     confirmed: bool

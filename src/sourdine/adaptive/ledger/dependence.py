@@ -51,18 +51,18 @@ class Dependence(ABC):
     def width(self, n: int, nats: float) -> float:
         """Return how far the average of ``n`` rows may be off, but for a chance of exp(-nats)."""
 
-    def nats(self, n: int, width: float) -> float:
-        """Return the largest ``nats`` whose width is at most ``width``; -inf if none is."""
-        if self.width(n, 0.0) > width:
+    def nats(self, n: int, halfwidth: float) -> float:
+        """Return the largest ``nats`` whose half-width is at most this; -inf if none is."""
+        if self.width(n, 0.0) > halfwidth:
             return -inf
         low, high = 0.0, 1.0
-        while self.width(n, high) <= width:
+        while self.width(n, high) <= halfwidth:
             low, high = high, 2 * high
             if high > 1e300:  # a concentration that does not end
                 return high
         for _ in range(STEPS):
             middle = (low + high) / 2
-            low, high = (middle, high) if self.width(n, middle) <= width else (low, middle)
+            low, high = (middle, high) if self.width(n, middle) <= halfwidth else (low, middle)
         return low
 
     def interval(self, average: float, n: int, nats: float) -> tuple[float, float]:

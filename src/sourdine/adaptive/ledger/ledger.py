@@ -35,8 +35,8 @@ from sourdine.adaptive.ledger.transaction import FileLines, Line, Lines, MemoryL
 from sourdine.adaptive.thresholds import largest
 from sourdine.append_only import Alone, Book, Kind, new_identity, now, only_grows, only_one
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
-from sourdine.exact import integer, kind, number, positive
-from sourdine.release import History
+from sourdine.exact import integer, kind, positive
+from sourdine.release import History, beta_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ __all__ = ["LEDGER_TABLES", "Line", "Remaining", "TranscriptLedger", "Turn"]
 LEDGER_TABLES = f"""
 CREATE TABLE terms (
     identity TEXT NOT NULL, opened TEXT NOT NULL, n INTEGER NOT NULL, beta TEXT NOT NULL,
-    dependence TEXT NOT NULL, target TEXT, name TEXT
+    dependence TEXT NOT NULL, error TEXT, name TEXT
 );
 CREATE TABLE answers (
     number INTEGER PRIMARY KEY, time TEXT NOT NULL, what TEXT NOT NULL, told BLOB NOT NULL
@@ -65,7 +65,7 @@ LEDGER = Kind(noun="ledger", mark=b"SouT", version=1, schema=LEDGER_TABLES)
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """What can still be told before the next half-width passes a target.
+    """What can still be told before the next half-width passes the error allowed.
 
     Parameters
     ----------
@@ -89,11 +89,11 @@ class TranscriptLedger:
     ----------
     n
         How many rows the sample has.
-    beta
-        The chance that any interval, of all that are ever given, misses.
+    confidence
+        The probability with which all intervals that are ever given hold.
     dependence
         How the rows depend on each other; independent if left out.
-    target
+    error
         Refuse an answer that would take the next half-width above this; None for no limit.
     path
         A file that keeps the ledger, made if it is not there; in memory if left out.
@@ -102,7 +102,7 @@ class TranscriptLedger:
 
     Examples
     --------
-    >>> ledger = TranscriptLedger(n=10_000, beta=0.05)
+    >>> ledger = TranscriptLedger(n=10_000, confidence=0.95)
     >>> round(ledger.halfwidth(), 4)
     0.0148
     >>> for answer in 10 * [False] + [True]:
@@ -120,28 +120,28 @@ class TranscriptLedger:
         "_process",
         "beta",
         "dependence",
+        "error",
         "limit",
         "n",
         "name",
-        "target",
     )
 
     def __init__(  # noqa: PLR0913 - the terms of a ledger
         self,
         n: int,
         *,
-        beta: Number = 0.05,
+        confidence: Number = 0.95,
         dependence: Dependence | None = None,
-        target: Number | None = None,
+        error: Number | None = None,
         path: str | os.PathLike[str] | None = None,
         name: str | None = None,
     ) -> None:
         self.n = integer(n, "n", least=1)
-        self.beta: Fraction = number(beta, "beta", above=0, most=1)
+        self.beta: Fraction = beta_of(confidence)
         self._nats = log(self.beta.denominator) - log(self.beta.numerator)
         self.dependence = _read_dependence(dependence)
-        self.target = None if target is None else positive(target, "target")
-        self.limit = inf if self.target is None else _float_below(self.target)
+        self.error = None if error is None else positive(error, "error")
+        self.limit = inf if self.error is None else _float_below(self.error)
         self.name = name
         self._lines: list[Line] = []
         self._lock, self._process = Alone(), os.getpid()
@@ -157,17 +157,17 @@ class TranscriptLedger:
         book = path if isinstance(path, Book) else Book(path, LEDGER)
         terms = _terms(book)
         kind = dependence_of(terms.dependence, dependence)
-        ledger = cls(terms.n, beta=terms.beta, dependence=kind, target=terms.target)
+        ledger = cls(terms.n, confidence=1 - terms.beta, dependence=kind, error=terms.error)
         ledger._keep(book)
         return ledger
 
     def write_terms(self, connection: Connection) -> None:
         """Write the terms into a new file."""
-        target = None if self.target is None else str(self.target)
+        error = None if self.error is None else str(self.error)
         rows = json.dumps(self.dependence.facts(), ensure_ascii=False, sort_keys=True)
         connection.execute(
             "INSERT INTO terms VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (new_identity(), now(), self.n, str(self.beta), rows, target, self.name),
+            (new_identity(), now(), self.n, str(self.beta), rows, error, self.name),
         )
 
     def __repr__(self) -> str:
@@ -218,29 +218,20 @@ class TranscriptLedger:
         """Return ends for the truth of the next query, given its average over the sample."""
         return self.interval_after(self.spent, average)
 
-    def remaining(self, target: Number | None = None) -> Remaining:
-        """Return what can be told before the next half-width is above the target.
+    @property
+    def remaining(self) -> Remaining | None:
+        """What can be told before the next half-width is above ``error``; None for no limit."""
+        return None if self.error is None else self.until(self.error)
 
-        Parameters
-        ----------
-        target
-            A half-width; the ledger's own if left out.
+    def until(self, error: Number) -> Remaining:
+        """Return what can be told before the next half-width is above ``error``.
 
         Examples
         --------
-        >>> TranscriptLedger(n=10_000).remaining(0.05).answers
+        >>> TranscriptLedger(n=10_000).until(0.05).answers
         52
         """
-        goal = self.target if target is None else positive(target, "target")
-        if goal is None:
-            raise ParameterError(
-                "target",
-                "be given, since the ledger has none of its own",
-                "none",
-                "Type the half-width that is still of use, such as {target}.",
-                target=0.05,
-            )
-        return self._remaining(self.spent, _float_below(goal))
+        return self._until(self.spent, _float_below(positive(error, "error")))
 
     def nats_after(self, spent: Spent) -> float:
         r"""Return :math:`\ln(1/\beta_i) + L\ln 2` for the query after those of ``spent``."""
@@ -291,8 +282,8 @@ class TranscriptLedger:
         finally:
             turn.end()
 
-    def _remaining(self, spent: Spent, target: float) -> Remaining:
-        allowed = self.dependence.nats(self.n, target)
+    def _until(self, spent: Spent, error: float) -> Remaining:
+        allowed = self.dependence.nats(self.n, error)
         one_more = Spent(spent.answers + 1, spent.yes, spent.no, spent.value_bits)
         bits = max(0.0, (allowed - self.nats_after(one_more)) / log(2))
 
@@ -300,7 +291,7 @@ class TranscriptLedger:
             told = Spent(
                 spent.answers + more, spent.yes + yes, spent.no + more - yes, spent.value_bits
             )
-            return self.halfwidth_after(told) <= target
+            return self.halfwidth_after(told) <= error
 
         def worst(more: int) -> bool:
             return all(fits(more, yes) for yes in _dearest(spent, more))
@@ -314,9 +305,9 @@ class TranscriptLedger:
         kept = _terms(book)
         words = {
             "n": (self.n, kept.n),
-            "beta": (self.beta, kept.beta),
+            "confidence": (1 - self.beta, 1 - kept.beta),
             "dependence": (self.dependence.facts(), kept.dependence),
-            "target": (self.target, kept.target),
+            "error": (self.error, kept.error),
             "name": (self.name or kept.name, kept.name),
         }
         for word, (yours, files) in words.items():
@@ -336,17 +327,17 @@ class _Terms(NamedTuple):
     n: int
     beta: Fraction
     dependence: dict[str, Any]
-    target: Fraction | None
+    error: Fraction | None
     name: str | None
 
 
 def _terms(book: Book) -> _Terms:
     """Return the terms that a file holds."""
     with book.turn() as connection:
-        row = connection.execute("SELECT n, beta, dependence, target, name FROM terms").fetchone()
+        row = connection.execute("SELECT n, beta, dependence, error, name FROM terms").fetchone()
     try:
-        n, beta, rows, target, name = row
-        goal = None if target is None else Fraction(target)
+        n, beta, rows, error, name = row
+        goal = None if error is None else Fraction(error)
         return _Terms(int(n), Fraction(beta), dict(json.loads(rows)), goal, name)
     except (TypeError, ValueError, ArithmeticError, RecursionError):
         raise book.refusal("its terms cannot be read") from None

@@ -9,7 +9,7 @@ from sourdine.adaptive.robust.choices import CHOICES, Choice, Need
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind, number
 from sourdine.presentation.numbers import shown
-from sourdine.release import Sheet, Shown
+from sourdine.release import Sheet, Shown, beta_of
 
 if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
@@ -75,7 +75,7 @@ class Advice(Shown):
         return (
             f"{self.task}, {self.model}: {shown(need.steps, 1)} adaptive steps, "
             f"{shown(need.universe, 1)} items, "
-            f"accuracy {need.accuracy:g}, beta {need.beta:g}"
+            f"error {need.error:g}, confidence {1 - need.beta:g}"
         )
 
 
@@ -85,8 +85,8 @@ def advise(  # noqa: PLR0913 - a task and the numbers of it
     *,
     steps: int | None = None,
     universe: int | None = None,
-    accuracy: Number = 0.25,
-    beta: Number = 0.05,
+    error: Number = 0.25,
+    confidence: Number = 0.95,
 ) -> Advice:
     r"""Return the choices for a task under updates that depend on answers, with their memory.
 
@@ -104,8 +104,8 @@ def advise(  # noqa: PLR0913 - a task and the numbers of it
         two are allowed for each.
     universe
         :math:`N`, how many items there can be; 100 000 000 if left out.
-    accuracy, beta
-        How far an answer may be off, and with which chance any may be farther.
+    error, confidence
+        How far, relatively, an answer may be off, and with which probability none is farther.
 
     Notes
     -----
@@ -119,7 +119,7 @@ def advise(  # noqa: PLR0913 - a task and the numbers of it
     >>> advise("distinct", "insertions").best.name
     'keyed HyperLogLog'
     >>> print(advise("any element", "turnstile", universe=4096))  # doctest: +ELLIPSIS
-    any element, turnstile: 100 000 adaptive steps, 4096 items, accuracy 0.25, beta 0.05
+    any element, turnstile: 100 000 adaptive steps, 4096 items, error 0.25, confidence 0.95
        choice            memory  standing  why
     >  bitset             512 B  proved    linear memory is necessary: ...
        l0-sampler 2 x 8    5 kB  broken    ...
@@ -128,8 +128,8 @@ def advise(  # noqa: PLR0913 - a task and the numbers of it
     need = Need(
         steps=STEPS if steps is None else integer(steps, "steps", least=1),
         universe=UNIVERSE if universe is None else integer(universe, "universe", least=2),
-        accuracy=float(number(accuracy, "accuracy", above=0, most=1)),
-        beta=float(number(beta, "beta", above=0, most=1)),
+        error=float(number(error, "error", above=0, most=1)),
+        beta=float(beta_of(confidence)),
     )
     found = CHOICES.get((name, kind), CHOICES[name, "turnstile"])
     choices = sorted(found(need), key=lambda choice: choice.memory)

@@ -35,7 +35,7 @@ class Need:
 
     steps: int
     universe: int
-    accuracy: float
+    error: float
     beta: float
 
 
@@ -65,9 +65,9 @@ def _looks(largest: float, factor: float) -> int:
 
 def _median(need: Need, one: Callable[[float, float], int], what: str, leap: float = 1) -> Choice:
     """Return the private median with as many copies as its proof needs."""
-    looks = max(STEADY, _looks(leap, (1 + need.accuracy / 4) ** WINDOW))
-    copies = copies_needed(looks * need.steps, wrong=WRONG, beta=need.beta, release="exponential")
-    memory = copies * one(0.75 * need.accuracy, WRONG)
+    looks = max(STEADY, _looks(leap, (1 + need.error / 4) ** WINDOW))
+    copies = copies_needed(looks * need.steps, wrong=WRONG, beta=need.beta, method="exponential")
+    memory = copies * one(0.75 * need.error, WRONG)
     note = f"Robust, dp-median: {shown(copies, 1)} copies, {looks} looks for each answer"
     return Choice(f"private median of {what}", memory, PROVED, note)
 
@@ -78,7 +78,7 @@ def _survived(need: Need, answers: int, choice: Choice) -> list[Choice]:
 
 
 def _distinct_insertions(need: Need) -> list[Choice]:
-    one = sizes.hll_bytes(need.accuracy, need.beta / need.steps)
+    one = sizes.hll_bytes(need.error, need.beta / need.steps)
     return [
         Choice("bitset", sizes.bitset_bytes(need.universe), PROVED, "exact"),
         Choice(
@@ -92,8 +92,8 @@ def _distinct_insertions(need: Need) -> list[Choice]:
 
 
 def _distinct_subsets(need: Need) -> list[Choice]:
-    one = sizes.hll_bytes(need.accuracy, need.beta / need.steps)
-    few = 32 * sizes.hll_bytes(0.75 * need.accuracy, WRONG)
+    one = sizes.hll_bytes(need.error, need.beta / need.steps)
+    few = 32 * sizes.hll_bytes(0.75 * need.error, WRONG)
     note = "Robust, epsilon0=1.5: 2048 subset queries"
     return [
         Choice("bitset", sizes.bitset_bytes(need.universe), PROVED, "exact"),
@@ -108,7 +108,7 @@ def _distinct_turnstile(need: Need) -> list[Choice]:
 
 
 def _heavy_insertions(need: Need) -> list[Choice]:
-    counters = sizes.misra_gries_bytes(need.accuracy)
+    counters = sizes.misra_gries_bytes(need.error)
     return [
         _table(need),
         Choice("Misra-Gries", counters, PROVED, "deterministic; Space-Saving likewise"),
@@ -117,7 +117,7 @@ def _heavy_insertions(need: Need) -> list[Choice]:
 
 
 def _heavy_turnstile(need: Need) -> list[Choice]:
-    counters = sizes.misra_gries_bytes(need.accuracy)
+    counters = sizes.misra_gries_bytes(need.error)
     return [
         _table(need, "nothing smaller is promised here"),
         Choice("CountSketch", 8 * counters, BROKEN, "as many adaptive queries as counters"),
@@ -125,8 +125,8 @@ def _heavy_turnstile(need: Need) -> list[Choice]:
 
 
 def _quantiles_insertions(need: Need) -> list[Choice]:
-    gk = sizes.gk_bytes(need.accuracy, need.steps)
-    sample = sizes.reservoir_bytes(need.accuracy, need.beta / need.steps, need.universe)
+    gk = sizes.gk_bytes(need.error, need.steps)
+    sample = sizes.reservoir_bytes(need.error, need.beta / need.steps, need.universe)
     return [
         _table(need),
         Choice("Greenwald-Khanna", gk, PROVED, "deterministic"),
@@ -140,8 +140,8 @@ def _quantiles_turnstile(need: Need) -> list[Choice]:
 
 def _f2_insertions(need: Need) -> list[Choice]:
     largest = max(need.steps, need.universe)
-    flips = sizes.flips_needed(float(largest) ** 2, need.accuracy)
-    one = sizes.ams_bytes(need.accuracy / 5, need.beta / (flips * need.steps))
+    flips = sizes.flips_needed(float(largest) ** 2, need.error)
+    one = sizes.ams_bytes(need.error / 5, need.beta / (flips * need.steps))
     return [
         *_f2_sketches(need),
         _f2_plain(need, 12, "insertions, six for each row"),
@@ -156,13 +156,13 @@ def _f2_insertions(need: Need) -> list[Choice]:
 
 def _noisy_rows(need: Need, leap: float) -> list[Choice]:
     """Return `RobustF2` with as many rows as its proof needs, where it has one."""
-    from sourdine.adaptive.sketches.f2_steps import rows_to_prove  # noqa: PLC0415 - it imports us
+    from sourdine.adaptive.sketches.f2_steps import width_to_prove  # noqa: PLC0415 - it imports us
 
-    alpha = min(need.accuracy, 0.25)
+    alpha = min(need.error, 0.25)
     looks = max(STEADY, _looks(leap, 4))
     try:
-        rows = rows_to_prove(
-            looks * need.steps, noise=0.052 * alpha, tolerance=alpha, beta=need.beta
+        rows = width_to_prove(
+            looks * need.steps, noise=0.052 * alpha, error=alpha, beta=need.beta
         )
     except ParameterError:
         return []
@@ -171,12 +171,12 @@ def _noisy_rows(need: Need, leap: float) -> list[Choice]:
 
 
 def _f2_survived(need: Need) -> list[Choice]:
-    """Return what was attacked at an accuracy of 0.25, where that is enough."""
+    """Return what was attacked at an error of 0.25, where that is enough."""
     from sourdine.adaptive.sketches.f2_steps import survived_answers  # noqa: PLC0415 - it imports us
 
-    if need.accuracy < 0.25:
+    if need.error < 0.25:
         return []
-    answers = survived_answers(rows=20_000, noise=0.06, tolerance=0.25)
+    answers = survived_answers(width=20_000, noise=0.06, error=0.25)
     noisy = f"RobustF2(), noisy rows: {shown(answers, 1)} answers"
     copies = "Robust, sample=25, epsilon0=2: 30 000 probes"
     return [
@@ -187,7 +187,7 @@ def _f2_survived(need: Need) -> list[Choice]:
 
 def _f2_plain(need: Need, halves: int, updates: str) -> Choice:
     """Return a sketch as it is, and what breaks it: ``halves`` / 2 updates for each row."""
-    memory = sizes.ams_bytes(need.accuracy, need.beta)
+    memory = sizes.ams_bytes(need.error, need.beta)
     note = f"{shown(halves * memory // 16, 1)} {updates}: 0.4 of the truth"
     return Choice("plain AMS", memory, BROKEN, note)
 
@@ -202,7 +202,7 @@ def _f2_sketches(need: Need, leap: float = 1) -> list[Choice]:
 
 
 def _f2_turnstile(need: Need) -> list[Choice]:
-    every = sizes.ams_bytes(need.accuracy / 4, need.beta / need.steps**2)
+    every = sizes.ams_bytes(need.error / 4, need.beta / need.steps**2)
     copies = shown(need.steps, 1)
     leap = float(max(need.steps, need.universe)) ** 2
     return [

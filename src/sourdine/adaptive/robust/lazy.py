@@ -41,7 +41,7 @@ class Lazy:
         does so itself and calls `update` once for each change.
     lipschitz
         :math:`\ell`, by how much one update can change the value.
-    accuracy
+    error
         :math:`\alpha`, above 0 and at most 1.
 
     Attributes
@@ -51,13 +51,13 @@ class Lazy:
 
     Notes
     -----
-    *Claim*: an answer is within ``accuracy``, relatively, of the exact value. *Checked by*
+    *Claim*: an answer is within ``error``, relatively, of the exact value. *Checked by*
     ``test_lazy_answers_are_always_right``.
 
     Examples
     --------
     >>> members = set()
-    >>> size = Lazy(lambda: len(members), accuracy=0.25)
+    >>> size = Lazy(lambda: len(members), error=0.25)
     >>> answers = []
     >>> for person in range(1000):
     ...     members.add(person)
@@ -67,7 +67,7 @@ class Lazy:
     (31, 921.0, (842.0, 1000.0))
     """
 
-    __slots__ = ("_exact", "_since", "_state", "_value", "accuracy", "lipschitz", "recomputations")
+    __slots__ = ("_exact", "_since", "_state", "_value", "error", "lipschitz", "recomputations")
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Lazy:
         state: Any = None,  # noqa: ANN401
         *,
         lipschitz: Number = 1,
-        accuracy: Number = 0.25,
+        error: Number = 0.25,
     ) -> None:
         if not callable(exact):
             raise ParameterTypeError(
@@ -91,7 +91,7 @@ class Lazy:
             )
         self._exact, self._state = exact, state
         self.lipschitz = positive(lipschitz, "lipschitz")
-        self.accuracy = number(accuracy, "accuracy", above=0, most=1)
+        self.error = number(error, "error", above=0, most=1)
         self.recomputations = 0
         self._since = 0
         self._value: Fraction | None = None
@@ -103,9 +103,9 @@ class Lazy:
         self._since += 1
 
     def query(self) -> float:
-        """Return a value within ``accuracy`` of the exact one."""
+        """Return a value within ``error`` of the exact one."""
         v = self._value
-        if v is None or self._drift > self.accuracy * abs(v) / (1 + self.accuracy):
+        if v is None or self._drift > self.error * abs(v) / (1 + self.error):
             v = self._value = rational(self._exact(), "exact()")
             self._since = 0
             self.recomputations += 1
@@ -130,7 +130,7 @@ class Lazy:
 
     def __repr__(self) -> str:
         return (
-            f"Lazy(lipschitz={float(self.lipschitz):g}, accuracy={float(self.accuracy):g}): "
+            f"Lazy(lipschitz={float(self.lipschitz):g}, error={float(self.error):g}): "
             f"recomputations={self.recomputations}"
         )
 

@@ -65,7 +65,7 @@ class PrivateMedian:
     ----------
     epsilon0
         What one look may spend, of the values it is given.
-    accuracy
+    error
         :math:`\alpha`, which sets the ratio of the cells.
     window
         :math:`h`, how many cells there are on either side of the last one chosen.
@@ -77,7 +77,7 @@ class PrivateMedian:
     Examples
     --------
     >>> from sourdine.noise import SYSTEM
-    >>> median = PrivateMedian(epsilon0=10, accuracy=0.25, window=12, least=1.0, start=100.0)
+    >>> median = PrivateMedian(epsilon0=10, error=0.25, window=12, least=1.0, start=100.0)
     >>> round(median.look(np.full(100, 120.0), SYSTEM), 1)
     116.6
     >>> looks = [median.look(np.full(100, 500.0), SYSTEM) for _ in range(3)]
@@ -91,13 +91,15 @@ class PrivateMedian:
         self,
         *,
         epsilon0: Fraction | float,
-        accuracy: float,
+        error: float,
         window: int,
         least: float,
         start: float,
     ) -> None:
-        self._mechanism = Exponential(epsilon=epsilon0, candidates=2 * window + 1, sensitivity=2)
-        self._ratio = log(1 + accuracy / 4)
+        self._mechanism = Exponential(
+            epsilon=epsilon0, candidates=2 * window + 1, sensitivity=2, relation="substitute"
+        )
+        self._ratio = log(1 + error / 4)
         self._window = window
         self._least = least
         self._cell = 0 if start < least else 1 + floor(log(start / least) / self._ratio)

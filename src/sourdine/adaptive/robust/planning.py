@@ -100,7 +100,7 @@ class _Question:
 
 
 def plan_copies(
-    steps: int, *, wrong: Number = 0.01, beta: Number = 0.05, release: str = "gaussian"
+    steps: int, *, wrong: Number = 0.01, beta: Number = 0.05, method: str = "gaussian"
 ) -> Copies:
     r"""Return the fewest copies for which :math:`T` adaptive looks are proved right.
 
@@ -112,21 +112,21 @@ def plan_copies(
         :math:`p_0`, the chance that a copy is wrong at a step fixed in advance.
     beta
         The chance, at most, that any answer is wrong.
-    release
+    method
         ``"gaussian"`` counts or ``"exponential"``, the median of
         `sourdine.adaptive.robust.Robust`, whose `certificate` confirms the plan.
 
     Examples
     --------
-    >>> plan = plan_copies(100, release="exponential")
+    >>> plan = plan_copies(100, method="exponential")
     >>> plan.copies, round(plan.noise, 4)
     (2598, 0.0305)
     """
     t = integer(steps, "steps", least=1, most=MOST_STEPS)
     p0 = float(number(wrong, "wrong", above=0, most=1, example=0.01))
     failure = float(number(beta, "beta", above=0, most=1))
-    one_of(release, "release", "gaussian", "exponential")
-    question = _Question(t, p0, failure, gaussian=release == "gaussian")
+    one_of(method, "method", "gaussian", "exponential")
+    question = _Question(t, p0, failure, gaussian=method == "gaussian")
     low, high = 0, 1
     while question.share(high) is None:
         if high > _MOST:
@@ -147,7 +147,7 @@ def plan_copies(
 
 
 def copies_needed(
-    steps: int, *, wrong: Number = 0.01, beta: Number = 0.05, release: str = "gaussian"
+    steps: int, *, wrong: Number = 0.01, beta: Number = 0.05, method: str = "gaussian"
 ) -> int:
     """Return the number of copies of `plan_copies`.
 
@@ -156,10 +156,10 @@ def copies_needed(
     >>> [copies_needed(10**i) for i in (2, 3, 4)], lecture_copies(10_000)
     ([825, 2949, 10405], 100)
     """
-    return plan_copies(steps, wrong=wrong, beta=beta, release=release).copies
+    return plan_copies(steps, wrong=wrong, beta=beta, method=method).copies
 
 
-def crossover(*, wrong: Number = 0.01, beta: Number = 0.05, release: str = "gaussian") -> int:
+def crossover(*, wrong: Number = 0.01, beta: Number = 0.05, method: str = "gaussian") -> int:
     """Return the number of changes from which on privacy needs fewer copies than switching.
 
     Examples
@@ -168,11 +168,11 @@ def crossover(*, wrong: Number = 0.01, beta: Number = 0.05, release: str = "gaus
     10912
     """
     low, high = 1, 2
-    while copies_needed(high, wrong=wrong, beta=beta, release=release) > high:
+    while copies_needed(high, wrong=wrong, beta=beta, method=method) > high:
         low, high = high, 2 * high
     while high - low > max(1, high // 1000):
         middle = (low + high) // 2
-        dearer = copies_needed(middle, wrong=wrong, beta=beta, release=release) > middle
+        dearer = copies_needed(middle, wrong=wrong, beta=beta, method=method) > middle
         low, high = (middle, high) if dearer else (low, middle)
     return high
 

@@ -31,7 +31,7 @@ def table_bytes(universe: int) -> int:
     return 16 * universe
 
 
-def hll_bytes(accuracy: float, failure: float) -> int:
+def hll_bytes(error: float, beta: float) -> int:
     r"""Return the registers of a HyperLogLog, one byte each.
 
     A power of two with :math:`1.04\,z_{\delta/2}/\sqrt m \le \alpha`, its standard error times the
@@ -45,11 +45,11 @@ def hll_bytes(accuracy: float, failure: float) -> int:
     """
     from scipy.special import ndtri  # noqa: PLC0415 - scipy is loaded late
 
-    registers = (1.04 * float(ndtri(failure / 2)) / accuracy) ** 2
+    registers = (1.04 * float(ndtri(beta / 2)) / error) ** 2
     return max(16, int(2 ** ceil(log2(registers))))
 
 
-def ams_bytes(accuracy: float, failure: float) -> int:
+def ams_bytes(error: float, beta: float) -> int:
     r"""Return the counters of a tug-of-war sketch, eight bytes each.
 
     :math:`2 e^{-r(\epsilon^2/4 - \epsilon^3/6)} \le \delta` rows (Achlioptas 2003).
@@ -59,10 +59,10 @@ def ams_bytes(accuracy: float, failure: float) -> int:
     >>> ams_bytes(0.1875, 0.01)
     5512
     """
-    return 8 * ceil(log(2 / failure) / (accuracy**2 / 4 - accuracy**3 / 6))
+    return 8 * ceil(log(2 / beta) / (error**2 / 4 - error**3 / 6))
 
 
-def flips_needed(growth: float, accuracy: float) -> int:
+def flips_needed(growth: float, error: float) -> int:
     r"""Return how often switching changes the answer while a rising value grows by a factor.
 
     .. math:: 1 + \left\lfloor \frac{\ln(g (1 + e)/(1 - e))}{\ln(1 + \alpha/2)} \right\rfloor,
@@ -78,23 +78,23 @@ def flips_needed(growth: float, accuracy: float) -> int:
     >>> flips_needed(1e10, 0.25)
     197
     """
-    e = accuracy / 5
-    return 1 + floor(log(growth * (1 + e) / (1 - e)) / log(1 + accuracy / 2))
+    e = error / 5
+    return 1 + floor(log(growth * (1 + e) / (1 - e)) / log(1 + error / 2))
 
 
-def misra_gries_bytes(accuracy: float) -> int:
+def misra_gries_bytes(error: float) -> int:
     r"""Return :math:`1/\alpha` counters of 16 bytes: no count is off by more than a share alpha."""
-    return 16 * ceil(1 / accuracy)
+    return 16 * ceil(1 / error)
 
 
-def gk_bytes(accuracy: float, stream: int) -> int:
+def gk_bytes(error: float, stream: int) -> int:
     r"""Return :math:`\frac{11}{2\alpha}\log_2(2\alpha n)` tuples of 24 bytes (Greenwald-Khanna)."""
-    return 24 * ceil(5.5 / accuracy * log2(max(2.0, 2 * accuracy * stream)))
+    return 24 * ceil(5.5 / error * log2(max(2.0, 2 * error * stream)))
 
 
-def reservoir_bytes(accuracy: float, failure: float, universe: int) -> int:
+def reservoir_bytes(error: float, beta: float, universe: int) -> int:
     r"""Return :math:`2(\ln N + \ln(2/\delta))/\alpha^2` items of 8 bytes (Ben-Eliezer, Yogev 2020).
 
     Right, but for :math:`\delta`, after a stream that reacts to the sample; :math:`N` thresholds.
     """
-    return 8 * ceil(2 * (log(universe) + log(2 / failure)) / accuracy**2)
+    return 8 * ceil(2 * (log(universe) + log(2 / beta)) / error**2)

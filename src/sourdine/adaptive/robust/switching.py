@@ -23,8 +23,8 @@ class Switching:
 
     Parameters
     ----------
-    accuracy
-        The answer stands while the value is within a factor ``1 + accuracy / 2`` of it.
+    error
+        The answer stands while the value is within a factor ``1 + error / 2`` of it.
     least
         Values below it count as 0.
     start
@@ -32,7 +32,7 @@ class Switching:
 
     Examples
     --------
-    >>> shown = Switching(accuracy=0.25, least=1.0, start=0.0)
+    >>> shown = Switching(error=0.25, least=1.0, start=0.0)
     >>> [shown.left_by(y) for y in (0.0, 100.0, 110.0, 113.0)]
     [False, True, False, True]
     >>> shown.answer
@@ -41,8 +41,8 @@ class Switching:
 
     __slots__ = ("_factor", "_least", "answer")
 
-    def __init__(self, *, accuracy: float, least: float, start: float) -> None:
-        self._factor = 1 + accuracy / 2
+    def __init__(self, *, error: float, least: float, start: float) -> None:
+        self._factor = 1 + error / 2
         self._least = least
         self.answer = self._read(start)
 

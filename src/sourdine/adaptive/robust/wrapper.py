@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sourdine.adaptive.robust.modes import ByMedian, BySwitching, Dynamic, Mode, Terms
+from sourdine.adaptive.robust.methods import ByMedian, BySwitching, Dynamic, Method, Terms
 from sourdine.adaptive.robust.proof import Proof
 from sourdine.errors import BudgetExceededError, ParameterTypeError
 from sourdine.exact import at_least, integer, kind, number, one_of, positive
 from sourdine.noise import SYSTEM, uniform_below
+from sourdine.release import beta_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -39,7 +40,7 @@ class Robust:
         Makes a copy from a secret seed, a whole number of 128 bits. A copy has ``update(*change)``
         and ``query()``, which returns a value of 0 or more and leaves the copy as it was. Negative
         values and NaN count as 0: shift, or split by sign, what can be negative.
-    mode
+    method
         ``"dp-median"``: every update goes to all copies; a query draws ``sample`` of them and
         answers with the private median of their values. ``"switching"``: the copies answer one
         after the other, each until its value has left the answer shown.
@@ -50,7 +51,7 @@ class Robust:
         ``sample * epsilon0`` of 40 or more; `stray` says how often noise alone goes astray.
     steps
         :math:`T`, the looks of a phase. After them all copies are made anew, with fresh seeds.
-    accuracy
+    error
         :math:`\alpha`, at most 1: how far, relatively, an answer may be off.
     start
         A guess at the first answer: 0 for an empty input. A bad one costs looks, nothing else.
@@ -63,8 +64,8 @@ class Robust:
         What the proof may assume of a copy. ``"dp-median"``: the chance that it is off by more
         than :math:`3\alpha/4` at one step fixed in advance. ``"switching"``: that it is ever off by
         more than :math:`\alpha/4` on a stream fixed in advance.
-    beta
-        What the proof may fail with, in a phase.
+    confidence
+        The probability with which what is proved of a phase holds.
     current
         Returns the changes that build the current input, each a tuple; with it a new phase begins
         by itself. Without it the first query after the last raises `BudgetExceededError`.
@@ -114,16 +115,16 @@ class Robust:
         factory: Callable[[int], Dynamic],
         *,
         copies: int,
-        mode: str = "dp-median",
+        method: str = "dp-median",
         sample: int | None = None,
         epsilon0: Number | None = None,
         steps: int | None = None,
-        accuracy: Number = 0.25,
+        error: Number = 0.25,
         start: Number = 0,
         window: int = 12,
         least: Number = 1,
         wrong: Number = 0.01,
-        beta: Number = 0.05,
+        confidence: Number = 0.95,
         current: Callable[[], Iterable[tuple[Any, ...]]] | None = None,
         source: Source = SYSTEM,
     ) -> None:
@@ -138,16 +139,16 @@ class Robust:
         terms = Terms(
             copies=integer(copies, "copies", least=1, most=MOST_COPIES),
             steps=None if steps is None else integer(steps, "steps", least=1),
-            accuracy=float(number(accuracy, "accuracy", above=0, most=1)),
+            error=float(number(error, "error", above=0, most=1)),
             start=float(at_least(start, "start", 0)),
             least=float(positive(least, "least")),
             wrong=float(number(wrong, "wrong", above=0, most=1)),
-            beta=float(number(beta, "beta", above=0, most=1)),
+            beta=float(beta_of(confidence)),
         )
-        if one_of(mode, "mode", "dp-median", "switching") == "dp-median":
-            self._mode: Mode = ByMedian(terms, sample=sample, epsilon0=epsilon0, window=window)
+        if one_of(method, "method", "dp-median", "switching") == "dp-median":
+            self._method: Method = ByMedian(terms, sample=sample, epsilon0=epsilon0, window=window)
         else:
-            self._mode = BySwitching(terms, sample=sample, epsilon0=epsilon0)
+            self._method = BySwitching(terms, sample=sample, epsilon0=epsilon0)
         self.terms = terms
         self.queries = self.looks = self.changes = self.resets = 0
         self._factory, self._current, self._source = factory, current, source
@@ -158,7 +159,7 @@ class Robust:
     @property
     def stray(self) -> float:
         """The chance, at most, that noise alone takes a look astray though all copies agree."""
-        return self._mode.stray
+        return self._method.stray
 
     def update(self, *change: Any) -> None:  # noqa: ANN401
         """Hand a change to every copy."""
@@ -178,7 +179,7 @@ class Robust:
                 self.reset()
             self._taken += 1
             self.looks += 1
-            answer = self._mode.look(self._live, self._source)
+            answer = self._method.look(self._live, self._source)
         self.queries += 1
         self.changes += answer != self._last
         self._last = answer
@@ -187,7 +188,7 @@ class Robust:
     def reset(self) -> None:
         """Begin a new phase: all copies anew, with fresh seeds, on the current input."""
         if self._current is None:
-            name, must = self._mode.ran_out()
+            name, must = self._method.ran_out()
             raise BudgetExceededError(
                 name,
                 must,
@@ -211,10 +212,10 @@ class Robust:
         """Return what is proved of a phase, and on which grounds."""
         if not self._source.private:
             return Proof(0, self.terms.beta, "the seeds can be foreseen; leave source out")
-        return self._mode.proof()
+        return self._method.proof()
 
     def __repr__(self) -> str:
-        return f"Robust({self._mode}): answers={self.queries}, looks={self.looks}"
+        return f"Robust({self._method}): answers={self.queries}, looks={self.looks}"
 
     def _made_anew(self) -> list[Dynamic]:
         return [

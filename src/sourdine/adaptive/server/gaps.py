@@ -31,11 +31,11 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    r"""The cells beyond a tolerance :math:`\alpha` around a guess, within the query's range.
+    r"""The cells beyond a threshold :math:`\alpha` around a guess, within the query's range.
 
     Examples
     --------
-    >>> gaps = Gaps(guess=0.5, tolerance=0.125)
+    >>> gaps = Gaps(guess=0.5, threshold=0.125)
     >>> gaps.cell(0.9), gaps.cell(0.26)
     (2, -1)
     >>> gaps.ends(2), gaps.ends(-1)
@@ -45,12 +45,12 @@ class Gaps:
     """
 
     guess: float
-    tolerance: float
+    threshold: float
     low: float = 0.0
     high: float = 1.0
 
     def cell(self, average: float) -> int:
-        """Return the steps of the cell of an average that is beyond the tolerance."""
+        """Return the steps of the cell of an average that is beyond the threshold."""
         return self._count(average - self.guess) or -self._count(self.guess - average)
 
     def steps(self) -> list[int]:
@@ -61,13 +61,13 @@ class Gaps:
 
     def ends(self, steps: int) -> tuple[float, float]:
         """Return the ends of a cell, the lower one first."""
-        near, far = (2 * abs(steps) - 1) * self.tolerance, (2 * abs(steps) + 1) * self.tolerance
+        near, far = (2 * abs(steps) - 1) * self.threshold, (2 * abs(steps) + 1) * self.threshold
         if steps > 0:
             return self.guess + near, min(self.guess + far, self.high)
         return max(self.guess - far, self.low), self.guess - near
 
     def _count(self, gap: float) -> int:
-        return max(0, ceil((gap - self.tolerance) / (2 * self.tolerance)))
+        return max(0, ceil((gap - self.threshold) / (2 * self.threshold)))
 
 
 class Tally:

@@ -66,7 +66,7 @@ class Parts:
     @classmethod
     def read(  # noqa: PLR0913 - the terms of a server
         cls,
-        rows: object,
+        data: object,
         universe: object,
         guess: object,
         *,
@@ -79,7 +79,7 @@ class Parts:
         """Return the parts of a server."""
         cells = None if universe is None else Universe.read(universe)
         _consistent(guess, universe, prior, training, groups)
-        evidence = _evidence(rows, cells)
+        evidence = _evidence(data, cells)
         if callable(guess):
             return cls(evidence, Told(guess))
         if guess == "weights" and cells is not None:
@@ -105,8 +105,8 @@ def read_guess(guess: object) -> float:
     return min(max(value, 0.0), 1.0)
 
 
-def _evidence(rows: object, universe: Universe | None) -> Cells | Rows:
-    return Rows(rows) if universe is None else Cells(universe, universe.codes(rows))
+def _evidence(data: object, universe: Universe | None) -> Cells | Rows:
+    return Rows(data) if universe is None else Cells(universe, universe.codes(data))
 
 
 def _some(training: Cells | Rows) -> Cells | Rows:

@@ -40,12 +40,12 @@ class Left(Shown):
         return Sheet(notes=[("left", f"{surprises} surprises, or {nods} nods")])
 
 
-def left_until(target: Fraction, ledger: TranscriptLedger, levels: Callable[[int], int]) -> Left:
-    """Return what can be asked before the next half-width passes a target.
+def left_until(error: Fraction, ledger: TranscriptLedger, levels: Callable[[int], int]) -> Left:
+    """Return what can be asked before the next half-width passes an error.
 
     Parameters
     ----------
-    target
+    error
         The half-width.
     ledger
         What was told so far.
@@ -61,7 +61,7 @@ def left_until(target: Fraction, ledger: TranscriptLedger, levels: Callable[[int
             spent.no + nods,
             spent.value_bits + surprises * log2(levels(surprises)),
         )
-        return ledger.halfwidth_after(told) <= target
+        return ledger.halfwidth_after(told) <= error
 
     return Left(
         largest(lambda m: fits(m, 0) and fits(m - 1, 1)),

@@ -68,10 +68,10 @@ class Costs:
 
     Examples
     --------
-    >>> costs = Costs.share(Guarantee(1), hard=10)
+    >>> costs = Costs.share(ONE, hard=10)
     >>> costs.search, costs.value, costs.pure
     (Fraction(3, 40), Fraction(1, 40), Fraction(1, 1))
-    >>> costs = Costs.share(Concentrated(0.125), hard=10)
+    >>> costs = Costs.share(Concentrated(0.125, SUBSTITUTE), hard=10)
     >>> round(float(costs.search), 6), round(float(costs.pure), 6)
     (0.15, 2.0)
     """
@@ -143,9 +143,15 @@ class PrivateLook:
         self.guarantee = budget if source.private else Guarantee.none(SUBSTITUTE)
         reach = round(Fraction(str(threshold)) * evidence.n * TICKS)
         self._search = AboveThreshold(
-            epsilon=self.costs.search, queries=1, threshold=reach, sensitivity=TICKS
+            epsilon=self.costs.search,
+            queries=1,
+            threshold=reach,
+            sensitivity=TICKS,
+            relation=SUBSTITUTE,
         )
-        self._value = Laplace(epsilon=self.costs.value, sensitivity=TICKS)
+        self._value = Laplace(
+            epsilon=self.costs.value, sensitivity=TICKS, relation=SUBSTITUTE
+        )
         self._information = likely_loss(float(self.costs.pure), evidence.n, self._beta / 2)
         self._rho: int | None = None
         self._left, self._looks = self.costs.hard, 0
@@ -251,17 +257,17 @@ def _planned(privacy: Guarantee | Concentrated, n: int, threshold: float, beta: 
 
     def error(hard: int) -> float:
         costs = Costs.share(privacy, hard)
-        search = AboveThreshold(epsilon=costs.search, queries=1, sensitivity=1)
+        search = AboveThreshold(epsilon=costs.search, queries=1, relation=SUBSTITUTE)
         nu = laplace_error(search.query_scale, beta / 3 / (HORIZON * (HORIZON + 1)))
         return (laplace_error(search.threshold_scale, beta / 3 / hard) + nu) / n
 
     most = largest(lambda hard: error(hard) <= threshold / 2)
     if not most:
         raise ParameterError(
-            "threshold",
+            "error",
             f"be at least {2 * error(1):.3g} for this privacy and {n} rows",
             f"{threshold:g}",
-            "The noise of a single surprise would hide it. Type a wider threshold or a "
+            "The noise of a single surprise would hide it. Type a larger error or a "
             "larger epsilon, or {hard} all the same.",
             hard=1,
         )

@@ -34,7 +34,7 @@ from sourdine.adaptive.server.left import Left, left_until
 from sourdine.adaptive.server.looks import Look, PlainLook, Question
 from sourdine.adaptive.server.private import PrivateLook
 from sourdine.adaptive.server.terms import (
-    beta_of,
+    agreed_beta,
     counts_these,
     dependence_of,
     private_terms,
@@ -49,6 +49,7 @@ from sourdine.noise import SYSTEM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from fractions import Fraction
 
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
@@ -73,7 +74,7 @@ class QueryServer:
 
     Parameters
     ----------
-    rows
+    data
         Codes 0, ..., N - 1; or, with a universe of columns, the columns; in any data that
         `sourdine.Frame` takes. Without a universe, arrays of several dimensions too.
     universe
@@ -86,20 +87,20 @@ class QueryServer:
         ``"weights"``: a hypothesis over the universe that learns. ``"split"``: half of the rows,
         drawn by chance, guess for the other half, with or without a universe. A function: it is
         given the query, and must not know the rows.
-    threshold
-        :math:`\alpha`, how near to a guess is near enough. Without privacy every answer is
-        within it of the average over the sample.
-    beta
-        The chance that any of all the ends ever given misses.
+    error
+        :math:`\alpha`, how far an answer may be from the average over the sample: a guess that
+        is as near is near enough. With privacy the noise comes on top.
+    confidence
+        The probability with which all the ends ever given hold; 0.95 if left out.
     dependence
         How the rows depend on each other; independent if left out.
     ledger
-        The ledger of these rows, for one that is kept in a file or shared; its own beta and
-        dependence count. In memory if left out.
+        The ledger of these rows, for one that is kept in a file or shared; its own confidence
+        and dependence count. In memory if left out.
     prior
         The public weights that the hypothesis starts from; equal ones if left out.
     training
-        With ``"split"``: rows that guess, so that all of ``rows`` check.
+        With ``"split"``: rows that guess, so that all of ``data`` check.
     groups
         With ``"split"``: the block of each row, public, where blocks are not runs of equal length;
         the rows are then `Blocks` of the largest one.
@@ -115,7 +116,7 @@ class QueryServer:
     --------
     A thousand people, 300 of them in cell 1. The first question surprises, asked again it does not:
 
-    >>> server = QueryServer([0] * 700 + [1] * 300, universe=4, threshold=0.1)
+    >>> server = QueryServer([0] * 700 + [1] * 300, universe=4, error=0.1)
     >>> first = server.ask(lambda code: code == 0)
     >>> print(first.source, round(first.value, 2))
     data 0.65
@@ -130,12 +131,12 @@ class QueryServer:
 
     def __init__(  # noqa: PLR0913 - the terms of a server
         self,
-        rows: Any,  # noqa: ANN401
+        data: Any,  # noqa: ANN401
         *,
         universe: object = None,
         guess: str | Callable[[Any], float] = "weights",
-        threshold: Number = 0.05,
-        beta: Number | None = None,
+        error: Number = 0.05,
+        confidence: Number | None = None,
         dependence: Dependence | None = None,
         ledger: TranscriptLedger | None = None,
         prior: ArrayLike | None = None,
@@ -146,27 +147,27 @@ class QueryServer:
         source: Source = SYSTEM,
     ) -> None:
         _gives_bytes(source)
-        self.threshold = float(number(threshold, "threshold", above=0, most=1))
+        self.error = float(number(error, "error", above=0, most=1))
         kind = with_groups(dependence_of(dependence, ledger), groups, declared=dependence or ledger)
         splits_once(guess, training, ledger)
         parts = Parts.read(
-            rows, universe, guess, dependence=kind, prior=prior, training=training, groups=groups,
+            data, universe, guess, dependence=kind, prior=prior, training=training, groups=groups,
             source=source,
         )  # fmt: skip
         self._evidence: Evidence = parts.evidence
         self._guesser = parts.guesser
-        self.beta = beta_of(beta, ledger)
+        self.beta = agreed_beta(confidence, ledger)
         share = self.beta if privacy is None else self.beta / 3
         self.ledger = ledger or TranscriptLedger(
-            some_rows(parts.evidence.n), beta=share, dependence=kind
+            some_rows(parts.evidence.n), confidence=1 - share, dependence=kind
         )
         counts_these(self.ledger, parts.evidence.n)
         hypothesis = parts.guesser if isinstance(parts.guesser, Weights) else None
-        self._look: Look = PlainLook(parts.evidence, self.threshold, hypothesis)
+        self._look: Look = PlainLook(parts.evidence, self.error, hypothesis)
         if privacy is not None or hard is not None:
             counted = private_terms(parts.evidence, hypothesis, kind, ledger)
             self._look = PrivateLook(
-                *counted, threshold=self.threshold, privacy=privacy, hard=hard, beta=self.beta,
+                *counted, threshold=self.error, privacy=privacy, hard=hard, beta=self.beta,
                 source=source,
             )  # fmt: skip
         self._tally, self._lock = Tally(), Lock()
@@ -183,7 +184,7 @@ class QueryServer:
         r"""How many of its own guesses can fail: :math:`\ln|X| / 2\alpha^2`; None if unknown."""
         if not isinstance(self._guesser, Weights) or isinstance(self._look, PrivateLook):
             return None
-        return floor(self._guesser.stock / (2 * self.threshold**2))
+        return floor(self._guesser.stock / (2 * self.error**2))
 
     @property
     def hypothesis(self) -> Values:
@@ -267,25 +268,29 @@ class QueryServer:
             )
         return Certificate(self._widest, float(self.beta), self.answers, how)
 
-    def remaining(self, target: Number | None = None) -> Left:
-        """Return how many more questions are sure to be answered, if nobody else asks.
+    @property
+    def remaining(self) -> Left:
+        """How many more questions are sure to be answered, if nobody else asks.
 
-        Parameters
-        ----------
-        target
-            A half-width that the ledger is not to pass; its own if left out. Without any, only
-            privacy has an end.
+        Where the ledger has no limit of its own, only privacy has an end.
+        """
+        return self._until(self.ledger.error)
+
+    def until(self, error: Number) -> Left:
+        """Return how many are sure to be answered with a half-width of ``error`` at most.
 
         Examples
         --------
         >>> server = QueryServer([0] * 5000 + [1] * 5000, universe=2)
-        >>> print(server.remaining())
+        >>> print(server.remaining)
         left  any number of surprises, or any number of nods
-        >>> left = server.remaining(0.05)
+        >>> left = server.until(0.05)
         >>> left.surprises, left.nods > 80_000
         (6, True)
         """
-        goal = self.ledger.target if target is None else positive(target, "target")
+        return self._until(positive(error, "error"))
+
+    def _until(self, goal: Fraction | None) -> Left:
         cells, left = self._look.cells(Question(None, 0.0)), Left(None, None)
         if goal is not None and cells:
             left = left_until(goal, self.ledger, lambda more: self._tally.bound(cells, more))
@@ -297,7 +302,7 @@ class QueryServer:
 
     def __repr__(self) -> str:
         return (
-            f"QueryServer(n={self.ledger.n}, threshold={self.threshold:g}, answers={self.answers}, "
+            f"QueryServer(n={self.ledger.n}, error={self.error:g}, answers={self.answers}, "
             f"surprises={self.hard}, bits={self.bits:.4g})"
         )
 
@@ -311,13 +316,13 @@ class QueryServer:
 
     def _afford(self, turn: Turn, cells: list[Cell]) -> None:
         """Refuse a look whose dearest answer would not fit, before there is one."""
-        target = self.ledger.target
+        limit = self.ledger.error
         surprise = turn.spent.bit(True).value(self._tally.dearest(cells))  # noqa: FBT003
         after = max(map(self.ledger.halfwidth_after, (surprise, turn.spent.bit(False))))  # noqa: FBT003
-        if target is not None and after > target:
+        if limit is not None and after > limit:
             raise BudgetExceededError(
                 "the next half-width",
-                f"stay at most {float(target):g}",
+                f"stay at most {float(limit):g}",
                 f"{after:.4g} after a surprise",
                 "Nothing was answered: guess(query) still answers, without ends.",
             )

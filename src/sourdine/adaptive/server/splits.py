@@ -73,7 +73,7 @@ def halves(
     many = int(block.max()) + 1 if n else 0
     if many < 2:
         raise ParameterError(
-            "rows",
+            "data",
             "come in at least 2 independent blocks to be split",
             f"{many}",
             "Type {training} with rows of their own.",

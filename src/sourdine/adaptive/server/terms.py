@@ -9,7 +9,8 @@ import numpy as np
 from sourdine.adaptive.ledger import Blocks, Dependence, Iid, TranscriptLedger
 from sourdine.adaptive.server.evidence import Cells
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
-from sourdine.exact import given, kind, number
+from sourdine.exact import given, kind
+from sourdine.release import beta_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
 
 __all__ = [
-    "beta_of",
+    "agreed_beta",
     "counts_these",
     "dependence_of",
     "private_terms",
@@ -90,17 +91,17 @@ def splits_once(guess: object, training: object, ledger: TranscriptLedger | None
         )
 
 
-def beta_of(wanted: Number | None, ledger: TranscriptLedger | None) -> Fraction:
+def agreed_beta(confidence: Number | None, ledger: TranscriptLedger | None) -> Fraction:
     """Return the chance of a miss: what is asked for, or the ledger's own."""
     if ledger is None:
-        return number(0.05 if wanted is None else wanted, "beta", above=0, most=1)
-    if wanted is not None and number(wanted, "beta", above=0, most=1) != ledger.beta:
+        return beta_of(0.95 if confidence is None else confidence)
+    if confidence is not None and beta_of(confidence) != ledger.beta:
         raise ParameterError(
-            "beta",
-            f"be the ledger's, {float(ledger.beta):g}",
-            given(wanted),
-            "Leave {beta} out.",
-            beta=LEFT_OUT,
+            "confidence",
+            f"be the ledger's, {float(1 - ledger.beta):g}",
+            given(confidence),
+            "Leave {confidence} out.",
+            confidence=LEFT_OUT,
         )
     return ledger.beta
 
@@ -149,9 +150,9 @@ def private_terms(
             "ledger",
             "be left out with privacy",
             "one",
-            "The chance of a miss is divided between accounts. Leave {ledger} out, and type {beta} "
-            "in its place.",
+            "The chance of a miss is divided between accounts. Leave {ledger} out, and type "
+            "{confidence} in its place.",
             ledger=LEFT_OUT,
-            beta=0.05,
+            confidence=0.95,
         )
     return evidence, hypothesis

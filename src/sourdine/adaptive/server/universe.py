@@ -96,9 +96,9 @@ class Universe:
         values = np.asarray(query(self.coordinates) if callable(query) else query)
         return _plain(values) if values.shape == (self.size,) else vector_of(values, self.size)
 
-    def codes(self, rows: object) -> NDArray[np.int64]:
+    def codes(self, data: object) -> NDArray[np.int64]:
         """Return the cell of each row; no value of a row raises."""
-        columns = _columns_of(rows, self.categories)
+        columns = _columns_of(data, self.categories)
         codes = np.zeros(len(next(iter(columns.values()))), np.int64)
         for name, each in self.categories.items():
             codes = codes * len(each.values) + each.places(columns[name])
@@ -119,13 +119,13 @@ def _frozen(values: NDArray[Any]) -> NDArray[Any]:
     return values
 
 
-def _columns_of(rows: object, expected: Mapping[str, Categories]) -> dict[str, Column]:
+def _columns_of(data: object, expected: Mapping[str, Categories]) -> dict[str, Column]:
     """Return the columns that are expected; with the one name ``""``, the only one."""
-    frame = Frame(rows)
+    frame = Frame(data)
     if tuple(expected) == ("",):
         if len(frame.columns) != 1:
             raise ParameterError(
-                "rows",
+                "data",
                 "be codes in one column",
                 f"{len(frame.columns)} columns",
                 "Type {universe} for columns of a frame.",
@@ -135,7 +135,7 @@ def _columns_of(rows: object, expected: Mapping[str, Categories]) -> dict[str, C
     missing = [name for name in expected if name not in frame.columns]
     if missing:
         raise ParameterError(
-            "rows",
+            "data",
             f"have the universe's column {missing[0]!r}",
             f"{list(frame.columns)}",
             "Type {universe} with the names of columns that are there.",
@@ -159,7 +159,7 @@ def _checked(name: str, column: Column, categories: Categories) -> Column:
     """Return a column that may hold such categories, by its type."""
     holds = column.holds or ANYTHING
     if ANYTHING not in (holds, categories.kind) and holds != categories.kind:
-        what = f"the column {name!r}" if name else "rows"
+        what = f"the column {name!r}" if name else "data"
         raise ParameterError(
             what,
             f"hold {categories.kind}, as its categories in the universe are",

@@ -2,7 +2,7 @@
 
 from sourdine.adaptive.sketches.ams import AmsSketch, F2Sketch
 from sourdine.adaptive.sketches.f2 import RobustF2
-from sourdine.adaptive.sketches.f2_steps import proved_looks, rows_to_prove, survived_answers
+from sourdine.adaptive.sketches.f2_steps import proved_looks, survived_answers, width_to_prove
 from sourdine.adaptive.sketches.keyed import Keyed
 from sourdine.adaptive.sketches.signs import Signs
 from sourdine.adaptive.sketches.subsets import SubsetCount
@@ -15,6 +15,6 @@ __all__ = [
     "Signs",
     "SubsetCount",
     "proved_looks",
-    "rows_to_prove",
     "survived_answers",
+    "width_to_prove",
 ]

@@ -40,7 +40,7 @@ class F2Sketch(Protocol):
         """Return an estimate of the second moment."""
 
 
-def tail(epsilon: float, rows: int) -> float:
+def tail(epsilon: float, width: int) -> float:
     r"""Return :math:`e^{-r(\epsilon^2/4 - \epsilon^3/6)}`, a bound of either tail of the mean.
 
     For :math:`0 < \epsilon \le 1`: the mean of :math:`r` independent squares :math:`z_i^2` passes
@@ -52,7 +52,7 @@ def tail(epsilon: float, rows: int) -> float:
     .. [1] D. Achlioptas, "Database-friendly random projections: Johnson-Lindenstrauss with binary
        coins", J. Comput. Syst. Sci. 66, 2003 (lemma 5.1 and what follows).
     """
-    return float(np.exp(-rows * (epsilon**2 / 4 - epsilon**3 / 6)))
+    return float(np.exp(-width * (epsilon**2 / 4 - epsilon**3 / 6)))
 
 
 class AmsSketch:
@@ -60,7 +60,7 @@ class AmsSketch:
 
     Parameters
     ----------
-    rows
+    width
         How many counters, :math:`r`.
     seed
         The secret key of the signs. An answer depends on it, so a sketch with a seed that somebody
@@ -84,7 +84,7 @@ class AmsSketch:
 
     Examples
     --------
-    >>> sketch = AmsSketch(rows=1000, seed=7)
+    >>> sketch = AmsSketch(width=1000, seed=7)
     >>> sketch.update_many(["a", "b", "c"], [30, 40, 50])
     >>> sketch.update("c", -50)
     >>> round(sketch.query()), 30**2 + 40**2
@@ -95,16 +95,16 @@ class AmsSketch:
 
     __slots__ = ("_added", "_carried", "_signs", "_term", "_twice")
 
-    def __init__(self, rows: int, seed: int) -> None:
-        self._signs = Signs(rows, seed)
-        self._twice = np.zeros(self.rows, np.int64)
-        self._term = np.empty(self.rows, np.int64)
+    def __init__(self, width: int, seed: int) -> None:
+        self._signs = Signs(width, seed)
+        self._twice = np.zeros(self.width, np.int64)
+        self._term = np.empty(self.width, np.int64)
         self._added = self._carried = 0
 
     @property
-    def rows(self) -> int:
+    def width(self) -> int:
         """How many counters there are."""
-        return self._signs.rows
+        return self._signs.width
 
     @property
     def memory(self) -> int:
@@ -136,20 +136,20 @@ class AmsSketch:
             self.update(item, weight)
 
     def merge(self, other: AmsSketch) -> None:
-        """Add what another sketch with the same rows and seed was given."""
+        """Add what another sketch with the same width and seed was given."""
         if not isinstance(other, AmsSketch):
             raise ParameterTypeError(
                 "other",
                 "be an AmsSketch",
                 kind(other),
-                "Type AmsSketch(rows, seed) with the rows and the seed of this one.",
+                "Type AmsSketch(width, seed) with the width and the seed of this one.",
             )
-        if (self.rows, self._signs.seed) != (other.rows, other._signs.seed):
+        if (self.width, self._signs.seed) != (other.width, other._signs.seed):
             raise ParameterError(
                 "other",
-                "have the same rows and seed",
+                "have the same width and seed",
                 "another one",
-                "Type AmsSketch(rows, seed) with the rows and the seed of this one.",
+                "Type AmsSketch(width, seed) with the width and the seed of this one.",
             )
         self._carry(other._carried)
         self._twice += other._twice
@@ -162,7 +162,7 @@ class AmsSketch:
     def query(self) -> float:
         """Return the estimate."""
         z = self.counters()
-        return float(z @ z) / self.rows
+        return float(z @ z) / self.width
 
     def error(self, beta: Number = 0.05) -> float:
         r"""Return the relative error that is passed with probability ``beta`` at most.
@@ -172,13 +172,13 @@ class AmsSketch:
         fully independent ones. Only for vectors that do not depend on earlier answers.
         """
         chance = float(number(beta, "beta", above=0, most=1))
-        chebyshev = sqrt(2 / (self.rows * chance))
-        if 2 * tail(1.0, self.rows) > chance:
+        chebyshev = sqrt(2 / (self.width * chance))
+        if 2 * tail(1.0, self.width) > chance:
             return chebyshev
         low, high = 0.0, 1.0
         while high - low > 1e-9:
             middle = (low + high) / 2
-            low, high = (middle, high) if 2 * tail(middle, self.rows) > chance else (low, middle)
+            low, high = (middle, high) if 2 * tail(middle, self.width) > chance else (low, middle)
         return min(chebyshev, high)
 
     def _carry(self, weight: int) -> None:
@@ -192,4 +192,4 @@ class AmsSketch:
         self._carried += weight
 
     def __repr__(self) -> str:
-        return f"AmsSketch(rows={self.rows}, memory={self.memory})"
+        return f"AmsSketch(width={self.width}, memory={self.memory})"

@@ -15,6 +15,7 @@ from sourdine.adaptive.sketches.f2_steps import HIGH, LOW, proved_looks, survive
 from sourdine.adaptive.sketches.signs import KEY_BITS
 from sourdine.exact import at_least, integer, number
 from sourdine.noise import SYSTEM
+from sourdine.release import beta_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +30,7 @@ TICKS = 1 << 24
 """The parts of the clip in which a row's square, clipped, is read."""
 
 LOUDEST = Fraction(1, 8)
-"""Above, more answers than 5 % may miss the declared accuracy after a fall."""
+"""Above, more answers than 5 % may miss the declared error after a fall."""
 
 STEEPEST = 4
 """So much the scale falls at once, at most: below, a reading is noise."""
@@ -46,25 +47,25 @@ class RobustF2:
 
     Parameters
     ----------
-    rows
+    width
         How many counters, :math:`r`.
     noise
         :math:`\sigma`, relative to the answer; at most 1/8.
     clip
         :math:`c`: where a row is cut off, in multiples of the scale; at least 16.
-    tolerance, beta
-        `steps` and `certificate` speak of relative errors up to ``tolerance`` under attack; the
-        latter of all answers at once, but for probability ``beta``. `accuracy` is another thing.
+    error, confidence
+        `steps` and `certificate` speak of relative errors up to ``error`` under attack; the latter
+        of all answers at once, with this confidence. `honest_error` is another thing.
     source
         Where the secret key and the noise come from.
 
     Notes
     -----
-    *Claim*: on a stream that does not react, 95 % of the answers are within `accuracy` of the
+    *Claim*: on a stream that does not react, 95 % of the answers are within `honest_error` of the
     truth. *Checked by* ``test_honest_error_within_declared_accuracy``.
 
     *Survived*, not proved: after `steps` answers to the strongest attack known here, one is within
-    ``tolerance`` with probability 0.95; a plain sketch of the same memory is not. *Checked by*
+    ``error`` with probability 0.95; a plain sketch of the same memory is not. *Checked by*
     ``test_robust_sketch_survives_its_declared_steps``.
 
     *Proved*: `certificate()` looks, which is 0 by default.
@@ -81,7 +82,7 @@ class RobustF2:
     --------
     >>> sketch = RobustF2()
     >>> sketch.update_many(["a", "b"], [3000, 4000])
-    >>> round(sketch.accuracy, 2), sketch.steps, sketch.certificate(), sketch.memory
+    >>> round(sketch.honest_error, 2), sketch.steps, sketch.certificate(), sketch.memory
     (0.15, 10743, 0, 160000)
     >>> 10_000_000 < sketch.query() < 40_000_000
     True
@@ -97,37 +98,37 @@ class RobustF2:
         "_variance",
         "beta",
         "clip",
+        "error",
         "looks",
         "noise",
-        "tolerance",
     )
 
     def __init__(  # noqa: PLR0913 - two sizes, the rest keyword-only
         self,
-        rows: int = 20_000,
+        width: int = 20_000,
         noise: Number = 0.06,
         *,
         clip: Number = 20,
-        tolerance: Number = 0.25,
-        beta: Number = 0.05,
+        error: Number = 0.25,
+        confidence: Number = 0.95,
         source: Source = SYSTEM,
     ) -> None:
         self.noise = number(noise, "noise", above=0, most=LOUDEST)
         self.clip = at_least(clip, "clip", 16)
-        self.tolerance = number(tolerance, "tolerance", above=0, most=1)
-        self.beta = number(beta, "beta", above=0, most=1)
+        self.error = number(error, "error", above=0, most=1)
+        self.beta = beta_of(confidence)
         self._source = source
         self._rows = AmsSketch(
-            integer(rows, "rows", least=1), int.from_bytes(source.bytes(KEY_BITS // 8), "little")
+            integer(width, "width", least=1), int.from_bytes(source.bytes(KEY_BITS // 8), "little")
         )
-        self._variance = (self.noise * self.rows * TICKS / self.clip) ** 2
+        self._variance = (self.noise * self.width * TICKS / self.clip) ** 2
         self._scale = 1.0
         self.looks = 0
 
     @property
-    def rows(self) -> int:
+    def width(self) -> int:
         """How many counters there are."""
-        return self._rows.rows
+        return self._rows.width
 
     @property
     def memory(self) -> int:
@@ -135,18 +136,18 @@ class RobustF2:
         return self._rows.memory
 
     @property
-    def accuracy(self) -> float:
+    def honest_error(self) -> float:
         r"""The relative error of 95 % of the answers on a stream that does not react.
 
         Two deviations of the noise at a scale that is 1.25 times too large, and of the rows.
         """
-        return 2 * sqrt((float(self.noise) / LOW) ** 2 + 2 / self.rows)
+        return 2 * sqrt((float(self.noise) / LOW) ** 2 + 2 / self.width)
 
     @property
     def steps(self) -> int:
-        """How many answers to an adversary survive within ``tolerance``: no proof, see Notes."""
+        """How many answers to an adversary survive within ``error``: no proof, see Notes."""
         return survived_answers(
-            rows=self.rows, noise=float(self.noise), tolerance=float(self.tolerance)
+            width=self.width, noise=float(self.noise), error=float(self.error)
         )
 
     def certificate(self) -> int:
@@ -155,20 +156,20 @@ class RobustF2:
 
     def proof(self) -> Proof:
         """Return what is proved and on which grounds."""
-        beta, tolerance = float(self.beta), float(self.tolerance)
+        beta, error = float(self.beta), float(self.error)
         if not self._source.private:
             return Proof(0, beta, "the key can be foreseen; leave source out")
         looks = proved_looks(
-            rows=self.rows, noise=float(self.noise), clip=float(self.clip),
-            tolerance=tolerance, beta=beta,
+            width=self.width, noise=float(self.noise), clip=float(self.clip),
+            error=error, beta=beta,
         )  # fmt: skip
         if not looks:
-            few = f"{self.rows} rows are too few for noise {float(self.noise):g}; see rows_to_prove"
+            few = f"the width {self.width} is too small for the noise; see width_to_prove"
             return Proof(0, beta, few)
         return Proof(
             looks,
             beta,
-            f"privacy of the rows, all answers within {tolerance:g}; a step is a look, and an "
+            f"privacy of the rows, all answers within {error:g}; a step is a look, and an "
             "answer takes one where the second moment stands, a few where it leaps",
         )
 
@@ -194,7 +195,7 @@ class RobustF2:
     def _look(self, scale: float) -> float:
         self.looks += 1
         ticks = self._ticks(scale) + samplers.discrete_gaussian(self._variance, source=self._source)
-        return ticks * (float(self.clip) * scale / (self.rows * TICKS))
+        return ticks * (float(self.clip) * scale / (self.width * TICKS))
 
     def _ticks(self, scale: float) -> int:
         """Return the sum over rows, each between 0 and `TICKS` whatever the data."""
@@ -206,6 +207,6 @@ class RobustF2:
 
     def __repr__(self) -> str:
         return (
-            f"RobustF2(rows={self.rows}, noise={float(self.noise):g}, clip={float(self.clip):g}): "
+            f"RobustF2(width={self.width}, noise={float(self.noise):g}, clip={float(self.clip):g}): "
             f"{self.looks} looks; survived {self.steps}, proved {self.certificate()}"
         )

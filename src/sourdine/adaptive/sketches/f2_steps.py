@@ -57,7 +57,7 @@ from math import exp, log, log1p, sqrt
 from sourdine.adaptive.thresholds import largest
 from sourdine.errors import ParameterError
 
-__all__ = ["HIGH", "LOW", "proved_looks", "rows_to_prove", "survived_answers"]
+__all__ = ["HIGH", "LOW", "proved_looks", "survived_answers", "width_to_prove"]
 
 LOW, HIGH = 0.8, 1.25
 """A reading between these multiples of the scale is accepted; else the scale follows it."""
@@ -65,66 +65,66 @@ LOW, HIGH = 0.8, 1.25
 LATTICE_STEPS = 2.0**24
 """Steps of the lattice below the clip, at least: rounding adds less than one to an error."""
 
-MOST_LOOKS = MOST_ROWS = 1 << 50
+MOST_LOOKS = MOST_WIDTH = 1 << 50
 
 
-def proved_looks(*, rows: int, noise: float, clip: float, tolerance: float, beta: float) -> int:
-    r"""Return the most looks for which all answers are within ``tolerance``, but for ``beta``.
+def proved_looks(*, width: int, noise: float, clip: float, error: float, beta: float) -> int:
+    r"""Return the most looks for which all answers are within ``error``, but for ``beta``.
 
     Examples
     --------
-    >>> proved_looks(rows=20_000, noise=0.06, clip=20, tolerance=0.25, beta=0.05)
+    >>> proved_looks(width=20_000, noise=0.06, clip=20, error=0.25, beta=0.05)
     0
     """
 
     def holds(looks: int) -> bool:
         return any(
-            _holds(looks, rows, noise, clip, tolerance, beta * share / 16, beta * (1 - share / 16))
+            _holds(looks, width, noise, clip, error, beta * share / 16, beta * (1 - share / 16))
             for share in range(1, 16)
         )
 
     return largest(holds, MOST_LOOKS)
 
 
-def rows_to_prove(
+def width_to_prove(
     looks: int,
     *,
     noise: float = 0.013,
     clip: float = 20,
-    tolerance: float = 0.25,
+    error: float = 0.25,
     beta: float = 0.05,
 ) -> int:
-    """Return how many rows prove ``looks`` answers, to three digits; noise must be small.
+    """Return the width that proves ``looks`` answers, to three digits; noise must be small.
 
     Examples
     --------
-    >>> rows_to_prove(1000)
+    >>> width_to_prove(1000)
     3240000
     """
-    rows = 1
-    while proved_looks(rows=rows, noise=noise, clip=clip, tolerance=tolerance, beta=beta) < looks:
-        rows *= 2
-        if rows > MOST_ROWS:
+    width = 1
+    while proved_looks(width=width, noise=noise, clip=clip, error=error, beta=beta) < looks:
+        width *= 2
+        if width > MOST_WIDTH:
             raise ParameterError(
                 "noise",
-                f"leave room within the tolerance for {looks} answers",
+                f"leave room within the error for {looks} answers",
                 f"{noise:g}",
                 "Type a smaller one, such as {noise}.",
                 noise=0.01,
             )
-    unit = int(10 ** max(len(str(rows)) - 3, 0))
-    low, high = rows // 2 // unit, -(-rows // unit)
+    unit = int(10 ** max(len(str(width)) - 3, 0))
+    low, high = width // 2 // unit, -(-width // unit)
     while high - low > 1:
         middle = (low + high) // 2
         enough = looks <= proved_looks(
-            rows=middle * unit, noise=noise, clip=clip, tolerance=tolerance, beta=beta
+            width=middle * unit, noise=noise, clip=clip, error=error, beta=beta
         )
         low, high = (low, middle) if enough else (middle, high)
     return high * unit
 
 
 def _holds(  # noqa: PLR0913, PLR0917 - the symbols of the theorem
-    looks: int, rows: int, noise: float, clip: float, alpha: float, beta_noise: float, p: float
+    looks: int, width: int, noise: float, clip: float, alpha: float, beta_noise: float, p: float
 ) -> bool:
     tau = noise * sqrt(2 * log(2 * looks / beta_noise))
     b = 4 * exp(-clip / 4)
@@ -134,11 +134,11 @@ def _holds(  # noqa: PLR0913, PLR0917 - the symbols of the theorem
     epsilon = min((alpha - clip / LATTICE_STEPS - b - stretch) / (1 + stretch), 1.0)
     if epsilon <= 0 or 2 * (1 - b - epsilon) <= HIGH + tau:
         return False
-    log_q = log(2 * looks) - rows * min(epsilon**2 / 4 - epsilon**3 / 6, epsilon**2 / 6)
+    log_q = log(2 * looks) - width * min(epsilon**2 / 4 - epsilon**3 / 6, epsilon**2 / 6)
     if log_q >= log(p):
         return False
     divergence = p * (log(p) - log_q) + (1 - p) * (log1p(-p) - log1p(-exp(log_q)))
-    return clip**2 * looks / (2 * noise**2 * rows) <= divergence
+    return clip**2 * looks / (2 * noise**2 * width) <= divergence
 
 
 GAIN = 1.276
@@ -147,8 +147,8 @@ r"""What growing the vector while probing gains: :math:`\max_y 2(1 - e^{-y})/\sq
 ONE_SIDED = 1.645
 
 
-def survived_answers(*, rows: int, noise: float, tolerance: float) -> int:
-    r"""Return after how many answers one stays within ``tolerance``, at 95 %, under attack.
+def survived_answers(*, width: int, noise: float, error: float) -> int:
+    r"""Return after how many answers one stays within ``error``, at 95 %, under attack.
 
     The attack is `sourdine.adaptive.attacks.f2.probe`. What a probe tells about a fresh item has
     deviation :math:`1/\sqrt{r}`, and its noise :math:`\sigma/1.25` at the least, so after
@@ -156,17 +156,17 @@ def survived_answers(*, rows: int, noise: float, tolerance: float) -> int:
 
     .. math:: 1.276\sqrt{\frac{T}{r(1 + r\sigma^2/1.25^2)}}
 
-    at the most. What that leaves of ``tolerance`` must hold the noise of one answer, which is
+    at the most. What that leaves of ``error`` must hold the noise of one answer, which is
     relative to what the answer is driven to. *Checked by*
     ``test_robust_sketch_survives_its_declared_steps`` and, at full size, ``benchmarks/f2.py``.
 
     Examples
     --------
-    >>> survived_answers(rows=20_000, noise=0.06, tolerance=0.25)
+    >>> survived_answers(width=20_000, noise=0.06, error=0.25)
     10743
     """
-    noisy = ONE_SIDED * sqrt(noise**2 + 2 / rows)
-    room = (tolerance - noisy) / (1 + noisy)
+    noisy = ONE_SIDED * sqrt(noise**2 + 2 / width)
+    room = (error - noisy) / (1 + noisy)
     if room <= 0:
         return 0
-    return int((room / GAIN) ** 2 * rows * (1 + rows * (noise / HIGH) ** 2))
+    return int((room / GAIN) ** 2 * width * (1 + width * (noise / HIGH) ** 2))

@@ -28,7 +28,7 @@ class Signs:
 
     Parameters
     ----------
-    rows
+    width
         How many signs an item has.
     seed
         The secret key, from 0 to :math:`2^{128} - 1`.
@@ -44,10 +44,10 @@ class Signs:
     [1, 0, 1, 1, 1, 1, 1, 1]
     """
 
-    __slots__ = ("_digest_bytes", "_keyed", "rows", "seed")
+    __slots__ = ("_digest_bytes", "_keyed", "seed", "width")
 
-    def __init__(self, rows: int, seed: int) -> None:
-        self.rows = integer(rows, "rows", least=1, most=1 << 30)
+    def __init__(self, width: int, seed: int) -> None:
+        self.width = integer(width, "width", least=1, most=1 << 30)
         self.seed = integer(seed, "seed", least=0)
         if self.seed >> KEY_BITS:
             raise ParameterError(
@@ -58,11 +58,11 @@ class Signs:
                 seed=1,
             )
         self._keyed = shake_128(self.seed.to_bytes(KEY_BITS // 8, "little"))
-        self._digest_bytes = -(-self.rows // 8)
+        self._digest_bytes = -(-self.width // 8)
 
     def bits(self, item: Item) -> NDArray[np.uint8]:
         """Return the signs of an item, 1 for + and 0 for -."""
         stream = self._keyed.copy()
         stream.update(encoded(item))
         digest = np.frombuffer(stream.digest(self._digest_bytes), np.uint8)
-        return np.unpackbits(digest, count=self.rows)
+        return np.unpackbits(digest, count=self.width)

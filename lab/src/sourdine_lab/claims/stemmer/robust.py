@@ -128,7 +128,7 @@ def constant_of_a_proof(factor: float) -> Finding:
     """
     ratios = [copies_needed(10**i) / sqrt(10**i) for i in range(2, 7)]
     steps = 10_000
-    median = copies_needed(steps, release="exponential") / sqrt(steps)
+    median = copies_needed(steps, method="exponential") / sqrt(steps)
     composition = next(c for c in range(1, 1000) if composed(c, steps) <= 1)
     fits = all(0.75 <= ratio / factor <= 1.25 for ratio in ratios)
     words = (

@@ -86,7 +86,7 @@ def private_median(  # noqa: PLR0913 - the lecture's symbols
         sample=sample,
         epsilon0=epsilon0,
         steps=ENDLESS,
-        accuracy=ACCURACY,
+        error=ACCURACY,
         start=start,
         source=source,
     )

@@ -87,9 +87,9 @@ def made(
     if name == "robust":
         return RobustMinCut(
             n, edges, keep=keep, copies=COPIES, sample=SAMPLE, epsilon0=EPSILON0, steps=STEPS,
-            accuracy=ACCURACY, source=source,
+            error=ACCURACY, source=source,
         )  # fmt: skip
-    return lazy_mincut(n, edges, accuracy=ACCURACY) if name == "lazy" else ExactMinCut(n, edges)
+    return lazy_mincut(n, edges, error=ACCURACY) if name == "lazy" else ExactMinCut(n, edges)
 
 
 def draw(table: Table) -> Any:  # noqa: ANN401 - a figure

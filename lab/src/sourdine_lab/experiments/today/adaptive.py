@@ -75,7 +75,7 @@ def _attacked(part: Part) -> Iterator[Row]:
 
     rng, numbers = part.rng, set(part["numbers"])
     law = zipf(CELLS, rng)
-    server = QueryServer(iid(law, ROWS, rng=rng), universe=CELLS, threshold=THRESHOLD)
+    server = QueryServer(iid(law, ROWS, rng=rng), universe=CELLS, error=THRESHOLD)
     heard: list[Exchange] = []
     analyst, transcript = Overfitting(law, max(numbers), rng=rng), Transcript(heard)
     largest = 0.0

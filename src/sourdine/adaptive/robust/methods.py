@@ -18,7 +18,7 @@ from sourdine.noise import SYSTEM, Source, uniform_below
 if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
 
-__all__ = ["ByMedian", "BySwitching", "Dynamic", "Mode", "Terms", "drawn_of"]
+__all__ = ["ByMedian", "BySwitching", "Dynamic", "Method", "Terms", "drawn_of"]
 
 
 WIDEST = 1 << 20
@@ -41,14 +41,14 @@ class Terms:
 
     copies: int
     steps: int | None
-    accuracy: float
+    error: float
     start: float
     least: float
     wrong: float
     beta: float
 
 
-class Mode(Protocol):
+class Method(Protocol):
     """A way to answer."""
 
     terms: Terms
@@ -82,7 +82,7 @@ class ByMedian:
         if epsilon0 is None or terms.steps is None:
             raise ParameterTypeError(
                 "epsilon0" if epsilon0 is None else "steps",
-                "be given for mode 'dp-median'",
+                "be given for the method 'dp-median'",
                 "none",
                 "Type {epsilon0} and {steps}.",
                 epsilon0=2,
@@ -115,9 +115,9 @@ class ByMedian:
             )
         self._median = PrivateMedian(
             epsilon0=self.epsilon0,
-            accuracy=terms.accuracy,
+            error=terms.error,
             window=self.window,
-            least=terms.least * (1 - 0.75 * terms.accuracy),
+            least=terms.least * (1 - 0.75 * terms.error),
             start=terms.start,
         )
 
@@ -136,12 +136,12 @@ class ByMedian:
         not even a value that stands still need be. *Checked by*
         ``test_what_is_in_reach_takes_one_look``.
         """
-        off = 0.75 * self.terms.accuracy
+        off = 0.75 * self.terms.error
         return self._ratio ** (self.window - 1) * (1 - off) / (1 + off)
 
     @property
     def _ratio(self) -> float:
-        return 1 + self.terms.accuracy / 4
+        return 1 + self.terms.error / 4
 
     def look(self, live: list[Dynamic], source: Source) -> float | None:
         """Draw copies, ask them, and answer near their median, if it lies within the window."""
@@ -171,7 +171,7 @@ class ByMedian:
             steps,
             terms.beta,
             "privacy of the seeds, if a copy is off by more than "
-            f"{0.75 * terms.accuracy:g} with probability {terms.wrong:g} at most at a step fixed "
+            f"{0.75 * terms.error:g} with probability {terms.wrong:g} at most at a step fixed "
             "in advance; a step is a look, and an answer takes one while the value moves by a "
             f"factor {self.reach:.3g} at most, one more for each factor "
             f"{self._ratio**self.window:.3g} that it leaps",
@@ -184,9 +184,9 @@ class ByMedian:
     def __str__(self) -> str:
         """Return the parameters, as they were typed."""
         return (
-            f"mode='dp-median', copies={self.terms.copies}, sample={self.sample}, "
+            f"method='dp-median', copies={self.terms.copies}, sample={self.sample}, "
             f"epsilon0={float(self.epsilon0):g}, steps={self.steps}, "
-            f"accuracy={self.terms.accuracy:g}"
+            f"error={self.terms.error:g}"
         )
 
 
@@ -199,15 +199,15 @@ class BySwitching:
         if sample is not None or epsilon0 is not None:
             raise ParameterTypeError(
                 "sample" if epsilon0 is None else "epsilon0",
-                "be left out for mode 'switching'",
+                "be left out for the method 'switching'",
                 given(sample if epsilon0 is None else epsilon0),
                 "Leave {sample} and {epsilon0} out: one copy serves each change of the answer.",
                 sample=LEFT_OUT,
                 epsilon0=LEFT_OUT,
             )
         self.terms = terms
-        least = terms.least * (1 - terms.accuracy / 4)
-        self._shown = Switching(accuracy=terms.accuracy, least=least, start=terms.start)
+        least = terms.least * (1 - terms.error / 4)
+        self._shown = Switching(error=terms.error, least=least, start=terms.start)
 
     def look(self, live: list[Dynamic], source: Source) -> float | None:
         """Ask the active copy, and drop it if the answer becomes its value."""
@@ -231,7 +231,7 @@ class BySwitching:
             ENDLESS if self.terms.steps is None else self.terms.steps,
             copies * wrong,
             f"sketch switching, while the answer changes {copies} times at most, if a copy is ever "
-            f"off by more than {self.terms.accuracy / 4:g} on a stream fixed in advance with "
+            f"off by more than {self.terms.error / 4:g} on a stream fixed in advance with "
             f"probability {wrong:g} at most",
         )
 
@@ -244,7 +244,7 @@ class BySwitching:
         """Return the parameters, as they were typed."""
         steps = "" if self.terms.steps is None else f", steps={self.terms.steps}"
         return (
-            f"mode='switching', copies={self.terms.copies}{steps}, accuracy={self.terms.accuracy:g}"
+            f"method='switching', copies={self.terms.copies}{steps}, error={self.terms.error:g}"
         )
 
 
