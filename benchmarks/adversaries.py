@@ -237,7 +237,11 @@ class Cell:
             ledger = TranscriptLedger(n, confidence=1 - BETA, dependence=kind.dependence)
             spent = charged(play, ledger)
             right = judged(play, spent, ledger)
-            wrong = judged(play, spent, TranscriptLedger(n, confidence=1 - BETA)) if self.rows else right
+            wrong = (
+                judged(play, spent, TranscriptLedger(n, confidence=1 - BETA))
+                if self.rows
+                else right
+            )
             found.append((right, wrong))
         return found
 

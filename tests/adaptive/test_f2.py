@@ -11,7 +11,7 @@ import pytest
 from sourdine.adaptive.sketches import AmsSketch, RobustF2, Signs
 from sourdine.adaptive.sketches.ams import tail
 from sourdine.adaptive.sketches.f2 import TICKS
-from sourdine.adaptive.sketches.f2_steps import proved_looks, width_to_prove, survived_answers
+from sourdine.adaptive.sketches.f2_steps import proved_looks, survived_answers, width_to_prove
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource
 
@@ -305,9 +305,7 @@ class TestProved:
             assert cut <= 4 * exp(-kappa / 2) * f2(vector)
 
     def test_survived_is_a_number_of_its_own(self):
-        assert (
-            survived_answers(width=20_000, noise=0.06, error=0.25) == RobustF2().steps == 10_743
-        )
+        assert survived_answers(width=20_000, noise=0.06, error=0.25) == RobustF2().steps == 10_743
         assert survived_answers(width=20_000, noise=0.15, error=0.2) == 0
 
 

@@ -41,7 +41,12 @@ SLOW = Custom("slow", lambda n, t: ((t + 1) / n) ** 0.25)
 def test_a_file_remembers(tmp_path):
     path = tmp_path / "eval.ledger"
     first = TranscriptLedger(
-        500, confidence=1 - Fraction(1, 7), dependence=Markov(0.25), error=0.4, path=path, name="clinic"
+        500,
+        confidence=1 - Fraction(1, 7),
+        dependence=Markov(0.25),
+        error=0.4,
+        path=path,
+        name="clinic",
     )
     first.charge_bit(answer=True)
     first.charge_value(10, "score")

@@ -270,7 +270,9 @@ def test_texts_tell_what_is_public():
     assert repr(ExactMinCut(3, edges)) == "ExactMinCut(n=3): edges=2"
     assert repr(SkeletonMinCut(3, edges, keep=0.5, seed=9)) == "SkeletonMinCut(n=3, keep=0.5)"
     robust = RobustMinCut(3, edges, keep=1, copies=30, epsilon0=4, steps=9)
-    assert repr(robust).startswith("RobustMinCut(n=3): edges=2, by Robust(method='dp-median', copies")
+    assert repr(robust).startswith(
+        "RobustMinCut(n=3): edges=2, by Robust(method='dp-median', copies"
+    )
 
 
 def test_without_the_extra_a_person_learns_what_to_type(monkeypatch):

@@ -59,9 +59,7 @@ def budget_of(epsilon, delta=0):
 def small(counts, epsilon, hard, source=SYSTEM):
     rows = np.repeat([0, 1], counts)
     privacy = budget_of(epsilon)
-    return QueryServer(
-        rows, universe=2, error=THRESHOLD, privacy=privacy, hard=hard, source=source
-    )
+    return QueryServer(rows, universe=2, error=THRESHOLD, privacy=privacy, hard=hard, source=source)
 
 
 # --- the law of a conversation, by hand: given questions, all that may be told
@@ -315,15 +313,15 @@ def test_bad_private_terms():
 # --- validity
 
 
-@pytest.mark.parametrize("privacy", [budget_of(1), Concentrated(0.05, SUBSTITUTE), budget_of(0.5, 1e-6)])
+@pytest.mark.parametrize(
+    "privacy", [budget_of(1), Concentrated(0.05, SUBSTITUTE), budget_of(0.5, 1e-6)]
+)
 def test_private_answers_hold_their_ends(privacy):
     size, n, rng = 128, 50_000, np.random.default_rng(3)
     law = rng.dirichlet(np.full(size, 0.2))
     rows = rng.choice(size, n, p=law)
     share = np.bincount(rows, minlength=size) / n
-    server = QueryServer(
-        rows, universe=size, error=0.1, privacy=privacy, source=SeededSource(4)
-    )
+    server = QueryServer(rows, universe=size, error=0.1, privacy=privacy, source=SeededSource(4))
     weights = np.zeros(size)
     for i in range(400):
         query = rng.random(size) < 0.5 if i % 10 else weights > 0

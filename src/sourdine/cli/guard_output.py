@@ -83,7 +83,8 @@ def _known(opened: GuardedHoldout) -> dict[str, Any]:
 def _balance(opened: GuardedHoldout) -> dict[str, Any]:
     left = opened.remaining
     return {
-        "remaining": left and {"bits": _figure(left.bits), "answers": left.answers, "noes": left.noes},
+        "remaining": left
+        and {"bits": _figure(left.bits), "answers": left.answers, "noes": left.noes},
         "halfwidth": opened.ledger.halfwidth(),
         "closed": opened.closed,
     }

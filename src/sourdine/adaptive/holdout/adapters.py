@@ -25,9 +25,7 @@ class GuardedScorer:
 
     __slots__ = ("features", "guard", "step")
 
-    def __init__(
-        self, guard: GuardedHoldout, step: Number = 0.01, features: object = None
-    ) -> None:
+    def __init__(self, guard: GuardedHoldout, step: Number = 0.01, features: object = None) -> None:
         self.guard = read_guard(guard)
         self.step: Fraction = number(step, "step", above=0, most=1)
         self.features = features

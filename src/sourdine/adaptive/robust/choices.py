@@ -161,9 +161,7 @@ def _noisy_rows(need: Need, leap: float) -> list[Choice]:
     alpha = min(need.error, 0.25)
     looks = max(STEADY, _looks(leap, 4))
     try:
-        rows = width_to_prove(
-            looks * need.steps, noise=0.052 * alpha, error=alpha, beta=need.beta
-        )
+        rows = width_to_prove(looks * need.steps, noise=0.052 * alpha, error=alpha, beta=need.beta)
     except ParameterError:
         return []
     note = f"RobustF2({shown(rows, 1)}, noise={0.052 * alpha:.3g}), {looks} looks for each answer"

@@ -243,9 +243,7 @@ class BySwitching:
     def __str__(self) -> str:
         """Return the parameters, as they were typed."""
         steps = "" if self.terms.steps is None else f", steps={self.terms.steps}"
-        return (
-            f"method='switching', copies={self.terms.copies}{steps}, error={self.terms.error:g}"
-        )
+        return f"method='switching', copies={self.terms.copies}{steps}, error={self.terms.error:g}"
 
 
 def drawn_of(copies: int, sample: int, source: Source = SYSTEM) -> list[int]:

@@ -149,9 +149,7 @@ class PrivateLook:
             sensitivity=TICKS,
             relation=SUBSTITUTE,
         )
-        self._value = Laplace(
-            epsilon=self.costs.value, sensitivity=TICKS, relation=SUBSTITUTE
-        )
+        self._value = Laplace(epsilon=self.costs.value, sensitivity=TICKS, relation=SUBSTITUTE)
         self._information = likely_loss(float(self.costs.pure), evidence.n, self._beta / 2)
         self._rho: int | None = None
         self._left, self._looks = self.costs.hard, 0

@@ -146,9 +146,7 @@ class RobustF2:
     @property
     def steps(self) -> int:
         """How many answers to an adversary survive within ``error``: no proof, see Notes."""
-        return survived_answers(
-            width=self.width, noise=float(self.noise), error=float(self.error)
-        )
+        return survived_answers(width=self.width, noise=float(self.noise), error=float(self.error))
 
     def certificate(self) -> int:
         """Return for how many looks all answers are proved right; 0 if the key can be foreseen."""
