@@ -126,10 +126,10 @@ def honest(missed: list[str], answers: int = 3000) -> Iterator[str]:
         sketch = RobustF2()
         errors = np.array([_turn(sketch, change) for _ in range(answers)])
         quantile = float(np.quantile(errors, 0.95))
-        if quantile > sketch.accuracy:
+        if quantile > sketch.honest_error:
             missed.append(f"honest, {name}")
         looks = sketch.looks / (2 * answers)
-        yield f"| {name} | {quantile:.3f} | {sketch.accuracy:.3f} | {looks:.2f} |"
+        yield f"| {name} | {quantile:.3f} | {sketch.honest_error:.3f} | {looks:.2f} |"
 
 
 def _turn(sketch: RobustF2, change: float, width: int = 3, height: int = 10**6) -> float:

@@ -51,7 +51,7 @@ def your_own_loop(
     for number, predictions in enumerate(tries, start=1):
         verdict = guard.confirm(predictions)
         print(f"model {number}: {'confirmed' if verdict else 'not confirmed'}")
-        if guard.remaining().answers == 0:
+        if guard.remaining.answers == 0:
             break
     print(f"final: {guard.final()}")
     for line in guard.history:

@@ -122,7 +122,7 @@ def test_what_remains_shrinks_to_nothing():
     assert server.remaining == Left(None, None)
     assert str(server.remaining) == "left  any number of surprises, or any number of nods"
     first = server.until(0.05)
-    assert str(first) == f"left: {first.surprises} surprises, or {first.nods} nods"
+    assert str(first) == f"left  {first.surprises} surprises, or {first.nods} nods"
     server.ask([0.0, 1.0], guess=0.0)
     assert server.until(0.05).surprises < first.surprises
     assert server.until(0.05).nods < first.nods

@@ -80,7 +80,7 @@ def test_a_lone_column_of_predictions_may_have_any_name(guard, folder):
 
 def test_a_guard_from_its_labels_to_its_end(guard, folder):
     made = guard(
-        "init", "labels.csv", "--out", "eval.guard", "--baseline", "old.csv", "--target", "0.11",
+        "init", "labels.csv", "--out", "eval.guard", "--baseline", "old.csv", "--error", "0.11",
         "--name", "coins",
     )  # fmt: skip
     assert made.returncode == 0, made.stderr
@@ -95,17 +95,17 @@ def test_a_guard_from_its_labels_to_its_end(guard, folder):
     assert (no.returncode, no.stderr) == (1, "")
     facts = json.loads(no.stdout)
     assert facts["confirmed"] is False
-    assert facts["left"]["answers"] > 0
+    assert facts["remaining"]["answers"] > 0
 
     proved = guard("confirm", "eval.guard", "newer.npy", "--old", "old.csv", "--certified")
     assert (proved.returncode, proved.stdout.splitlines()[0]) == (0, "confirmed")
 
-    score = guard("score", "eval.guard", "newer.npy", "--resolution", "0.1", "--json")
+    score = guard("score", "eval.guard", "newer.npy", "--step", "0.1", "--json")
     facts = json.loads(score.stdout)
     assert (score.returncode, facts["value"]) == (0, 0.8)
     assert facts["lower"] < 5 / 6 < facts["upper"]
 
-    out = guard("score", "eval.guard", "newer.npy", "--resolution", "0.00001")
+    out = guard("score", "eval.guard", "newer.npy", "--step", "0.00001")
     assert (out.returncode, out.stdout) == (3, "")
     assert "must stay at most 0.11" in out.stderr
     assert "final() still answers" in out.stderr
@@ -126,7 +126,7 @@ def test_a_guard_from_its_labels_to_its_end(guard, folder):
 def test_terms(guard):
     for words, facts in [
         (("--blocks", "3"), {"name": "blocks", "size": 3}),
-        (("--markov", "0.5", "--beta", "0.1"), {"name": "markov", "eigenvalue": "1/2"}),
+        (("--markov", "0.5", "--confidence", "0.9"), {"name": "markov", "eigenvalue": "1/2"}),
         (("--loss", "absolute", "--scale", "2"), {"name": "iid"}),
     ]:
         made = guard("init", "labels.csv", "-o", f"{words[0]}.guard", *words, "--json")
@@ -139,8 +139,8 @@ def test_terms(guard):
     [
         (("--blocks", "2", "--markov", "0.5"), "blocks must be left out"),
         (("--blocks", "2.5"), "blocks must be a whole number"),
-        (("--beta", "x"), "beta must be a number"),
-        (("--target", "0.0001"), "target must be at least"),
+        (("--confidence", "x"), "confidence must be a number"),
+        (("--error", "0.0001"), "error must be at least"),
         (("--column", "z"), "column must be one of y, which"),
         (("--loss", "mse"), "got 'mse'"),
         (("--loss", "absolute"), "scale must be given"),
@@ -219,7 +219,7 @@ def test_files_of_all_kinds_hold_the_same_labels(guard, folder):
     said = set()
     for name in ("comma.csv", "semicolon.csv", "tab.tsv", "bar.csv", "zipped.csv.gz",
                  "wide.parquet", "decimal.pq"):  # fmt: skip
-        done = guard("score", "eval.guard", name, "-c", "y", "--json", "--resolution", "0.001")
+        done = guard("score", "eval.guard", name, "-c", "y", "--json", "--step", "0.001")
         assert done.returncode == 0, (name, done.stderr)
         said.add(json.loads(done.stdout)["value"])
         made = guard("init", name, "-c", "y", "--out", f"{name}.guard", "--json")
@@ -334,19 +334,19 @@ def test_a_column_is_refused_where_no_file_has_any(guard):
 
 
 def test_what_is_left_does_not_contradict_itself(guard):
-    guard("init", "labels.csv", "-o", "eval.guard", "--baseline", "newer.npy", "--target", "0.1")
+    guard("init", "labels.csv", "-o", "eval.guard", "--baseline", "newer.npy", "--error", "0.1")
     said = [guard("confirm", "eval.guard", "new.txt").stdout for _ in range(12)]
     told = [text.splitlines()[1] for text in said if text]
     assert any(", or a score of up to " in line for line in told)
     assert told[-1].startswith("left: no yes or no, only ")
     assert "the final answer; next answer within" in told[-1]
     assert all(" 0 yes or no" not in line for line in told)
-    made = guard("init", "labels.csv", "-o", "full.guard", "--target", "0.0605")
+    made = guard("init", "labels.csv", "-o", "full.guard", "--error", "0.0605")
     assert "no yes or no, only the final answer; next answer within 0.06043" in made.stdout
 
 
 def test_figures_are_clean(guard):
-    guard("init", "labels.csv", "-o", "eval.guard", "--baseline", "old.csv", "--target", "0.2")
+    guard("init", "labels.csv", "-o", "eval.guard", "--baseline", "old.csv", "--error", "0.2")
     assert json.loads(guard("confirm", "eval.guard", "new.txt", "--json").stdout)["bits"] == 1
     assert "told    1 answer, 1 bit\n" in _trimmed(guard("status", "eval.guard").stdout)
     assert json.loads(guard("confirm", "eval.guard", "new.txt", "--json").stdout)["bits"] == 2

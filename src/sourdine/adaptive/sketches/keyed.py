@@ -256,7 +256,7 @@ class Keyed:
             assumes="the key is secret, SipHash-2-4 and keyed BLAKE2b are pseudorandom, and no "
             "other sketch with this key is seen",
             not_proved="answers about subsets, merges or copies under one key: use "
-            "Robust(mode='dp-median') over keyed copies there, or count exactly",
+            "Robust(method='dp-median') over keyed copies there, or count exactly",
         )
 
     def __repr__(self) -> str:

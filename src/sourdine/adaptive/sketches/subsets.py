@@ -28,7 +28,7 @@ class SubsetCount:
     seed, so a few times as many questions as the sketch has registers reveal which keys count too
     little (`sourdine.adaptive.attacks.distinct.subset_queries`), and no secrecy of the seed helps.
     What helps is a private median over many copies:
-    ``Robust(lambda seed: SubsetCount(keys, make, seed=seed), mode="dp-median", ...)``.
+    ``Robust(lambda seed: SubsetCount(keys, make, seed=seed), method="dp-median", ...)``.
 
     Parameters
     ----------
