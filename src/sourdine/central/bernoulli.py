@@ -171,6 +171,6 @@ register(
         name="proportion.inverse_sensitivity",
         make=lambda epsilon: BernoulliMean(epsilon=epsilon, n=12),
         inputs=(0, 5, 12),
-        tight=False,
+        tight=True,
     )
 )

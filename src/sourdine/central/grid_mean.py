@@ -14,6 +14,7 @@ from sourdine.errors import ParameterTypeError
 from sourdine.exact import Real, exp_neg, integer, kind, positive
 from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import Mechanism, read_beta, settle
+from sourdine.mechanisms.registry import Specimen, register
 from sourdine.noise.lazy import LazyUniform
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
 
@@ -57,7 +58,9 @@ class GridMean(Mechanism["Sums"]):
     of its own for each candidate would change the order of the scores, so the one scale is that of
     the worst candidate, :math:`\max_o \max(o, L - o) = L`. A replaced record moves every score by
     :math:`|t - t'| \le L` too. Then weights and their sum each move by :math:`e^{\lambda L k}` at
-    most. *Checked by* ``test_the_grid_mean_keeps_its_claim`` on all neighbours of small inputs.
+    most. *Checked by* ``test_the_grid_mean_keeps_its_claim`` on all neighbours of small inputs and
+    by ``test_exact_worst_case[mean.exponential.add_remove]`` and ``[mean.exponential.substitute]``
+    where it comes near the claim: all records at 0, so many that one cannot move the best tick.
     *Claim*: for n records the chosen tick is within :math:`\lceil \ln(1/\beta)/(\lambda n) \rceil`
     of the mean with probability :math:`1 - \beta`: on either side of the mean the law is a
     geometric one of ratio :math:`e^{-\lambda n}`, cut off. *Checked by*
@@ -180,3 +183,18 @@ class GridMean(Mechanism["Sums"]):
         span = 2 * self.last
         others = span * (self.rows - abs(k)) if self.relation is SUBSTITUTE else 0
         return (-others, span * k + others) if k >= 0 else (span * k - others, others)
+
+
+for _relation in ("add_remove", "substitute"):
+    register(
+        Specimen(
+            name=f"mean.exponential.{_relation}",
+            make=lambda epsilon, relation=_relation: GridMean(  # type: ignore[misc]
+                epsilon=epsilon, last=20, relation=relation
+            ),
+            inputs=((0, 0), (7, 2), (0, 80), (40, 4)),
+            tight=False,
+            draws=4_000,
+            epsilon=4,
+        )
+    )

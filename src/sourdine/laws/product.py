@@ -97,7 +97,9 @@ class Product:
                 "Compare smaller inputs.",
             )
         logs = [(p.log_pmf(c), q.log_pmf(c)) for (p, q), c in zip(differ, cells, strict=True)]
-        here, there = (reduce(np.add.outer, side, np.zeros(())) for side in zip(*logs, strict=True))
+        here, there = (
+            reduce(np.add.outer, (side[i] for side in logs), np.zeros(())) for i in range(2)
+        )
         gain = np.maximum(np.exp(here) - np.exp(float(epsilon) + there), 0.0)
         value = min(float(gain.sum()), 1.0)
         beyond = sum(p.beyond + 2 * exp(-NEGLIGIBLE) for p, _ in differ)

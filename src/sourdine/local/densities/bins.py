@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sourdine import noise
-from sourdine.errors import ParameterError
-from sourdine.exact import integer, listed, one_of
-from sourdine.local.categorical.unary import UnaryEncoding
+from sourdine.exact import one_of
+from sourdine.local.densities.bin_report import BinReport
 from sourdine.local.densities.mixture import Mixture, smoothings
 from sourdine.local.densities.protocol import DensityProtocol
 from sourdine.local.densities.shrinkage import Shrunk, root
@@ -34,7 +31,6 @@ __all__ = ["Bins"]
 
 READINGS = ("mixture", "shrinkage", "histogram")
 
-EXAMPLE = {"bins": (64, 16, 4), "weights": (12, 5, 3)}
 FRESH = 50
 
 
@@ -63,10 +59,8 @@ class Bins(DensityProtocol):
 
     Notes
     -----
-    *Claim*: the resolution drawn does not depend on the value, so a report is as private as the
-    unary encoding, ``test_exact_worst_case[category.unary]``. *Checked by*
-    ``test_resolutions_do_not_depend_on_values``. *Claim*: the joined shares are unbiased with the
-    covariance given. *Checked by* ``test_joined_shares_are_unbiased``.
+    The report is `BinReport`, whose claim is checked there. *Claim*: the joined shares are unbiased
+    with the covariance given. *Checked by* ``test_joined_shares_are_unbiased``.
 
     References
     ----------
@@ -95,34 +89,19 @@ class Bins(DensityProtocol):
     wavelet: str = "db4"
     grid: Grid = field(init=False, repr=False)
     guarantee: Guarantee = field(init=False, repr=False)
+    report: BinReport = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._settle()
-        every = [self.bins] if isinstance(self.bins, int) else listed(self.bins, "bins", **EXAMPLE)
-        bins = tuple(integer(k, f"bins[{i}]", least=4) for i, k in enumerate(every))
-        parts = listed(self.weights, "weights", **EXAMPLE)
-        weights = tuple(integer(w, f"weights[{i}]", least=1) for i, w in enumerate(parts))
-        dyadic = all(k & (k - 1) == 0 for k in bins) and bins == tuple(sorted(set(bins))[::-1])
-        if not bins or not dyadic or bins[0] > 1 << self.bits or len(weights) != len(bins):
-            raise ParameterError(
-                "bins",
-                f"be falling powers of two from 4 to {1 << self.bits}, with a weight for each",
-                f"{bins} and {weights}",
-                "Type {bins} and {weights}.",
-                **EXAMPLE,
-            )
+        given = [self.bins] if isinstance(self.bins, int) else self.bins
+        report = BinReport(epsilon=self.epsilon, bins=given, weights=self.weights)
         one_of(self.reading, "reading", *READINGS)
-        settle(self, bins=bins, weights=weights)
+        settle(self, bins=report.bins, weights=report.weights, report=report)
         if self.reading != "histogram":
             _ = (
                 Wavelet(self.wavelet),
                 Shrunk(self.wavelet, 1.0)(np.full((1, 4), 0.25), np.eye(4)),
             )  # refuses early
-
-    @cached_property
-    def oracles(self) -> tuple[UnaryEncoding, ...]:
-        """What draws the report at each resolution."""
-        return tuple(UnaryEncoding(epsilon=self.epsilon, categories=k) for k in self.bins)
 
     @property
     def method(self) -> str:
@@ -137,33 +116,18 @@ class Bins(DensityProtocol):
 
     def reports(self, ticks: NDArray[np.int64], source: Source) -> NDArray[np.uint8]:
         """Draw a resolution and the bits of its bins, a row of bytes for each person."""
-        ends = np.cumsum(self.weights)
-        point = noise.uniform_below(int(ends[-1]), ticks.size, source=source)
-        which = np.searchsorted(ends, point, side="right")
-        rows = np.zeros((ticks.size, 1 + self.oracles[0].width), np.uint8)
-        rows[:, 0] = which
-        for r, oracle in enumerate(self.oracles):
-            (mine,) = np.nonzero(which == r)
-            bits = oracle.randomise(self._bin(ticks[mine], r), source=source)
-            rows[mine, 1 : 1 + oracle.width] = bits
-        return rows
-
-    def _bin(self, ticks: NDArray[np.int64], r: int) -> NDArray[np.int64]:
-        return ticks >> (self.bits - self.bins[r].bit_length() + 1)
+        finest = ticks >> (self.bits - self.report.bins[0].bit_length() + 1)
+        return self.report.randomise(finest, source=source)
 
     def tally(self, reports: NDArray[np.uint8]) -> NDArray[np.int64]:
         """Count, for each resolution, the reports and those that support each bin."""
-        parts = []
-        for r, oracle in enumerate(self.oracles):
-            mine = np.ascontiguousarray(reports[reports[:, 0] == r, 1 : 1 + oracle.width])
-            parts += [np.array([len(mine)]), oracle.support(oracle.tally(mine))]
-        return np.concatenate(parts).astype(np.int64)
+        return self.report.tally(reports)
 
     def shares(self, tally: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """Return the shares of the finest bins and the covariance of their noise."""
         k, start = self.bins[0], 0
         information, weighted = np.zeros((k, k)), np.zeros(k)
-        for size, oracle in zip(self.bins, self.oracles, strict=True):
+        for size, oracle in zip(self.bins, self.report.oracles, strict=True):
             n, support = int(tally[start]), tally[start + 1 : start + 1 + size]
             start += 1 + size
             if n == 0:

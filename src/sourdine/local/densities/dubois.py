@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
-from math import ceil, floor, log, log2, sqrt
+from math import floor, log, log2, sqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sourdine import noise
-from sourdine.errors import ParameterError
-from sourdine.exact import flag, given, integer, one_of, positive, rational
+from sourdine.exact import flag, integer, one_of, positive
+from sourdine.local.densities.coefficients import NoisyCoefficients
 from sourdine.local.densities.protocol import DensityProtocol
-from sourdine.local.densities.wavelets import UNIT, Basis, Level, Wavelet
-from sourdine.mechanisms.mechanism import read_scale, settle
+from sourdine.local.densities.wavelets import UNIT, Basis, Wavelet
+from sourdine.mechanisms.mechanism import settle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,13 +82,10 @@ class Dubois(DensityProtocol):
 
     Notes
     -----
-    Coefficients are whole multiples of :math:`2^{-16}` (times :math:`2^{j/2}`, which the server
-    knows) and the noise is discrete Laplace on them. *Claim*: the loss between any two values is
-    :math:`\sum_j \|c_j(x) - c_j(x')\|_1/t_j \le \sum_j 2 s_j/t_j \le \alpha`, computed on whole
-    numbers. *Checked by* ``test_dubois_loss_of_all_pairs``. *Claim*: the paper's constants are 5 to
-    13 times larger than needed. *Checked by* ``test_printed_constants_are_too_large``. *Claim*: the
-    averages are unbiased with the variance of the noise. *Checked by*
-    ``test_dubois_coefficients_are_unbiased``.
+    The report is `NoisyCoefficients`, whose privacy is proved and checked there. *Claim*: the
+    paper's constants are 5 to 13 times larger than needed. *Checked by*
+    ``test_printed_constants_are_too_large``. *Claim*: the averages are unbiased with the variance
+    of the noise. *Checked by* ``test_dubois_coefficients_are_unbiased``.
 
     References
     ----------
@@ -119,58 +114,52 @@ class Dubois(DensityProtocol):
     cap: bool = True
     grid: Grid = field(init=False, repr=False)
     guarantee: Guarantee = field(init=False, repr=False)
+    report: NoisyCoefficients = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._settle()
         n = integer(self.n, "n", least=1)
         first, last = paper_levels(n, self.epsilon, Wavelet(self.wavelet))
-        one_of(self.constants, "constants", "exact", "paper")
         one_of(self.rule, "rule", "hard", "linear")
-        nu = rational(self.nu, "nu", example=1.5)
-        if nu <= 1:
-            raise ParameterError("nu", "be above 1", given(self.nu), "Type {nu}.", nu=1.5)
+        report = NoisyCoefficients(
+            epsilon=self.epsilon,
+            wavelet=self.wavelet,
+            bits_of_input=self.bits,
+            first=first if self.first is None else self.first,
+            last=max(last, self.first or 0) if self.last is None else self.last,
+            constants=self.constants,
+            nu=self.nu,
+        )
         settle(
             self,
             n=n,
-            nu=nu,
+            nu=report.nu,
             gamma=positive(self.gamma, "gamma"),
-            first=first if self.first is None else self.first,
-            last=max(last, self.first or 0) if self.last is None else self.last,
+            first=report.first,
+            last=report.last,
             cap=flag(self.cap, "cap"),
+            report=report,
         )
-        _ = self.scales  # refuses early
 
-    @cached_property
+    @property
     def basis(self) -> Basis:
         """The levels."""
-        return Basis(self.wavelet, self.bits, self.first or 0, self.last or 0)
+        return self.report.basis
 
-    @cached_property
+    @property
     def scales(self) -> tuple[Fraction, ...]:
         """The noise's scale of each level in ticks, without the factor 2**(j/2)."""
-        made = self._printed if self.constants == "paper" else self._exact
-        return tuple(read_scale(made(level)) for level in self.basis.levels)
-
-    def _exact(self, level: Level) -> Fraction:
-        reach = self.basis.reach(level)
-        return 2 * len(self.basis.levels) * reach / Fraction(self.epsilon)
-
-    def _printed(self, level: Level) -> Fraction:
-        wavelet, nu = self.basis.wavelet, float(self.nu)
-        peak = wavelet.touching * wavelet.peak(level.kind) * UNIT
-        grown = (2 * nu - 1) / (nu - 1) * max(level.j, 1) ** nu if level.kind == "psi" else 1.0
-        return Fraction(ceil(4 * peak * grown)) / Fraction(self.epsilon)
+        return self.report.scales
 
     @property
     def worst(self) -> Fraction:
         """A bound of the privacy loss between any two values: epsilon, or less."""
-        pairs = zip(self.basis.levels, self.scales, strict=True)
-        return sum((2 * self.basis.reach(level) / t for level, t in pairs), Fraction(0))
+        return self.report.worst
 
     @property
     def size(self) -> int:
         """How many coefficients a person releases."""
-        return sum(map(self.basis.size, self.basis.levels))
+        return self.report.cells
 
     @property
     def chunk(self) -> int:
@@ -185,21 +174,15 @@ class Dubois(DensityProtocol):
 
     def coefficients(self, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what a person's values are before the noise, in ticks, a row a person."""
-        return np.hstack([self.basis.coefficients(level, ticks) for level in self.basis.levels])
+        return self.report.coefficients(ticks)
 
     def reports(self, ticks: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         """Add the noise to all coefficients."""
-        parts = []
-        for level, t in zip(self.basis.levels, self.scales, strict=True):
-            shape = (ticks.size, self.basis.size(level))
-            drawn = noise.discrete_laplace(t, shape, source=source)
-            parts.append(self.basis.coefficients(level, ticks) + drawn)
-        return np.hstack(parts)
+        return self.report.randomise(ticks, source=source)
 
     def tally(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
         """Add up the coefficients."""
-        total: NDArray[np.int64] = reports.sum(axis=0, dtype=np.int64)
-        return total
+        return self.report.tally(reports)
 
     def averages(self, tally: NDArray[np.int64], n: int) -> list[NDArray[np.float64]]:
         """Return the unbiased coefficients of each level."""

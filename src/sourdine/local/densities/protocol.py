@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact.parameters import Number
+    from sourdine.mechanisms.mechanism import Report
     from sourdine.noise import Source
 
 __all__ = ["BITS", "DensityProtocol"]
@@ -37,7 +38,8 @@ class DensityProtocol(ABC):
 
     A person calls `randomise` and sends the report; the server adds up `tally`\ s and calls
     `estimate`. All parameters are public and the same for both. What a person does is on whole
-    numbers and the law of the report is exact; what the server does is free post-processing.
+    numbers and the law of the report is exact; what the server does is free post-processing. The
+    report is drawn by an audited mechanism, ``report``: ``test_every_protocol_draws_by_a_report``.
     """
 
     __slots__ = ()
@@ -47,6 +49,7 @@ class DensityProtocol(ABC):
     epsilon: Number
     grid: Grid
     guarantee: Guarantee
+    report: Report
 
     def _settle(self) -> None:
         """Read bounds and epsilon; the grid's points are the middles of the cells."""

@@ -250,6 +250,7 @@ def _half_width(epsilon: float) -> float:
 register(
     Specimen(
         name="number.square-wave",
+        also=("density.square-wave",),
         make=lambda epsilon: square_wave(epsilon, 12),
         inputs=tuple(range(13)),
         tight=True,
