@@ -9,6 +9,7 @@ from math import exp, log
 
 import numpy as np
 import pytest
+from attrs import frozen
 
 from sourdine.audit import checks, p_value, replay, worst_case
 from sourdine.errors import ParameterError
@@ -185,7 +186,7 @@ def test_checks_reject_what_hides_the_worst_case():
 
 
 def test_checks_reject_noise_that_is_not_the_law():
-    @dataclass(frozen=True, kw_only=True)
+    @frozen(kw_only=True)
     class Crooked(Laplace):
         def draw(self, x, size, source):
             return super().draw(x, size, source) // 2 * 2
@@ -198,7 +199,7 @@ def test_checks_reject_noise_that_is_not_the_law():
 
 
 def test_checks_reject_an_error_bound_that_is_too_small():
-    @dataclass(frozen=True, kw_only=True)
+    @frozen(kw_only=True)
     class Boastful(Laplace):
         def error(self, beta=0.05):
             return super().error(beta) - 1

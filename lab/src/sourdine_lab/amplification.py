@@ -22,16 +22,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import exp, expm1, log1p
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine.audit.exhaustive import worst_case
 from sourdine.exact import number, positive
 from sourdine.laws import Law
 from sourdine.mechanisms import RandomizedResponse, Subsample
-from sourdine.mechanisms.mechanism import settle
 from sourdine.presentation.figures import BLUE, GREY, INK, RED, RULE, canvas, legend
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
 
@@ -56,19 +57,20 @@ RECORDS = ((), (0,), (1,), (0, 0), (0, 1), (1, 1), (0, 0, 1))
 """Data sets all of whose neighbours are compared."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class SampledResponse(RandomizedResponse):
     r"""Randomised response of a curator to the question whether any record is 1.
 
     The answer is true with probability :math:`e^\varepsilon/(1 + e^\varepsilon)`.
     """
 
-    categories: int = 2
+    categories: int = field(init=False, repr=False, eq=False, default=2)
     relation: Relation = ADD_REMOVE
 
-    def __post_init__(self) -> None:
-        RandomizedResponse.__post_init__(self)
-        settle(self, guarantee=Guarantee(self.epsilon, 0, self.relation))
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """The promise of the curator."""
+        return Guarantee(self.epsilon, 0, self.relation)
 
 
 def any_one(records: NDArray[np.int64]) -> int:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from attrs import frozen
 
-from sourdine import noise
 from sourdine.errors import ParameterTypeError
 from sourdine.exact import kind
 from sourdine.laws import Product
-from sourdine.mechanisms import Laplace
-from sourdine.mechanisms.laplace import laplace_law
+from sourdine.mechanisms.laplace import LaplaceNoise, laplace_law
 from sourdine.mechanisms.moves import within
 from sourdine.mechanisms.registry import Specimen, register
 
@@ -26,8 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["Together"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Together(Laplace):
+@frozen(kw_only=True)
+class Together(LaplaceNoise["Whole"]):
     r"""Add discrete Laplace noise to each of several whole numbers of any size.
 
     The Laplace mechanism for a vector whose L1 norm moves by at most :math:`\Delta`: the loss
@@ -42,7 +40,7 @@ class Together(Laplace):
     2
     """
 
-    def read(self, x: object) -> Whole:  # type: ignore[override]
+    def read(self, x: object) -> Whole:
         """Return a tuple of whole numbers."""
         if not isinstance(x, tuple) or not all(type(v) is int for v in x):
             raise ParameterTypeError(
@@ -50,17 +48,17 @@ class Together(Laplace):
             )
         return x
 
-    def draw(self, x: Whole, size: int | None, source: Source) -> Any:  # type: ignore[override]  # noqa: ANN401
+    def draw(self, x: Whole, size: int | None, source: Source) -> Any:  # noqa: ANN401
         """Add the noises, one by one."""
         if size is not None:
             return np.array([self.draw(x, None, source) for _ in range(size)])
-        return tuple(noise.laplace_around(v, self.scale, source=source) for v in x)
+        return tuple(self.sampler.one(source, v) for v in x)
 
-    def law(self, x: Whole) -> Product:  # type: ignore[override]
+    def law(self, x: Whole) -> Product:
         """Return the law of each number; they are independent."""
         return Product(tuple(laplace_law(v, self.scale) for v in x))
 
-    def neighbours(self, x: Whole) -> Iterator[Whole]:  # type: ignore[override]
+    def neighbours(self, x: Whole) -> Iterator[Whole]:
         """Yield the vectors at most the sensitivity away in the L1 norm."""
         for moved in within(np.array(x, object), int(self.sensitivity), norm=1):
             yield tuple(moved.tolist())

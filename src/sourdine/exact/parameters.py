@@ -10,7 +10,7 @@ import numbers
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 import numpy as np
 
@@ -39,6 +39,8 @@ WORD = 20
 DIGITS = 40
 """Longer numbers are not quoted."""
 
+_Word = TypeVar("_Word", bound=str)
+
 Number = Fraction | int | float | Decimal
 """What a person may type for a number."""
 
@@ -54,6 +56,10 @@ def rational(x: object, name: str, *, example: Number = 1) -> Fraction:
     Traceback (most recent call last):
     sourdine.errors.ParameterError: epsilon must be finite, got nan. Type a number, such as epsilon=1.
     """  # noqa: E501
+    if type(x) is int:
+        return Fraction(x)
+    if isinstance(x, Fraction) and type(x.numerator) is type(x.denominator) is int:
+        return x
     what, tries = _typed(name, example)
     hint = f"Type a number, such as {what}."
     if isinstance(x, (float, np.floating, Decimal)):
@@ -165,7 +171,7 @@ def flag(x: object, name: str) -> bool:
     raise ParameterTypeError(name, "be True or False", given(x), hint, **tries)
 
 
-def one_of(x: object, name: str, *allowed: str) -> str:
+def one_of(x: object, name: str, *allowed: _Word) -> _Word:
     """Return ``x`` if it is one of the words allowed; the first is what the hint says to type.
 
     Examples
@@ -175,7 +181,7 @@ def one_of(x: object, name: str, *allowed: str) -> str:
     sourdine.errors.ParameterError: loss must be 'l1' or 'l2', got 'l3'. Type loss='l1'.
     """
     if isinstance(x, str) and x in allowed:
-        return x
+        return allowed[allowed.index(x)]
     *most, last = map(repr, allowed)
     must = f"be {', '.join(most)} or {last}"
     raise ParameterError(name, must, given(x), f"Type {{{name}}}.", **{name: allowed[0]})

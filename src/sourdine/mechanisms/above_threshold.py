@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from functools import cached_property
 from math import ceil, exp, log
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.errors import ParameterError
-from sourdine.exact import flag, given, integer, positive
+from sourdine.exact import given, integer
 from sourdine.laws import Law
+from sourdine.mechanisms import parameters as read
 from sourdine.mechanisms.inputs import add, read_vector
 from sourdine.mechanisms.laplace import laplace_error
-from sourdine.mechanisms.mechanism import Mechanism, read_beta, read_scale, settle
+from sourdine.mechanisms.mechanism import Mechanism, read_beta, read_scale
 from sourdine.mechanisms.moves import may_move, moved
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import ADD_REMOVE, Guarantee, Relation
@@ -37,7 +39,25 @@ MOST_CELLS = 10**7
 FAR = 80  # the law sums the threshold's noise this many scales beyond the answers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _queries(x: int) -> int:
+    return integer(x, "queries", least=1)
+
+
+def _threshold(x: int) -> int:
+    """Return a threshold near enough to 0 that its distance to any answer fits 64 bits."""
+    value = integer(x, "threshold")
+    if not -(1 << 61) < value < 1 << 61:
+        raise ParameterError(
+            "threshold",
+            "be within 2**61 of 0",
+            given(value),
+            "Type a coarser grid's ticks, such as {threshold}.",
+            threshold=0,
+        )
+    return value
+
+
+@frozen(kw_only=True)
 class AboveThreshold(Mechanism["Answers"]):
     r"""Name the first question whose noisy answer reaches a noisy threshold, or none.
 
@@ -83,32 +103,30 @@ class AboveThreshold(Mechanism["Answers"]):
     (66.4, 40.0)
     """
 
-    epsilon: Number
-    queries: int
-    threshold: int = 0
-    sensitivity: int = 1
-    monotone: bool = False
-    relation: Relation | str = ADD_REMOVE
-    threshold_scale: Fraction = field(init=False, repr=False)
-    query_scale: Fraction = field(init=False, repr=False)
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+    epsilon: Fraction = field(converter=read.epsilon)
+    queries: int = field(converter=_queries)
+    threshold: int = field(default=0, converter=_threshold)
+    sensitivity: int = field(default=1, converter=read.whole_sensitivity)
+    monotone: bool = field(default=False, converter=read.monotone)
+    relation: Relation = field(default=ADD_REMOVE, converter=read.relation)
 
-    def __post_init__(self) -> None:
-        epsilon = positive(self.epsilon, "epsilon")
-        span = integer(self.sensitivity, "sensitivity", least=1)
-        read_scale(4 * span / epsilon)
-        settle(
-            self,
-            epsilon=epsilon,
-            relation=Relation.read(self.relation),
-            queries=integer(self.queries, "queries", least=1),
-            threshold=_read_threshold(self.threshold),
-            sensitivity=span,
-            monotone=flag(self.monotone, "monotone"),
-            threshold_scale=2 * span / epsilon,
-            query_scale=(2 if self.monotone else 4) * span / epsilon,
-            guarantee=Guarantee(epsilon, 0, self.relation),
-        )
+    def __attrs_post_init__(self) -> None:
+        read_scale(2 * self.threshold_scale)
+
+    @cached_property
+    def threshold_scale(self) -> Fraction:
+        """The scale of the threshold's noise."""
+        return 2 * self.sensitivity / self.epsilon
+
+    @cached_property
+    def query_scale(self) -> Fraction:
+        """The scale of each answer's noise."""
+        return (2 if self.monotone else 4) * self.sensitivity / self.epsilon
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """The promise of one search."""
+        return Guarantee(self.epsilon, 0, self.relation)
 
     def read(self, x: object) -> Answers:
         """Return the vector of answers."""
@@ -159,20 +177,6 @@ class AboveThreshold(Mechanism["Answers"]):
     def adjacent(self, x: Answers, y: Answers) -> bool:
         """Return whether every answer moved by at most the sensitivity, in one direction if so."""
         return may_move(x, y, self.sensitivity, monotone=self.monotone)
-
-
-def _read_threshold(threshold: object) -> int:
-    """Return a threshold near enough to 0 that its distance to any answer fits 64 bits."""
-    value = integer(threshold, "threshold")
-    if not -(1 << 61) < value < 1 << 61:
-        raise ParameterError(
-            "threshold",
-            "be within 2**61 of 0",
-            given(value),
-            "Type a coarser grid's ticks, such as {threshold}.",
-            threshold=0,
-        )
-    return value
 
 
 def first_above_law(

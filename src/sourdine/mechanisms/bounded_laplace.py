@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.errors import ParameterError
-from sourdine.exact import given, integer, positive
+from sourdine.exact import given, integer
 from sourdine.laws import Law
+from sourdine.mechanisms import parameters as read
 from sourdine.mechanisms.laplace import laplace_error
-from sourdine.mechanisms.mechanism import Report, read_beta, settle
+from sourdine.mechanisms.mechanism import Report, read_beta
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import LOCAL, Guarantee
 
@@ -29,7 +31,11 @@ __all__ = ["BoundedLaplace", "read_last"]
 HIGHEST_TICK = 1 << 40
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _last(x: int) -> int:
+    return read_last(x, least=1)
+
+
+@frozen(kw_only=True)
 class BoundedLaplace(Report):
     r"""Report a tick :math:`y` of 0 to :math:`m`, :math:`P(y) \propto e^{-\varepsilon|y-x|/m}`.
 
@@ -64,16 +70,18 @@ class BoundedLaplace(Report):
     (41.6, True)
     """
 
-    epsilon: Number
-    last: int
-    decay: Fraction = field(init=False, repr=False)
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+    epsilon: Fraction = field(converter=read.epsilon)
+    last: int = field(converter=_last)
 
-    def __post_init__(self) -> None:
-        epsilon = positive(self.epsilon, "epsilon")
-        last = read_last(self.last, least=1)
-        guarantee = Guarantee(epsilon, 0, LOCAL)
-        settle(self, epsilon=epsilon, last=last, decay=epsilon / last, guarantee=guarantee)
+    @cached_property
+    def decay(self) -> Fraction:
+        """The rate at which the law falls, in one tick."""
+        return self.epsilon / self.last
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """The promise of one report."""
+        return Guarantee(self.epsilon, 0, LOCAL)
 
     @property
     def top(self) -> int:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from math import exp, log, sqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from attrs import Factory, field, frozen
 
 from sourdine import noise
-from sourdine.exact import Real, exp_neg, one_of, positive
+from sourdine.exact import Real, exp_neg, one_of
 from sourdine.laws import Law
+from sourdine.mechanisms import parameters as read
 from sourdine.mechanisms.bounded_laplace import read_last
-from sourdine.mechanisms.mechanism import Report, read_beta, settle
+from sourdine.mechanisms.mechanism import Report, read_beta
 from sourdine.mechanisms.registry import Specimen, register
-from sourdine.mechanisms.staircase import gamma_l1, gamma_l2, read_minimise
+from sourdine.mechanisms.staircase import gamma_l1, gamma_l2
 from sourdine.noise.filters import SLACK, unit_floats
 from sourdine.noise.lazy import LazyUniform
 from sourdine.noise.source import draw_words
@@ -25,15 +27,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact.parameters import Number
+    from sourdine.mechanisms.parameters import Minimise
     from sourdine.noise import Source
 
 __all__ = ["BoundedStaircase", "rejection_level"]
+
+Method = Literal["window", "truncated"]
 
 CHUNK = 1 << 17
 """People answered for at once: few enough for the cache."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _last(x: int) -> int:
+    return read_last(x, least=2)
+
+
+def _method(x: Method) -> Method:
+    return one_of(x, "method", "window", "truncated")
+
+
+@frozen(kw_only=True)
 class BoundedStaircase(Report):
     r"""Report a tick near the truth with weight 1, any other with weight :math:`e^{-\eta}`.
 
@@ -80,25 +93,34 @@ class BoundedStaircase(Report):
     0.733
     """
 
-    epsilon: Number
-    last: int
-    method: Literal["window", "truncated"] = "window"
-    minimise: Literal["l1", "l2"] = "l1"
-    level: Fraction = field(init=False, repr=False)
-    reach: int = field(init=False, repr=False)
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+    epsilon: Fraction = field(converter=read.epsilon)
+    last: int = field(converter=_last)
+    method: Method = field(default="window", converter=_method)
+    minimise: Minimise = field(default="l1", converter=read.minimise)
+    reach: int = field(
+        init=False, repr=False, eq=False,
+        default=Factory(lambda self: self._reach(), takes_self=True),
+    )  # fmt: skip
+    level: Fraction = field(
+        init=False, repr=False, eq=False,
+        default=Factory(lambda self: self._level(), takes_self=True),
+    )  # fmt: skip
 
-    def __post_init__(self) -> None:
-        epsilon = positive(self.epsilon, "epsilon")
-        last = read_last(self.last, least=2)
-        one_of(self.method, "method", "window", "truncated")
-        gamma = gamma_l1 if read_minimise(self.minimise) == "l1" else gamma_l2
-        truncated = self.method == "truncated"
-        spent = _continuous_level(float(epsilon)) if truncated else float(epsilon)
-        reach = min(max(1, round(gamma(spent) * (last + 1))), (last + 1) // 2)
-        level = _level(epsilon, last + 1, reach) if truncated else epsilon
-        guarantee = Guarantee(epsilon, 0, LOCAL)
-        settle(self, epsilon=epsilon, last=last, reach=reach, level=level, guarantee=guarantee)
+    def _reach(self) -> int:
+        epsilon, cells = float(self.epsilon), self.last + 1
+        gamma = gamma_l1 if self.minimise == "l1" else gamma_l2
+        spent = epsilon if self.method == "window" else _continuous_level(epsilon)
+        return min(max(1, round(gamma(spent) * cells)), cells // 2)
+
+    def _level(self) -> Fraction:
+        if self.method == "window":
+            return self.epsilon
+        return _level(self.epsilon, self.last + 1, self.reach)
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """The promise of one report."""
+        return Guarantee(self.epsilon, 0, LOCAL)
 
     def near(self, x: int) -> tuple[int, int]:
         """Return the first tick of weight 1 and how many there are."""

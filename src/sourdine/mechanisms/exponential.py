@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from functools import cached_property
 from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine import noise
-from sourdine.exact import flag, integer, positive
+from sourdine.exact import integer
 from sourdine.laws import Law
+from sourdine.mechanisms import parameters as read
 from sourdine.mechanisms.inputs import read_vector
-from sourdine.mechanisms.mechanism import Mechanism, read_beta, settle
+from sourdine.mechanisms.mechanism import Mechanism, read_beta
 from sourdine.mechanisms.moves import may_move, moved
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import ADD_REMOVE, Guarantee, Relation
@@ -32,7 +34,11 @@ if TYPE_CHECKING:
 __all__ = ["Exponential", "Selection"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _candidates(x: int) -> int:
+    return integer(x, "candidates", least=1)
+
+
+@frozen(kw_only=True)
 class Selection(Mechanism["Scores"]):
     r"""Choose a candidate by private scores; the common part of two mechanisms.
 
@@ -51,27 +57,21 @@ class Selection(Mechanism["Scores"]):
         Which data sets are neighbours.
     """
 
-    epsilon: Number
-    candidates: int
-    sensitivity: int = 1
-    monotone: bool = False
-    relation: Relation | str = ADD_REMOVE
-    decay: Fraction = field(init=False, repr=False)
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+    epsilon: Fraction = field(converter=read.epsilon)
+    candidates: int = field(converter=_candidates)
+    sensitivity: int = field(default=1, converter=read.whole_sensitivity)
+    monotone: bool = field(default=False, converter=read.monotone)
+    relation: Relation = field(default=ADD_REMOVE, converter=read.relation)
 
-    def __post_init__(self) -> None:
-        epsilon = positive(self.epsilon, "epsilon")
-        span = integer(self.sensitivity, "sensitivity", least=1)
-        settle(
-            self,
-            epsilon=epsilon,
-            relation=Relation.read(self.relation),
-            candidates=integer(self.candidates, "candidates", least=1),
-            sensitivity=span,
-            monotone=flag(self.monotone, "monotone"),
-            decay=epsilon / (span if self.monotone else 2 * span),
-            guarantee=Guarantee(epsilon, 0, self.relation),
-        )
+    @cached_property
+    def decay(self) -> Fraction:
+        """The factor c of the scores."""
+        return self.epsilon / (self.sensitivity if self.monotone else 2 * self.sensitivity)
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """The promise of one choice."""
+        return Guarantee(self.epsilon, 0, self.relation)
 
     def read(self, x: object) -> Scores:
         """Return the vector of scores."""
@@ -94,7 +94,7 @@ class Selection(Mechanism["Scores"]):
         return may_move(x, y, self.sensitivity, monotone=self.monotone)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Exponential(Selection):
     r"""Choose candidate :math:`i` with probability proportional to :math:`e^{c\,u_i}`.
 

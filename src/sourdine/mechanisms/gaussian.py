@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import ceil, expm1, log, sqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from attrs import Factory, field, frozen
 
 from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import Real, given, integer, one_of, positive
+from sourdine.exact import Real, given, one_of, positive
 from sourdine.laws import Law, Product
+from sourdine.mechanisms import parameters as read
 from sourdine.mechanisms.inputs import add, read_ticks
-from sourdine.mechanisms.mechanism import Additive, read_beta, read_scale, settle
+from sourdine.mechanisms.mechanism import Additive, read_beta, read_scale
 from sourdine.mechanisms.moves import within
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import ADD_REMOVE, Concentrated, Guarantee, Relation
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
     from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
-    Calibration = Literal["tight", "classic", "zcdp"]
-
 __all__ = ["Gaussian", "classic_variance", "continuous_variance", "gaussian_law", "tight_variance"]
+
+Calibration = Literal["tight", "classic", "zcdp"]
 
 REACH = 100.0  # the law describes the noise at least to weight e^-100 of its peak
 LEAST = Fraction(1, 10**100)
@@ -38,7 +39,22 @@ FINE = Fraction(1, 1 << 26)  # how closely the tight variance is found
 CHORD = 1e-8  # blocks of cells replace the parabola of the log weights by chords this close
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _delta(x: Number) -> Fraction:
+    value = positive(x, "delta", example=1e-6)
+    if value >= 1:
+        hint = "Type a small number, such as {delta}."
+        raise ParameterError("delta", "be below 1", given(x), hint, delta=1e-6)
+    if value < LEAST:
+        hint = "Type {delta}, or use Laplace, which needs no delta."
+        raise ParameterError("delta", "be at least 1e-100", given(x), hint, delta=1e-6)
+    return value
+
+
+def _method(x: Calibration) -> Calibration:
+    return one_of(x, "method", "tight", "classic", "zcdp")
+
+
+@frozen(kw_only=True)
 class Gaussian(Additive["Value"]):
     r"""Add discrete Gaussian noise, :math:`P(x + k) \propto e^{-k^2/(2\sigma^2)}`.
 
@@ -90,27 +106,38 @@ class Gaussian(Additive["Value"]):
     (42.25, 52.99)
     """
 
-    epsilon: Number
-    delta: Number
-    sensitivity: int = 1
-    method: Calibration = "tight"
-    relation: Relation | str = ADD_REMOVE
-    variance: Fraction = field(init=False, repr=False)
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+    epsilon: Fraction = field(converter=read.epsilon)
+    delta: Fraction = field(converter=_delta)
+    sensitivity: int = field(default=1, converter=read.whole_sensitivity)
+    method: Calibration = field(default="tight", converter=_method)
+    relation: Relation = field(default=ADD_REMOVE, converter=read.relation)
+    variance: Fraction = field(
+        init=False, repr=False, eq=False,
+        default=Factory(lambda self: self._calibrated(), takes_self=True),
+    )  # fmt: skip
 
-    def __post_init__(self) -> None:
-        epsilon, delta = positive(self.epsilon, "epsilon"), _read_delta(self.delta)
-        span = integer(self.sensitivity, "sensitivity", least=1)
+    def _calibrated(self) -> Fraction:
+        epsilon, delta, span = self.epsilon, self.delta, self.sensitivity
         read_scale(WIDEST_SIGMA * span / epsilon)
-        settle(
-            self,
-            epsilon=epsilon,
-            relation=Relation.read(self.relation),
-            delta=delta,
-            sensitivity=span,
-            variance=_calibrated(self.method, epsilon, delta, span),
-            guarantee=Guarantee(epsilon, delta, self.relation),
-        )
+        if self.method == "tight":
+            return tight_variance(epsilon, delta, span)
+        if self.method == "zcdp":
+            return Fraction(span * span) / (2 * Concentrated.rho_for(epsilon, delta))
+        variance = classic_variance(epsilon, delta, span)
+        if _hockey_stick(variance, epsilon, delta, span) > delta:
+            raise ParameterError(
+                "method",
+                "hold on the grid",
+                f"'classic' at epsilon {float(epsilon):g} and delta {float(delta):g}",
+                "Its delta is exceeded there. Type {method}.",
+                method="tight",
+            )
+        return variance
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """The promise of one release."""
+        return Guarantee(self.epsilon, self.delta, self.relation)
 
     def read(self, x: object) -> Value:
         """Return ticks; vectors are for the method that covers them."""
@@ -132,7 +159,7 @@ class Gaussian(Additive["Value"]):
 
     def law(self, x: Value) -> Law | Product:
         """Return the discrete Gaussian law around ``x``, or around each number of a vector."""
-        reach = _reach(Fraction(self.delta))
+        reach = _reach(self.delta)
         if isinstance(x, int):
             return gaussian_law(x, self.variance, reach)
         return Product(tuple(gaussian_law(v, self.variance, reach) for v in x.ravel().tolist()))
@@ -253,35 +280,6 @@ def _hockey_stick(
 ) -> float:
     here, there = (gaussian_law(x, variance, _reach(delta)) for x in (0, sensitivity))
     return here.hockey_stick(there, epsilon).upper
-
-
-def _calibrated(how: Calibration, epsilon: Fraction, delta: Fraction, span: int) -> Fraction:
-    if how == "tight":
-        return tight_variance(epsilon, delta, span)
-    if how == "zcdp":
-        return Fraction(span * span) / (2 * Concentrated.rho_for(epsilon, delta))
-    one_of(how, "method", "tight", "classic", "zcdp")
-    variance = classic_variance(epsilon, delta, span)
-    if _hockey_stick(variance, epsilon, delta, span) > delta:
-        raise ParameterError(
-            "method",
-            "hold on the grid",
-            f"'classic' at epsilon {float(epsilon):g} and delta {float(delta):g}",
-            "Its delta is exceeded there. Type {method}.",
-            method="tight",
-        )
-    return variance
-
-
-def _read_delta(delta: object) -> Fraction:
-    value = positive(delta, "delta", example=1e-6)
-    if value >= 1:
-        hint = "Type a small number, such as {delta}."
-        raise ParameterError("delta", "be below 1", given(delta), hint, delta=1e-6)
-    if value < LEAST:
-        hint = "Type {delta}, or use Laplace, which needs no delta."
-        raise ParameterError("delta", "be at least 1e-100", given(delta), hint, delta=1e-6)
-    return value
 
 
 register(

@@ -2,34 +2,72 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
 from math import ceil, exp, log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+from attrs import Factory, field, frozen
 
 from sourdine import noise
-from sourdine.exact import positive
 from sourdine.laws import Law, Product, Tail
+from sourdine.mechanisms import parameters as read
 from sourdine.mechanisms.inputs import add, read_ticks
-from sourdine.mechanisms.mechanism import Additive, read_beta, read_scale, settle
+from sourdine.mechanisms.mechanism import Additive, read_beta, read_scale
 from sourdine.mechanisms.moves import within
 from sourdine.mechanisms.registry import Specimen, register
+from sourdine.noise.laplace import laplace_bits
 from sourdine.privacy import ADD_REMOVE, Guarantee, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from fractions import Fraction
 
     from sourdine.exact.parameters import Number
     from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
+    from sourdine.noise.bits import LaplaceBits
 
-__all__ = ["Laplace", "laplace_error", "laplace_law"]
+__all__ = ["Laplace", "LaplaceNoise", "laplace_error", "laplace_law"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Laplace(Additive["Value"]):
+X = TypeVar("X")
+
+
+@frozen(kw_only=True)
+class LaplaceNoise(Additive[X]):
+    """The parameters of discrete Laplace noise, whatever it is added to."""
+
+    epsilon: Fraction = field(converter=read.epsilon)
+    sensitivity: Fraction = field(default=Fraction(1), converter=read.sensitivity)
+    relation: Relation = field(default=ADD_REMOVE, converter=read.relation)
+    scale: Fraction = field(
+        init=False, repr=False, eq=False,
+        default=Factory(lambda self: read_scale(self.sensitivity / self.epsilon), takes_self=True),
+    )  # fmt: skip
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """The promise of one release."""
+        return Guarantee(self.epsilon, 0, self.relation)
+
+    @cached_property
+    def sampler(self) -> LaplaceBits:
+        """What draws one number."""
+        return laplace_bits(self.scale)
+
+    def error(self, beta: Number = 0.05) -> float:
+        r"""Return the least :math:`e` with :math:`P(|k| > e) = 2 q^{e+1}/(1+q) \le \beta`."""
+        return laplace_error(self.scale, read_beta(beta))
+
+    def adjacent(self, x: X, y: X) -> bool:
+        """Return whether the L1 distance is within the sensitivity."""
+        exact = np.asarray(x, object) - np.asarray(y, object)
+        return bool(np.abs(exact).sum() <= self.sensitivity)
+
+
+@frozen(kw_only=True)
+class Laplace(LaplaceNoise["Value"]):
     r"""Add discrete Laplace noise of scale :math:`t = \Delta/\varepsilon`.
 
     .. math:: P(x + k) = \tanh\!\left(\tfrac{1}{2t}\right) e^{-|k|/t}, \qquad k \in \mathbb{Z}
@@ -70,32 +108,14 @@ class Laplace(Additive["Value"]):
     epsilon 1, one record added or removed
     """
 
-    epsilon: Number
-    sensitivity: Number = 1
-    relation: Relation | str = ADD_REMOVE
-    scale: Fraction = field(init=False, repr=False)
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        epsilon = positive(self.epsilon, "epsilon")
-        sensitivity = positive(self.sensitivity, "sensitivity")
-        settle(
-            self,
-            epsilon=epsilon,
-            relation=Relation.read(self.relation),
-            sensitivity=sensitivity,
-            scale=read_scale(sensitivity / epsilon),
-            guarantee=Guarantee(epsilon, 0, self.relation),
-        )
-
     def read(self, x: object) -> Value:
         """Return ticks."""
-        return read_ticks(x)
+        return x if type(x) is int else read_ticks(x)
 
     def draw(self, x: Value, size: int | None, source: Source) -> Value:
         """Add the noise."""
         if size is None and isinstance(x, int):
-            return noise.laplace_around(x, self.scale, source=source)
+            return self.sampler.one(source, x)
         shape = size if isinstance(x, int) else x.shape if size is None else (size, *x.shape)
         return add(x, noise.discrete_laplace(self.scale, shape, source=source))
 
@@ -105,10 +125,6 @@ class Laplace(Additive["Value"]):
             return laplace_law(x, self.scale)
         return Product(tuple(laplace_law(v, self.scale) for v in x.ravel().tolist()))
 
-    def error(self, beta: Number = 0.05) -> float:
-        r"""Return the least :math:`e` with :math:`P(|k| > e) = 2 q^{e+1}/(1+q) \le \beta`."""
-        return laplace_error(self.scale, read_beta(beta))
-
     def neighbours(self, x: Value) -> Iterator[Value]:
         """Yield the inputs at most the sensitivity away."""
         reach = int(self.sensitivity)
@@ -116,11 +132,6 @@ class Laplace(Additive["Value"]):
             yield from range(x - reach, x + reach + 1)
         else:
             yield from within(x, reach, norm=1)
-
-    def adjacent(self, x: Value, y: Value) -> bool:
-        """Return whether the L1 distance is within the sensitivity."""
-        exact = np.asarray(x, object) - np.asarray(y, object)
-        return bool(np.abs(exact).sum() <= self.sensitivity)
 
 
 def laplace_law(x: int, scale: Fraction) -> Law:

@@ -15,8 +15,8 @@ can be checked by machine: `sourdine.audit` finds every mechanism and does so.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import fields
 from fractions import Fraction
+from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -51,11 +51,15 @@ FINEST = 1 << 12
 
 
 class Mechanism(Drawer, Generic[X]):
-    """The contract; a mechanism is a frozen dataclass of its public parameters on top of it."""
+    """The contract; a mechanism is a frozen class of its public parameters on top of it."""
 
     __slots__ = ()
 
-    guarantee: Guarantee
+    if TYPE_CHECKING:
+
+        @property
+        def guarantee(self) -> Guarantee:
+            """The promise, fixed by the parameters: a field, or derived from them."""
 
     @abstractmethod
     def read(self, x: object) -> X:
@@ -143,7 +147,7 @@ class Mechanism(Drawer, Generic[X]):
         return {"statistic": type(self).__name__}
 
     def __str__(self) -> str:
-        public = {f.name: getattr(self, f.name) for f in fields(self) if f.init}  # type: ignore[arg-type]
+        public = {name: getattr(self, name) for name in signature(type(self)).parameters}
         shown = [f"{k}={_plain(v)}" for k, v in public.items() if not isinstance(v, Relation)]
         return f"{type(self).__name__}({', '.join(shown)})"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import frozen
 
 from sourdine import noise
 from sourdine.laws import Law
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["PermuteAndFlip"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class PermuteAndFlip(Selection):
     r"""Flip a coin of :math:`a_i = e^{c(u_i - \max u)}` each; choose among the heads.
 

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import exp, expm1
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.errors import ParameterError
-from sourdine.exact import Real, exp_neg, given, integer, positive, probability
+from sourdine.exact import Real, exp_neg, given, integer, probability
 from sourdine.laws import Law
+from sourdine.mechanisms import parameters as read
 from sourdine.mechanisms.frequency_oracle import FrequencyOracle
-from sourdine.mechanisms.mechanism import read_beta, settle
+from sourdine.mechanisms.mechanism import read_beta
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.noise.uniform import uniform_codes
 from sourdine.privacy import LOCAL, Guarantee
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import ArrayLike, NDArray
 
     from sourdine.exact.parameters import Number
@@ -33,7 +35,20 @@ CHUNK = 1 << 18
 """People answered for at once: enough for the quick coins, few enough for the cache."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _categories(x: int) -> int:
+    count = integer(x, "categories", least=2)
+    if count > MOST_CATEGORIES:
+        raise ParameterError(
+            "categories",
+            "be at most 2**62",
+            given(count),
+            "Hash the answers first, to {categories} or so.",
+            categories=1024,
+        )
+    return count
+
+
+@frozen(kw_only=True)
 class RandomizedResponse(FrequencyOracle):
     r"""Report the true category with probability :math:`p`, each other one with :math:`q`.
 
@@ -68,33 +83,23 @@ class RandomizedResponse(FrequencyOracle):
     [0.749, 0.416, 0.084, -0.249]
     """
 
-    epsilon: Number
-    categories: int
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+    epsilon: Fraction = field(converter=read.epsilon)
+    categories: int = field(converter=_categories)
 
-    def __post_init__(self) -> None:
-        epsilon = positive(self.epsilon, "epsilon")
-        categories = integer(self.categories, "categories", least=2)
-        if categories > MOST_CATEGORIES:
-            raise ParameterError(
-                "categories",
-                "be at most 2**62",
-                given(categories),
-                "Hash the answers first, to {categories} or so.",
-                categories=1024,
-            )
-        guarantee = Guarantee(epsilon, 0, LOCAL)
-        settle(self, epsilon=epsilon, categories=categories, guarantee=guarantee)
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """The promise of one report."""
+        return Guarantee(self.epsilon, 0, LOCAL)
 
     @property
     def lie(self) -> Real:
         r"""The chance of a wrong report, :math:`(k-1)q`, to any precision."""
-        b = exp_neg(Fraction(self.epsilon))
+        b = exp_neg(self.epsilon)
         return (self.categories - 1) * b / (1 + (self.categories - 1) * b)
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         r"""Keep the code with probability :math:`p - q`, else report any of the k alike."""
-        keep = _keep(Fraction(self.epsilon), self.categories)
+        keep = _keep(self.epsilon, self.categories)
         drawn = np.empty(codes.size, np.int64)
         for start in range(0, codes.size, CHUNK):
             part = codes[start : start + CHUNK]

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass
+from functools import cached_property
 from math import ceil, exp, expm1
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.errors import LEFT_OUT, ParameterError
-from sourdine.exact import given, integer, positive
+from sourdine.exact import given, integer
 from sourdine.laws import Law, Pieces, Tail
+from sourdine.mechanisms import parameters as read
 from sourdine.mechanisms.inputs import add, read_one
-from sourdine.mechanisms.mechanism import Additive, read_beta, read_scale, settle
+from sourdine.mechanisms.mechanism import Additive, read_beta, read_scale
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import ADD_REMOVE, Guarantee, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from fractions import Fraction
 
     from sourdine.exact.parameters import Number
     from sourdine.mechanisms.inputs import Value
+    from sourdine.mechanisms.parameters import Minimise
     from sourdine.noise import Source
 
-__all__ = ["Staircase", "gamma_l1", "gamma_l2", "read_minimise"]
+__all__ = ["Staircase", "gamma_l1", "gamma_l2"]
 
 
 def gamma_l1(epsilon: float) -> float:
@@ -46,7 +50,12 @@ def gamma_l2(epsilon: float) -> float:
     return float((b * (1 + b) / 2) ** (1 / 3) - b) / -expm1(-epsilon)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _width(x: int | None) -> int:
+    """Return the inner step; 0 where it was left out."""
+    return 0 if x is None else integer(x, "width", least=1)
+
+
+@frozen(kw_only=True)
 class Staircase(Additive["Value"]):
     r"""Add staircase noise: constant on steps, :math:`e^{-\varepsilon}` lower every :math:`\Delta`.
 
@@ -92,32 +101,31 @@ class Staircase(Additive["Value"]):
     True
     """
 
-    epsilon: Number
-    sensitivity: int = 1
-    minimise: Literal["l1", "l2"] = "l1"
-    width: int | None = None
-    relation: Relation | str = ADD_REMOVE
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+    epsilon: Fraction = field(converter=read.epsilon)
+    sensitivity: int = field(default=1, converter=read.whole_sensitivity)
+    minimise: Minimise = field(default="l1", converter=read.minimise)
+    width: int = field(default=None, converter=_width)
+    relation: Relation = field(default=ADD_REMOVE, converter=read.relation)
 
-    def __post_init__(self) -> None:
-        epsilon = positive(self.epsilon, "epsilon")
-        span = integer(self.sensitivity, "sensitivity", least=1)
-        kind = read_minimise(self.minimise)
-        read_scale(span / epsilon)
-        width = _best_width(epsilon, span, kind) if self.width is None else self.width
-        settle(
-            self,
-            epsilon=epsilon,
-            relation=Relation.read(self.relation),
-            sensitivity=span,
-            width=_read_width(width, span),
-            guarantee=Guarantee(epsilon, 0, self.relation),
-        )
+    def __attrs_post_init__(self) -> None:
+        span = self.sensitivity
+        read_scale(span / self.epsilon)
+        if self.width > span:
+            raise ParameterError(
+                "width",
+                f"be at most the sensitivity ({span})",
+                given(self.width),
+                "Leave {width} out for the best one.",
+                width=LEFT_OUT,
+            )
+        if not self.width:
+            best = _best_width(self.epsilon, span, self.minimise)
+            object.__setattr__(self, "width", best)
 
-    @property
-    def inner(self) -> int:
-        """The inner step in ticks."""
-        return int(self.width or 1)
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """The promise of one release."""
+        return Guarantee(self.epsilon, 0, self.relation)
 
     def read(self, x: object) -> Value:
         """Return one tick; the noise of several would cost epsilon each."""
@@ -125,19 +133,17 @@ class Staircase(Additive["Value"]):
 
     def draw(self, x: Value, size: int | None, source: Source) -> Value:
         """Add the noise."""
-        k = noise.staircase(
-            Fraction(self.epsilon), self.sensitivity, self.inner, size, source=source
-        )
+        k = noise.staircase(self.epsilon, self.sensitivity, self.width, size, source=source)
         return add(x, k)
 
     def law(self, x: Value) -> Law:
         """Return the staircase around ``x``."""
-        return staircase_law(read_one(x), Fraction(self.epsilon), self.sensitivity, self.inner)
+        return staircase_law(read_one(x), self.epsilon, self.sensitivity, self.width)
 
     def error(self, beta: Number = 0.05) -> float:
         """Return the least distance that the noise passes with probability ``beta`` at most."""
         chance = read_beta(beta) * (1 - 1e-9)
-        stairs = _Stairs(float(self.epsilon), self.sensitivity, self.inner)
+        stairs = _Stairs(float(self.epsilon), self.sensitivity, self.width)
         low, high = -1, self.sensitivity
         while stairs.beyond(high) > chance:
             low, high = high, 2 * high
@@ -213,7 +219,7 @@ class _Stairs:
         later = exp(-self.epsilon) * self._period()[0] / -expm1(-self.epsilon)
         return 2 * exp(-self.epsilon * j) * (rest + later) / self.mass
 
-    def mean_loss(self, kind: Literal["l1", "l2"]) -> float:
+    def mean_loss(self, kind: Minimise) -> float:
         """Return the mean distance, or the variance."""
         b, gap, d = exp(-self.epsilon), -expm1(-self.epsilon), self.span
         a, first, second = self._period()
@@ -228,35 +234,11 @@ def _power_sums(n: int) -> tuple[float, float, float]:
     return float(n), n * (n - 1) / 2, (n - 1) * n * (2 * n - 1) / 6
 
 
-def _best_width(epsilon: Fraction, span: int, kind: Literal["l1", "l2"]) -> int:
+def _best_width(epsilon: Fraction, span: int, kind: Minimise) -> int:
     """Return the inner step with the least mean loss: next to the continuous optimum."""
     gamma = (gamma_l1 if kind == "l1" else gamma_l2)(float(epsilon))
     near = range(max(1, ceil(gamma * span) - 2), min(span, ceil(gamma * span) + 2) + 1)
     return min(near, key=lambda width: _Stairs(float(epsilon), span, width).mean_loss(kind))
-
-
-def read_minimise(kind: object) -> Literal["l1", "l2"]:
-    """Return ``kind`` if it is ``"l1"`` or ``"l2"``."""
-    if kind == "l1":
-        return "l1"
-    if kind == "l2":
-        return "l2"
-    raise ParameterError(
-        "minimise", "be 'l1' or 'l2'", given(kind), "Type {minimise}.", minimise="l1"
-    )
-
-
-def _read_width(width: object, span: int) -> int:
-    w = integer(width, "width", least=1)
-    if w > span:
-        raise ParameterError(
-            "width",
-            f"be at most the sensitivity ({span})",
-            given(w),
-            "Leave {width} out for the best one.",
-            width=LEFT_OUT,
-        )
-    return w
 
 
 register(

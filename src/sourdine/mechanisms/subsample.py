@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from attrs import Factory, field, frozen
 
 from sourdine import noise
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
@@ -17,12 +17,12 @@ from sourdine.exact import given, integer, number
 from sourdine.laws import Law
 from sourdine.mechanisms.inputs import REACH, read_ticks
 from sourdine.mechanisms.laplace import Laplace
-from sourdine.mechanisms.mechanism import Mechanism, settle
+from sourdine.mechanisms.mechanism import Mechanism
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, amplification
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -42,7 +42,51 @@ def total(records: NDArray[np.int64]) -> int:
     return sum(records.tolist())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _mechanism(x: Mechanism[Any]) -> Mechanism[Any]:
+    if not isinstance(x, Mechanism):
+        raise ParameterTypeError(
+            "mechanism",
+            "be a Mechanism",
+            given(x),
+            "Type Laplace(epsilon=1, relation=ADD_REMOVE).",
+        )
+    return x
+
+
+def _values(x: Sequence[int]) -> tuple[int, ...]:
+    """Return the public values in order, near enough to 0 that differences fit 64 bits."""
+    if not isinstance(x, (tuple, list, range)) or not x:
+        raise ParameterError(
+            "values",
+            "be a list of at least one whole number",
+            "none" if isinstance(x, (tuple, list, range)) else given(x),
+            "Type {values}.",
+            values=(0, 1),
+        )
+    whole = sorted({integer(v, f"values[{i}]") for i, v in enumerate(x)})
+    if whole[0] < -REACH or whole[-1] > REACH:
+        hint = "Type ticks of a coarser grid, such as {values}."
+        raise ParameterError("values", "be within 2**61 of 0", "others", hint, values=(0, 1))
+    return tuple(whole)
+
+
+def _statistic(x: Callable[[Records], Any]) -> Callable[[Records], Any]:
+    if not callable(x):
+        raise ParameterTypeError(
+            "statistic",
+            "be a function",
+            given(x),
+            "Leave {statistic} out for the sum.",
+            statistic=LEFT_OUT,
+        )
+    return x
+
+
+def _rate(x: Number | None) -> Fraction | None:
+    return None if x is None else number(x, "rate", above=0, most=1)
+
+
+@frozen(kw_only=True)
 class Subsample(Mechanism["Records"]):
     r"""Keep each record by chance, apply a statistic to those kept, and a mechanism to that.
 
@@ -86,37 +130,21 @@ class Subsample(Mechanism["Records"]):
     0.1586
     """
 
-    mechanism: Mechanism[Any]
-    values: tuple[int, ...]
-    statistic: Callable[[Records], Any] = total
-    rate: Number | None = None
+    mechanism: Mechanism[Any] = field(converter=_mechanism)
+    values: tuple[int, ...] = field(converter=_values)
+    statistic: Callable[[Records], Any] = field(default=total, converter=_statistic)
+    rate: Fraction | None = field(default=None, converter=_rate)
     sample: int | None = None
     n: int | None = None
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.mechanism, Mechanism):
-            raise ParameterTypeError(
-                "mechanism",
-                "be a Mechanism",
-                given(self.mechanism),
-                "Type Laplace(epsilon=1, relation=ADD_REMOVE).",
-            )
-        if not callable(self.statistic):
-            raise ParameterTypeError(
-                "statistic",
-                "be a function",
-                given(self.statistic),
-                "Leave {statistic} out for the sum.",
-                statistic=LEFT_OUT,
-            )
-        settle(self, values=_read_values(self.values), guarantee=self._amplified())
+    guarantee: Guarantee = field(
+        init=False, repr=False, eq=False,
+        default=Factory(lambda self: self._amplified(), takes_self=True),
+    )  # fmt: skip
 
     def _amplified(self) -> Guarantee:
         inner = self.mechanism.guarantee
         if self.rate is not None and self.sample is None and self.n is None:
-            settle(self, rate=number(self.rate, "rate", above=0, most=1))
-            return amplification.poisson(inner, Fraction(self.rate))
+            return amplification.poisson(inner, self.rate)
         if self.rate is None and self.sample is not None and self.n is not None:
             return amplification.without_replacement(inner, self.sample, self.n)
         raise ParameterTypeError(
@@ -170,7 +198,7 @@ class Subsample(Mechanism["Records"]):
     def _kept(self, n: int, size: int, source: Source) -> NDArray[np.bool_]:
         """Return which of n records each of ``size`` samples keeps."""
         if self.rate is not None:
-            return np.asarray(noise.bernoulli(Fraction(self.rate), (size, n), source=source))
+            return np.asarray(noise.bernoulli(self.rate, (size, n), source=source))
         kept, row = np.zeros((size, n), bool), np.arange(size)
         for last in range(n - int(self.sample or 0), n):  # Floyd's sampling without replacement
             j = np.asarray(noise.uniform_below(last + 1, size, source=source))
@@ -202,7 +230,7 @@ class Subsample(Mechanism["Records"]):
         """Yield every sample of n records with its probability."""
         for k in range(n + 1):
             if self.rate is not None:
-                chance = Fraction(self.rate) ** k * (1 - Fraction(self.rate)) ** (n - k)
+                chance = self.rate**k * (1 - self.rate) ** (n - k)
             else:
                 chance = Fraction(k == self.sample, comb(n, k))
             if chance:
@@ -240,23 +268,6 @@ class Subsample(Mechanism["Records"]):
         if self.guarantee.relation is ADD_REMOVE:
             return gone + come <= 1
         return gone == come <= 1
-
-
-def _read_values(values: object) -> tuple[int, ...]:
-    """Return the public values in order, near enough to 0 that differences fit 64 bits."""
-    if not isinstance(values, (tuple, list, range)) or not values:
-        raise ParameterError(
-            "values",
-            "be a list of at least one whole number",
-            "none" if isinstance(values, (tuple, list, range)) else given(values),
-            "Type {values}.",
-            values=(0, 1),
-        )
-    whole = sorted({integer(v, f"values[{i}]") for i, v in enumerate(values)})
-    if whole[0] < -REACH or whole[-1] > REACH:
-        hint = "Type ticks of a coarser grid, such as {values}."
-        raise ParameterError("values", "be within 2**61 of 0", "others", hint, values=(0, 1))
-    return tuple(whole)
 
 
 register(

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.errors import ParameterError
 from sourdine.exact import Real, exp_neg, given, integer, one_of, positive, probability
 from sourdine.laws import Law
 from sourdine.mechanisms.frequency_oracle import FrequencyOracle
-from sourdine.mechanisms.mechanism import Report, read_beta, settle
+from sourdine.mechanisms.mechanism import Report, read_beta
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import LOCAL, Guarantee
 
@@ -28,7 +29,15 @@ __all__ = ["Warner"]
 HALF = Fraction(1, 2)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _truth(x: Number) -> Fraction:
+    return _coin(x, "truth")
+
+
+def _yes(x: Number) -> Fraction:
+    return _coin(x, "yes")
+
+
+@frozen(kw_only=True)
 class Warner(FrequencyOracle):
     r"""Answer a yes-no question with two coins: the truth, or the second coin's answer.
 
@@ -72,16 +81,16 @@ class Warner(FrequencyOracle):
     Fraction(3, 4000)
     """
 
-    truth: Number
-    yes: Number = HALF
-    categories: int = field(init=False, repr=False, compare=False, default=2)
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+    truth: Fraction = field(converter=_truth)
+    yes: Fraction = field(default=HALF, converter=_yes)
+    categories: int = field(init=False, repr=False, eq=False, default=2)
 
-    def __post_init__(self) -> None:
-        settle(self, truth=_coin(self.truth, "truth"), yes=_coin(self.yes, "yes"))
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """The promise of one answer."""
         a, b = self.channel
         worst = Real.of(max(a / b, (1 - b) / (1 - a)))
-        settle(self, guarantee=Guarantee(worst.log().above(), 0, LOCAL))
+        return Guarantee(worst.log().above(), 0, LOCAL)
 
     @staticmethod
     def optimum(epsilon: Number) -> Warner:
@@ -96,8 +105,8 @@ class Warner(FrequencyOracle):
     @property
     def channel(self) -> tuple[Fraction, Fraction]:
         """The chances of answering yes for those who should, and for those who should not."""
-        b = (1 - Fraction(self.truth)) * Fraction(self.yes)
-        return Fraction(self.truth) + b, b
+        b = (1 - self.truth) * self.yes
+        return self.truth + b, b
 
     def read(self, x: object) -> int:
         """Return 0 or 1; True and False will do."""

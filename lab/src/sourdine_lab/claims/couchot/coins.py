@@ -91,7 +91,7 @@ def best(coins: tuple[Fraction, Fraction]) -> Finding:
     epsilon, own = worst(*coins)
     others = [
         worst(Fraction(t, 60), Fraction(p, 24)) for t in range(1, 60) for p in range(1, 24)
-    ] + [worst(Warner.optimum(epsilon).truth, HALF)]  # type: ignore[arg-type]
+    ] + [worst(Warner.optimum(epsilon).truth, HALF)]
     least = min(v for e, v in others if e <= epsilon + SLACK)
     words = f"n times the variance {own:.4f} at epsilon {epsilon:.4f}, the least of all {least:.4f}"
     return Finding(own <= least + SLACK, own, words=words)
