@@ -15,11 +15,11 @@ The rooms, ground floor first; each imports only those before it:
 ``tally``         any frame or file to exact counts over public cells
 ``question``      parameters declared once, and read once in every face
 ``mechanisms``    the primitives, each with four faces: release, law, guarantee, error
-``audit``         claims checked by machine
 ``central``       means, histograms, quantiles: what a person publishes
 ``local``         answers randomised before they leave a person's hands: surveys, tables, densities
 ``adaptive``      answers that stay true when the next question depends on the last one
 ``answers``       every kind of answer, to be read back from JSON
+``audit``         claims checked by machine
 ``questions``     every question by name: schema, reader, faces
 ``plan``          what an answer will cost, before paying
 ``session``       one budget for many answers, with a ledger
