@@ -142,9 +142,9 @@ def integer(
 
     Examples
     --------
-    >>> integer(0, "size", least=1, most=8)
+    >>> integer(9, "size", least=1, most=8)
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: size must be from 1 to 8, got 0. Type a whole number, such as size=1.
+    sourdine.errors.ParameterError: size must be at most 8, got 9. Type a whole number, such as size=1.
     """  # noqa: E501
     if type(x) is int and (least is None or x >= least) and (most is None or x <= most):
         return x
@@ -156,9 +156,10 @@ def integer(
         got = repr(x) if isinstance(x, numbers.Number) else given(x)
         raise ParameterTypeError(name, "be a whole number", got, hint, **tries)
     value = x.__index__()
-    if (least is not None and value < least) or (most is not None and value > most):
-        must = f"be from {least} to {most}" if most is not None else f"be at least {least}"
-        raise ParameterError(name, must, given(x), hint, **tries)
+    if least is not None and value < least:
+        raise ParameterError(name, f"be at least {least}", given(x), hint, **tries)
+    if most is not None and value > most:
+        raise ParameterError(name, f"be at most {most}", given(x), hint, **tries)
     return value
 
 

@@ -106,7 +106,7 @@ def shuffled_allowance(
     Examples
     --------
     >>> survey = lambda epsilon: RandomizedResponse(epsilon=epsilon, categories=10)
-    >>> print(shuffled_allowance(Guarantee(0.1, 1e-6), 100_000, make=survey))
+    >>> print(shuffled_allowance(Guarantee(0.1, 1e-6, "substitute"), 100_000, make=survey))
     epsilon 3.84663, any two inputs of one person
     """
     total, people, loose = _wanted(guarantee), _people(n), _delta(guarantee.delta)
