@@ -147,8 +147,7 @@ def integer(
     )
     hint = f"Type a whole number, such as {what}."
     if isinstance(x, (bool, np.bool_, type)) or not isinstance(x, SupportsIndex):
-        got = repr(x) if isinstance(x, numbers.Number) else given(x)
-        raise ParameterTypeError(name, "be a whole number", got, hint, **tries)
+        raise ParameterTypeError(name, "be a whole number", given(x), hint, **tries)
     value = x.__index__()
     if (least is not None and value < least) or (most is not None and value > most):
         must = f"be from {least} to {most}" if most is not None else f"be at least {least}"
