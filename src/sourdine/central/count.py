@@ -58,9 +58,13 @@ class Count(Statistic):
             return ("All records are counted, those with missing values too.", *self.person)
         return ("Records whose value is missing are not counted.", *self.person)
 
-    def reads(self) -> list[str | None]:
+    def check(self) -> None:
+        """Refuse early what the noise cannot carry."""
+        _ = self.mechanism
+
+    def reads(self) -> dict[str, str | None]:
         """Return the columns that must be there: a count of all records needs none."""
-        return [name for name in (self.column, self.by) if name is not None]
+        return {name: column for name, column in super().reads().items() if column is not None}
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count and add the noise."""

@@ -135,7 +135,8 @@ class Statistic(Question):
     def _check_groups(self) -> None:
         if self.keys is not None and self.by is None:
             raise ParameterError(
-                "by", "be the column that holds the keys", "none", "Type {by}.", by="region"
+                "by", "be the column that holds the keys", "none", "Type its name, such as {by}.",
+                by="region",
             )
         if self.by is not None and self.keys is None:
             raise ParameterError(
@@ -202,9 +203,18 @@ class Statistic(Question):
         trusted = "that nobody owns more is taken on trust, for no unit was named."
         return (f"The promise is for a person, with at most {self.rows} records; {trusted}",)
 
-    def reads(self) -> list[str | None]:
-        """Return the columns that must be there."""
-        return [self.column, *([self.by] if self.by is not None else [])]
+    def reads(self) -> dict[str, str | None]:
+        """Return the columns that must be there, by the parameters that name them."""
+        named = {"by": self.by, "unit": self.unit}
+        return {"column": self.column, **{k: name for k, name in named.items() if name is not None}}
+
+    def require_columns(self, data: Frame) -> None:
+        """Refuse to ask about columns that are not there."""
+        for parameter, column in self.reads().items():
+            try:
+                data.resolve(column)
+            except ParameterError as error:
+                raise error.renamed(column=parameter) from None
 
     def drawer(self) -> Statistic | ByGroup:
         """Return what draws and explains the answer: the statistic, or one for each group."""
@@ -213,8 +223,7 @@ class Statistic(Question):
     def release(self, data: object) -> Release:
         """Draw and publish; what is spent is `cost`."""
         frame, asked = Frame(data), self
-        for column in self.reads():
-            frame.resolve(column)
+        self.require_columns(frame)
         if frame.parsed:
             asked = self.of_private_number()
         if self.unit is not None:

@@ -29,6 +29,11 @@ class ShellWording(PythonWording):
     def __init__(self, options: Sequence[Any]) -> None:
         self._options = {o.name: o for o in options if o.param_type_name == "option"}
 
+    @property
+    def names(self) -> set[str]:
+        """The parameters that have an option."""
+        return set(self._options)
+
     def subject(self, name: str) -> str:
         """Return the option as what a sentence is about."""
         return self._flag(name) if name in self._options else name

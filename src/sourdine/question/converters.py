@@ -106,13 +106,13 @@ def n(x: int | None) -> int | None:
 
 def name(x: object, parameter: str, example: str) -> str | None:
     """Return the name of a column."""
-    if x is None or isinstance(x, str):
+    if x is None or (isinstance(x, str) and x):
         return x
     raise ParameterTypeError(
         parameter,
         "be a column's name",
         given(x),
-        f"Type {{{parameter}}}.",
+        f"Type the name of one, such as {{{parameter}}}.",
         **{parameter: example},
     )
 

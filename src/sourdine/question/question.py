@@ -20,7 +20,7 @@ import numpy as np
 
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
 from sourdine.privacy import Relation
-from sourdine.question.kinds import DATA, GROUPS, PRIVACY, WHAT
+from sourdine.question.kinds import DATA, GROUPS, PRIVACY, WHAT, spelled
 from sourdine.release import Drawer, Release
 
 if TYPE_CHECKING:
@@ -143,17 +143,14 @@ def read(cls: type[Q], typed: Mapping[str, Any]) -> Q:
         Parameters by name, as Python values, as texts or as JSON holds them; None means that one
         was left out.
     """
-    said = {
-        name: tuple(value) if type(value) is list else value
-        for name, value in typed.items()
-        if value is not None
-    }
-    kinds = tuple(
-        tuple(map(type, value)) if type(value) is tuple else type(value) for value in said.values()
-    )
-    if all(_PLAIN.issuperset(kind) if type(kind) is tuple else kind in _PLAIN for kind in kinds):
-        return _remembered(cls, kinds, tuple(said.items()))  # type: ignore[return-value]
-    return _asked(cls, said)
+    said = {name: value for name, value in typed.items() if value is not None}
+    values = said.values()
+    parts = [value if type(value) in {list, tuple} else (value,) for value in values]
+    if not all(_PLAIN.issuperset(map(type, part)) for part in parts):
+        return _asked(cls, said)
+    kinds = tuple(map(type, values)), tuple(type(x) for part in parts for x in part)
+    frozen = tuple(tuple(value) if type(value) is list else value for value in values)
+    return _remembered(cls, kinds, tuple(zip(said, frozen, strict=True)))  # type: ignore[return-value]
 
 
 _PLAIN = frozenset({str, int, float, bool, Fraction, Decimal, Relation, np.float64, np.int64})
@@ -165,8 +162,8 @@ def _remembered(
     cls: type[Question], kinds: tuple[Any, ...], said: tuple[tuple[str, Any], ...]
 ) -> Question:
     """Return the same question for the same words: questions are frozen."""
-    del kinds  # 1 and True are equal, but not the same
-    return _asked(cls, dict(said))
+    given = zip(said, kinds[0], strict=True)  # 1 and True are equal, but not the same
+    return _asked(cls, {name: kind(x) if kind is list else x for (name, x), kind in given})
 
 
 def _asked(cls: type[Q], said: Mapping[str, Any]) -> Q:
@@ -212,7 +209,7 @@ def _built(cls: type[Q], said: Mapping[str, Any]) -> Q:
             if "epsilon" in said
             else "Type {epsilon}, or {error} with the error that you can live with.",
             **({"error": LEFT_OUT} if "epsilon" in said else {}),
-            epsilon=said.get("epsilon", 1),
+            epsilon=spelled(said.get("epsilon", 1)),
         )
     return _read(cls, said)
 

@@ -10,8 +10,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
-from sourdine.exact import given, integer
 from sourdine.plan import Planner
+from sourdine.privacy import ADD_REMOVE
 from sourdine.privacy.budget import read_total, remaining
 from sourdine.question import converters, read
 from sourdine.question.kinds import spelled
@@ -105,15 +105,15 @@ class Session(Statistics[Release], Shown):
             self._ledger = ours = _existing(ledger)
             own = ours.terms
         else:
-            own = Terms(total=read_total(epsilon, delta or 0, relation or "add_remove"))
+            own = Terms(total=read_total(epsilon, 0, ADD_REMOVE))
         terms = Terms(
             total=read_total(
                 own.total.exact_epsilon(),
                 own.total.delta if delta is None else delta,
-                converters.relation(relation or own.total.relation),
+                own.total.relation if relation is None else converters.relation(relation),
             ),
-            unit=_column(self._data, own.unit if unit is None else unit),
-            rows=own.rows if rows is None else integer(rows, "rows", least=1),
+            unit=_column(self._data, converters.unit(own.unit if unit is None else unit)),
+            rows=own.rows if rows is None else converters.rows(rows),
             name=_name(data) if name is None else str(name),
         )
         if epsilon is None:
@@ -173,8 +173,7 @@ class Session(Statistics[Release], Shown):
                 raise _left_to_the_session(name)
         if not question.source.private:
             raise _left_to_the_session("source")
-        for column in question.reads():
-            self._data.resolve(column)
+        question.require_columns(self._data)
         facts = json.dumps(question.to_dict(), ensure_ascii=False)
         self._ledger.charge(
             question.cost, what=question.name, mechanism=str(question.drawer()), parameters=facts
@@ -238,14 +237,10 @@ def _existing(ledger: str | os.PathLike[str] | None) -> FileLedger:
 
 
 def _column(data: Frame, unit: str | None) -> str | None:
-    if unit is None:
-        return None
-    if unit not in data.columns:
-        listed = ", ".join(map(repr, data.columns))
-        raise ParameterError(
-            "unit", "be one of the columns", given(unit), f"The columns are: {listed}."
-        )
-    return unit
+    try:
+        return None if unit is None else data.resolve(unit)
+    except ParameterError as error:
+        raise error.renamed(column="unit") from None
 
 
 def _name(data: object) -> str | None:

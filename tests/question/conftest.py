@@ -1,0 +1,399 @@
+"""A table of questions, good and bad, made from what the statistics declare, and five faces.
+
+A question is a statistic's name and what is typed for its parameters: Python values, or texts,
+which mean the same in a call, in a shell and in JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from io import StringIO
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.main import get_command
+
+import sourdine as sd
+from sourdine.cli.app import app
+from sourdine.cli.wording import ShellWording
+from sourdine.errors import LEFT_OUT, SourdineError
+from sourdine.question import parameters
+from sourdine.questions import STATISTICS
+
+DATA = {
+    "age": [20, 31, 47, 55, 62, 38] * 5,
+    "region": ["f", "m"] * 15,
+    "patient": list(range(15)) * 2,
+}
+SHARED = ("relation", "unit", "rows")
+"""What a session fixes when it is opened."""
+
+AGE = {"column": "age", "bounds": (0, 120), "step": 1, "n": 1000, "epsilon": 1}
+BASE = {
+    "count": {"epsilon": 1},
+    "sum": AGE,
+    "mean": AGE,
+    "variance": AGE,
+    "proportion": {"column": "region", "category": "f", "n": 1000, "epsilon": 1},
+    "histogram": {"column": "age", "bins": 4, "bounds": (0, 120), "epsilon": 1},
+    "quantiles": {**AGE, "q": [0.25, 0.5, 0.75]},
+    "quantile": {**AGE, "q": 0.9},
+    "median": AGE,
+}
+"""A good question of each statistic."""
+
+OUT = LEFT_OUT
+EDGES = {"bounds": OUT}
+LISTED = {"bins": OUT, "bounds": OUT, "column": "region"}
+UNKNOWN = {**LISTED, "categories": "unknown", "delta": 1e-6}
+GROUPS = {"by": "region", "keys": ["f", "m"]}
+FIXED = {"relation": "substitute"}
+GAUSSIAN = {"method": "gaussian", "delta": 1e-6}
+
+
+# ---- good values, with what must be typed beside them
+
+NUMBERS = [1, 0.5, "0.5", "1/3", " 2 ", Fraction(1, 3), Decimal("0.25"), np.float64(0.5), "1e-1"]
+GOOD: dict[str, list[Any]] = {
+    "column": ["age"],
+    "epsilon": [*NUMBERS, "1_000", np.int64(2)],
+    "confidence": [0.9, "0.99", Fraction(2, 3), "4/5"],
+    "n": [1000, "1000", "1e3", "2_000", 10**6, np.int64(500)],
+    "relation": ["substitute", "add_remove", sd.SUBSTITUTE],
+    "unit": ["patient"],
+    "rows": [2, "3", np.int64(1)],
+    "bounds": [(0, 240), [0, "240"], ("-12", "120"), (0.0, 120.0), "0 120", "0,120"],
+    "step": [2, "0.5", "1/4", 0.125, 2**-10, Fraction(1, 3)],
+    "category": ["m", "other"],
+    "interval": [0.9, "0.95"],
+}
+ERRORS = {"count": 10, "sum": 5000, "mean": 2, "variance": 500, "proportion": 0.05, "histogram": 20,
+          "quantiles": 0.05, "quantile": 0.05, "median": 0.05}  # fmt: skip
+ORDERS = [[0.1, 0.9], "0.1,0.5,0.9", (Fraction(1, 3), 0.5), ["1/4", "0.5"], [0.5]]
+BESIDE: dict[str, list[tuple[Any, dict[str, Any]]]] = {
+    "bins": [(7, {}), ("7", {}), ([0, 18, 65, 120], EDGES), ("0,18,65,120", EDGES),
+             ([0, "1/3", 0.5], EDGES)],
+    "categories": [(["f", "m"], LISTED), ("f,m", LISTED), ("unknown", UNKNOWN), (["x"], LISTED)],
+    "by": [("region", GROUPS)],
+    "keys": [(["f", "m"], GROUPS), ("f,m", {"by": "region"}), ("f", {"by": "region"})],
+}  # fmt: skip
+
+
+# ---- bad values
+
+NO_NUMBER = ["much", "", "1.2.3", "1/0", "--", True, [1], {"a": 1}]
+NOT_ABOVE_0 = [0, -1, "-0.5", "0", Fraction(-1, 3)]
+NOT_FINITE = ["nan", "inf", float("inf"), float("nan"), "-inf"]
+BAD: dict[str, list[Any]] = {
+    "column": [3, ["age"], True, ""],
+    "epsilon": [*NO_NUMBER, *NOT_ABOVE_0, *NOT_FINITE],
+    "error": [*NO_NUMBER[:4], *NOT_ABOVE_0, *NOT_FINITE[:2]],
+    "confidence": [*NO_NUMBER[:3], 0, 1, 1.5, "-0.1", "inf"],
+    "n": ["nonsense", "", -5, "-5", 0, 1.5, "1.5", True, [3], "inf"],
+    "relation": ["local", "swap", "", 3],
+    "unit": [3, ["patient"], ""],
+    "rows": [0, -1, "two", 1.5, "1.5", "", True],
+    "by": [3, ["region"], ""],
+    "keys": [[], 5, [None], ["a", "a"], "a,,b", "a,a", [["a"]], ""],
+    "bounds": [(1, 0), (0, 0), 3, "0", "a b", (0, 1, 2), (0, "x"), "0 inf", (0, float("nan")),
+               "0 120 5", [], {"a": 1}, (0, 1e300), ("9", "-9"), (0, True)],
+    "step": [*NO_NUMBER[:4], *NOT_ABOVE_0, "nan", 0.7, "1e-13", 50, "1/7000000000001"],
+    "method": ["magic", "", 3, "Laplace"],
+    "missing": ["magic", "", True, 1],
+    "category": [[1], "", {"a": 1}],
+    "bins": ["x", 0, -1, 10**7, [3, 1], [1], ["a", "b"], True, 1.5, "", "3,1", [0, "inf"], []],
+    "categories": [5, [], ["a", "a"], "", [None], "a,,b", [["a"]]],
+    "delta": ["much", -0.1, 2, "nan", 0.01],
+    "interval": [*NO_NUMBER[:2], 0, 1, 2, "-0.5"],
+    "q": [0, 1, 2, "-0.5", "x", [0.5, 0.2], [0.5, 0.5], [], "0.5,2", [0.5, "x"], "", True, OUT],
+}  # fmt: skip
+WITHOUT = {"keys": {"by": "region"}, "by": {"keys": ["f", "m"]}, "error": {"epsilon": OUT},
+           "categories": LISTED, "bins": {}}  # fmt: skip
+"""What is typed beside a bad value, so that it alone is bad."""
+
+FEW_RECORDS = {"error": 1e-9, "epsilon": OUT, "n": 10}
+MANY_ORDERS = [k / 20 for k in range(1, 20)]
+COMBINATIONS: list[tuple[str, dict[str, Any]]] = [
+    *((name, {"epsilom": 1}) for name in BASE),
+    *((name, {"epsilon": OUT}) for name in BASE),
+    *((name, {"error": ERRORS[name]}) for name in BASE),
+    *((name, {"keys": ["f"]}) for name in BASE),
+    *((name, {"by": "region"}) for name in BASE),
+    *((name, {"bound": (0, 1)}) for name in BASE),
+    *((name, {"bounds": OUT}) for name in BASE if name not in ("count", "proportion")),
+    *((name, {"delta": 0.01}) for name in ("count", "sum", "variance", "proportion")),
+    *((name, {"q": 0.5}) for name in ("median", "mean", "count")),
+    *((name, FEW_RECORDS) for name in ("mean", "variance", "quantiles", "median")),
+    *((name, {"epsilon": "1e-40"}) for name in BASE),
+    *((name, {"error": ERRORS[name], "epsilon": OUT, "n": OUT})
+      for name in ("mean", "variance", "proportion", "quantiles", "quantile", "median")),
+    *((name, {"method": "gaussian"}) for name in ("mean", "quantiles", "quantile", "median")),
+    *((name, {**GAUSSIAN, "delta": delta}) for name in ("mean", "quantiles")
+      for delta in ("x", -1, 2, 1, 0)),
+    ("mean", {"missing": "middle"}),
+    ("mean", {"missing": "middle", **FIXED, **GROUPS}),
+    ("mean", {"missing": "middle", **FIXED, "unit": "patient"}),
+    ("proportion", {"missing": "no", "n": OUT}),
+    ("proportion", {"missing": "no", **GROUPS}),
+    ("proportion", {"missing": "no", **FIXED, "unit": "patient"}),
+    ("proportion", {"missing": "no", "n": 2**50}),
+    ("histogram", {"bins": OUT, "bounds": OUT}),
+    ("histogram", {"bins": OUT}),
+    ("histogram", {"categories": ["f"]}),
+    ("histogram", {"bins": [0, 50, 120]}),
+    ("histogram", {**UNKNOWN, "delta": OUT}),
+    ("histogram", {**UNKNOWN, "delta": "x"}),
+    ("histogram", {**UNKNOWN, "delta": 1}),
+    ("histogram", {**UNKNOWN, "rows": 1001}),
+    ("histogram", {**UNKNOWN, "missing": "count"}),
+    ("histogram", {**UNKNOWN, **GROUPS}),
+    ("histogram", {**LISTED, "categories": ["f"], "bounds": (0, 1)}),
+    ("quantiles", {"method": "tree", "interval": 0.95}),
+    ("quantiles", {"q": MANY_ORDERS, "interval": 0.95}),
+    ("quantiles", {"method": "hybrid", "q": [0.5]}),
+    ("quantile", {"method": "anchors"}),
+    ("quantile", {"q": [0.1, 0.9]}),
+    ("quantile", {"q": "0.1,0.9"}),
+    ("median", {"method": "hybrid"}),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is typed of a statistic."""
+
+    name: str
+    typed: dict[str, Any] = field(hash=False)
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(f'{k}={v!r}' for k, v in self.typed.items())})"
+
+    def with_(self, **typed: Any) -> Asked:
+        """Return it with other values; `LEFT_OUT` for what is not typed."""
+        both = {**self.typed, **typed}
+        return Asked(self.name, {name: x for name, x in both.items() if x is not OUT})
+
+    @property
+    def words(self) -> list[str] | None:
+        """What is typed in a shell; None where a value has no text."""
+        words = []
+        for name, x in self.typed.items():
+            spelled = _spelled(name, x)
+            if spelled is None:
+                return None
+            words += [f"--{name}", *spelled]
+        return words
+
+    @property
+    def json(self) -> dict[str, Any] | None:
+        """The question as JSON holds it; None where a value has no JSON."""
+        try:
+            return json.loads(json.dumps({"statistic": self.name, **self.typed}))
+        except TypeError:
+            return None
+
+
+TEXTS = ("column", "by", "keys", "unit", "category", "categories", "method", "missing", "relation")
+
+
+def _spelled(name: str, x: Any) -> list[str] | None:
+    """Return the words for a value; texts are themselves."""
+    if name == "bounds":
+        parts = x.replace(",", " ").split() if isinstance(x, str) else x
+        pair = isinstance(parts, (list, tuple)) and len(parts) == 2
+        each = [_spelled("", part) for part in parts] if pair else [None]
+        return None if None in each else [part[0] for part in each]
+    if isinstance(x, bool):
+        return None
+    if isinstance(x, (list, tuple)) and x:
+        if name in ("keys", "categories", "category") and not all(isinstance(p, str) for p in x):
+            return None
+        each = [_spelled("", part) for part in x]
+        listed = len(x) > 1 or name in ("keys", "categories")
+        return [",".join(part[0] for part in each)] if listed and None not in each else None
+    if isinstance(x, sd.Relation):
+        return [x.value]
+    if name in TEXTS:
+        return [x] if isinstance(x, str) else None
+    return [str(x)] if isinstance(x, (str, int, float, Fraction, Decimal, np.number)) else None
+
+
+def _base(name: str) -> Asked:
+    return Asked(name, BASE[name])
+
+
+def _good() -> list[Asked]:
+    table = [_base(name) for name in BASE]
+    for name, cls in STATISTICS.items():
+        base = _base(name)
+        for p in parameters(cls):
+            for value in GOOD.get(p.name, ()):
+                table.append(base.with_(**{p.name: value}))
+            for value, more in BESIDE.get(p.name, ()):
+                table.append(base.with_(**{**more, p.name: value}))
+        table += [base.with_(error=typed, epsilon=OUT) for typed in _as_texts(ERRORS[name])]
+        table.append(base.with_(**GROUPS, **FIXED))
+        table.append(base.with_(unit="patient", rows=2, **GROUPS))
+    table += [_base("quantiles").with_(q=q) for q in ORDERS]
+    table += [_base("quantile").with_(q=q) for q in (0.5, "1/3", Fraction(1, 7), "0.99")]
+    for name in ("mean", "quantiles", "quantile", "median"):
+        table += [_base(name).with_(**more) for more in _methods(name)]
+    table += [_base("mean").with_(missing=m, **FIXED) for m in ("auto", "exclude", "middle")]
+    table += [_base("proportion").with_(missing=m) for m in ("auto", "exclude", "no")]
+    table.append(_base("proportion").with_(category=OUT, column="age"))
+    table.append(_base("histogram").with_(missing="count"))
+    return table
+
+
+def _as_texts(x: Any) -> list[Any]:
+    return [x, str(x), f"{x}e0"]
+
+
+def _methods(name: str) -> list[dict[str, Any]]:
+    (method,) = (p for p in parameters(STATISTICS[name]) if p.name == "method")
+    names = method.kind.schema["enum"]
+    of_one = name in ("quantile", "median")
+    kept = [m for m in names if not (of_one and m in ("hybrid", "anchors"))]
+    return [GAUSSIAN if m == "gaussian" else {"method": m} for m in kept]
+
+
+def _bad() -> list[Asked]:
+    table = []
+    for name, cls in STATISTICS.items():
+        for p in parameters(cls):
+            more = WITHOUT.get(p.name, {})
+            for value in BAD[p.name]:
+                table.append(_base(name).with_(**{**more, p.name: value}))
+    table += [_base(name).with_(**more) for name, more in COMBINATIONS]
+    return table
+
+
+def distinct(table: list[Asked]) -> list[Asked]:
+    return list({str(asked): asked for asked in table}.values())
+
+
+QUESTIONS, MISTAKES = distinct(_good()), distinct(_bad())
+
+
+def pytest_generate_tests(metafunc):
+    for name, table in (("question", QUESTIONS), ("mistake", MISTAKES)):
+        if name in metafunc.fixturenames:
+            metafunc.parametrize(name, table, ids=[f"{i}-{x.name}" for i, x in enumerate(table)])
+
+
+# ---- five faces: what was understood, or the error
+
+
+@dataclass(frozen=True)
+class Face:
+    """A way to ask."""
+
+    name: str
+    ask: Any
+    takes: Any
+
+    def __call__(self, asked: Asked) -> dict[str, Any] | SourdineError:
+        """Return the question that was understood, as JSON, or the error."""
+        try:
+            return self.ask(asked)
+        except SourdineError as error:
+            return error
+
+
+def _understood(release: sd.Release) -> dict[str, Any]:
+    return release.mechanism.to_dict()
+
+
+def by_function(asked: Asked) -> dict[str, Any]:
+    return _understood(getattr(sd, asked.name)(DATA, **asked.typed))
+
+
+def by_session(asked: Asked) -> dict[str, Any]:
+    shared = {name: x for name, x in asked.typed.items() if name in SHARED}
+    rest = {name: x for name, x in asked.typed.items() if name not in SHARED}
+    session = sd.Session(DATA, epsilon=10**6, delta=0.5, **shared)
+    release = getattr(session, asked.name)(**rest)
+    assert json.loads(session.history[-1].parameters) == _understood(release)
+    return _understood(release)
+
+
+def by_plan(asked: Asked) -> dict[str, Any]:
+    return getattr(sd.plan, asked.name)(**asked.typed).question.to_dict()
+
+
+def by_json(asked: Asked) -> dict[str, Any]:
+    return sd.questions.read(asked.json).to_dict()
+
+
+COMMANDS = get_command(app)
+
+
+def run(*words: str) -> dict[str, Any]:
+    """Run a command in this process and return the JSON that it prints."""
+    out = StringIO()
+    with redirect_stdout(out):
+        COMMANDS.main([*words, "--json"], "sourdine", standalone_mode=False)
+    return json.loads(out.getvalue())
+
+
+def by_plan_command(asked: Asked) -> dict[str, Any]:
+    return run("plan", asked.name, *asked.words)["question"]
+
+
+@pytest.fixture(scope="session")
+def people(tmp_path_factory):
+    """The data as a file, whose number of rows is public."""
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path_factory.mktemp("data") / "people.parquet"
+    parquet.write_table(pa.table(DATA), path)
+    return str(path)
+
+
+@pytest.fixture(scope="session")
+def shell(people):
+    """The command that releases: what it prints for these words."""
+
+    def typed(name, words):
+        return run(name, people, *words)
+
+    return typed
+
+
+@pytest.fixture(scope="session")
+def faces(shell):
+    """The function, the session's method, the plan, JSON, and two commands."""
+
+    def by_command(asked):
+        return shell(asked.name, asked.words)["question"]
+
+    def always(asked):
+        return True
+
+    def spelled(asked):
+        return asked.words is not None
+
+    return [
+        Face("function", by_function, always),
+        Face("session", by_session, always),
+        Face("plan", by_plan, always),
+        Face("JSON", by_json, lambda asked: asked.json is not None),
+        Face("command", by_command, spelled),
+        Face("plan command", by_plan_command, spelled),
+    ]
+
+
+@pytest.fixture(scope="session")
+def wording():
+    """How a command spells its parameters."""
+    return {name: ShellWording(command.params) for name, command in COMMANDS.commands.items()}
+
+
+@pytest.fixture(scope="session")
+def tables():
+    """All good questions, and all bad ones."""
+    return QUESTIONS, MISTAKES

@@ -1,0 +1,88 @@
+"""One question, five faces: they understand the same, and refuse the same for the same reason.
+
+The table of questions is in ``conftest.py``: from what each statistic declares, times good and bad
+values of each kind, and combinations.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import typer
+
+import sourdine as sd
+from sourdine.errors import SourdineError
+from sourdine.question import parameters
+from sourdine.questions import STATISTICS
+
+DATA = {"age": [20, 30], "sex": ["f", "m"]}
+
+
+def test_the_table_is_large_and_complete(tables):
+    questions, mistakes = tables
+    assert len(questions) >= 200
+    assert len(mistakes) >= 300
+    for table in tables:
+        assert {asked.name for asked in table} == set(STATISTICS)
+        for name, cls in STATISTICS.items():
+            asked = {k for one in table if one.name == name for k in one.typed}
+            assert asked >= {p.name for p in parameters(cls)}, name
+
+
+def test_a_good_question_is_the_same_in_every_face(question, faces):
+    said = {face.name: face(question) for face in faces if face.takes(question)}
+    first = said["function"]
+    assert isinstance(first, dict), (str(question), first)
+    assert {name: x for name, x in said.items() if x != first} == {}, str(question)
+
+
+def test_a_bad_question_is_refused_alike_by_every_face(mistake, faces, wording):
+    said = {}
+    for face in faces:
+        if not face.takes(mistake):
+            continue
+        try:
+            said[face.name] = face(mistake)
+        except typer.BadParameter.__base__ as error:  # the shell knows its options
+            assert error.message.startswith("No such option"), (str(mistake), error)
+    first = said["function"]
+    assert isinstance(first, SourdineError), str(mistake)
+    for name, error in said.items():
+        assert _parts(error) == _parts(first), (str(mistake), name, str(error), str(first))
+        assert "--" not in first.said().replace("'--'", ""), first
+        if "command" in name:
+            shell = error.said()
+            assert shell == first.said(wording[mistake.name]), (name, shell)
+            python = "|".join(p.name for p in parameters(STATISTICS[mistake.name]))
+            assert not re.search(rf"\b({python})=", shell), shell
+
+
+def _parts(error):
+    assert isinstance(error, SourdineError), error
+    return type(error), error.name, error.must, error.got, error.hint, error.tries
+
+
+@pytest.mark.parametrize("name", ["relation", "unit", "rows", "source"])
+def test_a_session_refuses_what_it_was_opened_with(name):
+    """The one difference between a function and a session's method."""
+    session = sd.Session(DATA, epsilon=10)
+    for statistic in STATISTICS:
+        with pytest.raises(sd.ParameterError, match=f"{name} must be left to the session"):
+            getattr(session, statistic)(**{name: "x"})
+
+
+@pytest.mark.parametrize("name", ["column", "by", "unit"])
+def test_a_column_that_is_not_there_is_refused_alike(name, shell):
+    more = {"keys": ["f"]} if name == "by" else {}
+    typed = {name: "nope", "epsilon": 1, **more}
+    shared = {"unit": typed.pop("unit")} if name == "unit" else {}
+    with pytest.raises(sd.ParameterError) as first:
+        sd.count(DATA, **typed, **shared)
+    with pytest.raises(sd.ParameterError) as second:
+        sd.Session(DATA, epsilon=1, **shared).count(**typed)
+    with pytest.raises(sd.ParameterError) as third:
+        shell("count", [f"--{name}", "nope", "--epsilon", "1", *(["--keys", "f"] if more else [])])
+    parts = {(e.value.name, e.value.must, e.value.got) for e in (first, second, third)}
+    assert len(parts) == 1
+    assert "'age', 'sex'" in str(first.value)
