@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import exp, log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.errors import ParameterError
-from sourdine.exact import given, integer, positive
+from sourdine.exact import integer, one_of
 from sourdine.laws import Law
+from sourdine.mechanisms import parameters as read
 from sourdine.mechanisms.inputs import read_code
 from sourdine.mechanisms.laplace import laplace_error
-from sourdine.mechanisms.mechanism import Mechanism, read_beta, settle
+from sourdine.mechanisms.mechanism import Mechanism, read_beta
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import SUBSTITUTE, Guarantee, Relation
 
@@ -33,8 +34,21 @@ __all__ = ["BernoulliMean"]
 
 MOST_RECORDS = 1 << 40
 
+Method = Literal["tight", "printed"]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+def _n(x: int) -> int:
+    n = integer(x, "n", least=0)
+    if n > MOST_RECORDS:
+        raise ParameterError("n", "be at most 2**40", str(n), "Type {n} or less.", n=MOST_RECORDS)
+    return n
+
+
+def _method(x: Method) -> Method:
+    return one_of(x, "method", "tight", "printed")
+
+
+@frozen(kw_only=True)
 class BernoulliMean(Mechanism[int]):
     r"""Report :math:`k` of 0 to n with :math:`P(k) \propto e^{-\lambda|k - f|}`, f the true number.
 
@@ -80,37 +94,23 @@ class BernoulliMean(Mechanism[int]):
     0.778
     """
 
-    epsilon: Number
-    n: int
-    rows: int = 1
-    relation: Relation | str = SUBSTITUTE
-    method: str = "tight"
-    decay: Fraction = field(init=False, repr=False)
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+    epsilon: Fraction = field(converter=read.epsilon)
+    n: int = field(converter=_n)
+    rows: int = field(default=1, converter=read.rows)
+    relation: Relation = field(default=SUBSTITUTE, converter=read.relation)
+    method: Method = field(default="tight", converter=_method)
 
-    def __post_init__(self) -> None:
-        epsilon = positive(self.epsilon, "epsilon")
-        n, rows = integer(self.n, "n", least=0), integer(self.rows, "rows", least=1)
-        if n > MOST_RECORDS:
-            raise ParameterError(
-                "n", "be at most 2**40", str(n), "Type {n} or less.", n=MOST_RECORDS
-            )
-        if self.method not in ("tight", "printed"):
-            raise ParameterError(
-                "method",
-                "be 'tight' or 'printed'",
-                given(self.method),
-                "Type {method}.",
-                method="tight",
-            )
-        tight = self.method == "tight" and n > 0
-        decay = _tight(epsilon, n, min(rows, n)) if tight else epsilon / (2 * rows)
-        guarantee = Guarantee(epsilon, 0, self.relation)
-        relation = Relation.read(self.relation)
-        settle(
-            self, epsilon=epsilon, n=n, rows=rows, relation=relation, decay=decay,
-            guarantee=guarantee,
-        )  # fmt: skip
+    @cached_property
+    def decay(self) -> Fraction:
+        """The rate at which the law falls, in one record."""
+        if self.method == "tight" and self.n:
+            return _tight(self.epsilon, self.n, min(self.rows, self.n))
+        return self.epsilon / (2 * self.rows)
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """The promise of one release."""
+        return Guarantee(self.epsilon, 0, self.relation)
 
     def read(self, x: object) -> int:
         """Return the number of ones, within 0 to n."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, log
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.errors import ParameterTypeError
-from sourdine.exact import Real, exp_neg, integer, kind, positive
+from sourdine.exact import Real, exp_neg, integer, kind
 from sourdine.laws import Law
-from sourdine.mechanisms.mechanism import Mechanism, read_beta, settle
+from sourdine.mechanisms import parameters as read
+from sourdine.mechanisms.mechanism import Mechanism, read_beta
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.noise.lazy import LazyUniform
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
@@ -31,7 +33,11 @@ if TYPE_CHECKING:
 __all__ = ["GridMean"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _last(x: int) -> int:
+    return integer(x, "last", least=1)
+
+
+@frozen(kw_only=True)
 class GridMean(Mechanism["Sums"]):
     r"""Choose a tick :math:`o` of 0 to L with :math:`P(o) \propto e^{-\lambda|\sum_i (t_i - o)|}`.
 
@@ -80,25 +86,20 @@ class GridMean(Mechanism["Sums"]):
     [0.209, 0.236, 0.209]
     """
 
-    epsilon: Number
-    last: int
-    relation: Relation | str = ADD_REMOVE
-    rows: int = 1
-    decay: Fraction = field(init=False, repr=False)
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+    epsilon: Fraction = field(converter=read.epsilon)
+    last: int = field(converter=_last)
+    relation: Relation = field(default=ADD_REMOVE, converter=read.relation)
+    rows: int = field(default=1, converter=read.rows)
 
-    def __post_init__(self) -> None:
-        epsilon = positive(self.epsilon, "epsilon")
-        last, rows = integer(self.last, "last", least=1), integer(self.rows, "rows", least=1)
-        settle(
-            self,
-            epsilon=epsilon,
-            last=last,
-            rows=rows,
-            relation=Relation.read(self.relation),
-            decay=epsilon / (2 * last * rows),
-            guarantee=Guarantee(epsilon, 0, self.relation),
-        )
+    @cached_property
+    def decay(self) -> Fraction:
+        r"""The factor :math:`\lambda` of the scores."""
+        return self.epsilon / (2 * self.last * self.rows)
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """The promise of one choice."""
+        return Guarantee(self.epsilon, 0, self.relation)
 
     def read(self, x: object) -> Sums:
         """Return the doubled sum, within what n records can have, and n."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from functools import cached_property
 from math import ceil, exp, log, log1p
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import integer, kind, positive
+from sourdine.exact import given, integer, kind, positive
+from sourdine.mechanisms import parameters as read
 from sourdine.mechanisms.laplace import laplace_error, laplace_law
-from sourdine.mechanisms.mechanism import Mechanism, read_beta, settle
+from sourdine.mechanisms.mechanism import Mechanism, read_beta
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
 
 if TYPE_CHECKING:
@@ -32,7 +34,25 @@ __all__ = ["NamedCounts"]
 MOST_ROWS = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _delta(x: Number) -> Fraction:
+    delta = positive(x, "delta")
+    if delta >= 1:
+        raise ParameterError(
+            "delta", "be below 1", given(x), "Type a small one, such as {delta}.", delta=1e-6
+        )
+    return delta
+
+
+def _rows(x: int) -> int:
+    rows = integer(x, "rows", least=1)
+    if rows > MOST_ROWS:
+        raise ParameterError(
+            "rows", f"be at most {MOST_ROWS}", str(rows), "Type {rows} or less.", rows=MOST_ROWS
+        )
+    return rows
+
+
+@frozen(kw_only=True)
 class NamedCounts(Mechanism["dict[str, int]"]):
     r"""Add Laplace noise to the count of each key that occurs; name those that reach a threshold.
 
@@ -81,36 +101,26 @@ class NamedCounts(Mechanism["dict[str, int]"]):
     15
     """
 
-    epsilon: Number
-    delta: Number
-    rows: int = 1
-    relation: Relation | str = ADD_REMOVE
-    scale: Fraction = field(init=False, repr=False)
-    threshold: int = field(init=False, repr=False)
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+    epsilon: Fraction = field(converter=read.epsilon)
+    delta: Fraction = field(converter=_delta)
+    rows: int = field(default=1, converter=_rows)
+    relation: Relation = field(default=ADD_REMOVE, converter=read.relation)
 
-    def __post_init__(self) -> None:
-        epsilon, delta = positive(self.epsilon, "epsilon"), positive(self.delta, "delta")
-        rows, relation = integer(self.rows, "rows", least=1), Relation.read(self.relation)
-        if delta >= 1:
-            raise ParameterError(
-                "delta", "be below 1", "1", "Type a small one, such as {delta}.", delta=1e-6
-            )
-        if rows > MOST_ROWS:
-            raise ParameterError(
-                "rows", f"be at most {MOST_ROWS}", str(rows), "Type {rows} or less.", rows=MOST_ROWS
-            )
-        scale = (2 if relation is SUBSTITUTE else 1) * rows / epsilon
-        settle(
-            self,
-            epsilon=epsilon,
-            delta=delta,
-            rows=rows,
-            relation=relation,
-            scale=scale,
-            threshold=_threshold(scale, delta, rows, both=relation is SUBSTITUTE),
-            guarantee=Guarantee(epsilon, delta, relation),
-        )
+    @cached_property
+    def scale(self) -> Fraction:
+        """The scale of each count's noise."""
+        return (2 if self.relation is SUBSTITUTE else 1) * self.rows / self.epsilon
+
+    @cached_property
+    def threshold(self) -> int:
+        """The least noisy count that is named."""
+        both = self.relation is SUBSTITUTE
+        return _threshold(self.scale, self.delta, self.rows, both=both)
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """The promise of one release."""
+        return Guarantee(self.epsilon, self.delta, self.relation)
 
     def read(self, x: object) -> Counts:
         """Return the counts that are above 0."""

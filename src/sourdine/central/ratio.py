@@ -25,13 +25,13 @@ All numbers are multiplied by a public whole number, so that the lattice is fine
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine.central.intervals import (
     FINE,
@@ -44,6 +44,7 @@ from sourdine.central.intervals import (
 from sourdine.central.together import Together
 from sourdine.laws.normal import gaussian_quantile
 from sourdine.mechanisms import Gaussian
+from sourdine.mechanisms import parameters as read
 from sourdine.privacy import SUBSTITUTE, Relation
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ PLANNED = 0.15
 """Errors are planned for a mean this far inside the bounds; further inside they are smaller."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class Ratio:
     """The mean of ticks from 0 to ``last`` whose number is private, as a fraction of ``last``.
 
@@ -74,13 +75,13 @@ class Ratio:
     last: int
     epsilon: Fraction
     delta: Fraction = Fraction(0)
-    relation: Relation | str = SUBSTITUTE
+    relation: Relation = field(default=SUBSTITUTE, converter=read.relation)
     rows: int = 1
 
-    @cached_property
+    @property
     def replaced(self) -> bool:
         """Whether records are replaced, not added or removed."""
-        return Relation.read(self.relation) is SUBSTITUTE
+        return self.relation is SUBSTITUTE
 
     @cached_property
     def boost(self) -> int:

@@ -12,7 +12,7 @@ from attrs import Factory, field, frozen
 
 from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import Real, given, one_of, positive
+from sourdine.exact import Real, one_of
 from sourdine.laws import Law, Product
 from sourdine.mechanisms import parameters as read
 from sourdine.mechanisms.inputs import add, read_ticks
@@ -33,21 +33,9 @@ __all__ = ["Gaussian", "classic_variance", "continuous_variance", "gaussian_law"
 Calibration = Literal["tight", "classic", "zcdp"]
 
 REACH = 100.0  # the law describes the noise at least to weight e^-100 of its peak
-LEAST = Fraction(1, 10**100)
-WIDEST_SIGMA = 32  # in units of sensitivity / epsilon, for every delta from LEAST on
+WIDEST_SIGMA = 32  # in units of sensitivity / epsilon, for every delta from read.LEAST on
 FINE = Fraction(1, 1 << 26)  # how closely the tight variance is found
 CHORD = 1e-8  # blocks of cells replace the parabola of the log weights by chords this close
-
-
-def _delta(x: Number) -> Fraction:
-    value = positive(x, "delta", example=1e-6)
-    if value >= 1:
-        hint = "Type a small number, such as {delta}."
-        raise ParameterError("delta", "be below 1", given(x), hint, delta=1e-6)
-    if value < LEAST:
-        hint = "Type {delta}, or use Laplace, which needs no delta."
-        raise ParameterError("delta", "be at least 1e-100", given(x), hint, delta=1e-6)
-    return value
 
 
 def _method(x: Calibration) -> Calibration:
@@ -107,7 +95,7 @@ class Gaussian(Additive["Value"]):
     """
 
     epsilon: Fraction = field(converter=read.epsilon)
-    delta: Fraction = field(converter=_delta)
+    delta: Fraction = field(converter=read.delta)
     sensitivity: int = field(default=1, converter=read.whole_sensitivity)
     method: Calibration = field(default="tight", converter=_method)
     relation: Relation = field(default=ADD_REMOVE, converter=read.relation)

@@ -6,18 +6,19 @@ parameter is read, so a field holds what its annotation says.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from sourdine.exact import flag, integer, one_of, positive
+from sourdine.errors import ParameterError
+from sourdine.exact import flag, given, integer, one_of, positive
 from sourdine.privacy import Relation
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from sourdine.exact.parameters import Number
 
 __all__ = [
     "Minimise",
+    "delta",
     "epsilon",
     "minimise",
     "monotone",
@@ -27,12 +28,26 @@ __all__ = [
     "whole_sensitivity",
 ]
 
+LEAST = Fraction(1, 10**100)
+
 Minimise = Literal["l1", "l2"]
 
 
 def epsilon(x: Number) -> Fraction:
     """Return the privacy loss, above 0."""
     return positive(x, "epsilon")
+
+
+def delta(x: Number) -> Fraction:
+    """Return the probability with which the loss may pass epsilon, above 0 and below 1."""
+    value = positive(x, "delta", example=1e-6)
+    if value >= 1:
+        hint = "Type a small number, such as {delta}."
+        raise ParameterError("delta", "be below 1", given(x), hint, delta=1e-6)
+    if value < LEAST:
+        hint = "Type {delta}, or use Laplace, which needs no delta."
+        raise ParameterError("delta", "be at least 1e-100", given(x), hint, delta=1e-6)
+    return value
 
 
 def sensitivity(x: Number) -> Fraction:

@@ -8,17 +8,20 @@ present values replaces one record, or adds one, or removes one.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from fractions import Fraction
+from functools import cached_property, partial
 from itertools import combinations_with_replacement, islice, pairwise, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine.central.quantiles.points import NotReadError, Points
 from sourdine.errors import ParameterError
-from sourdine.exact import integer, positive, rational
-from sourdine.mechanisms.mechanism import Mechanism, settle
+from sourdine.exact import integer, rational
+from sourdine.mechanisms import parameters as read
+from sourdine.mechanisms.mechanism import Mechanism
 from sourdine.mechanisms.transcript import CURRENT
 from sourdine.noise import SYSTEM
 from sourdine.noise.lazy import remembered
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
     from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
+    Drawn = Sequence[int] | NDArray[np.int64]
+
 __all__ = ["FLOATS", "QuantileMechanism", "is_one", "read_orders", "release_from"]
 
 FLOATS = Fraction(1, 1 << 12)
@@ -46,7 +51,36 @@ ROOM = 16
 """How many records wider windows are read, for atoms that their ends would cut."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def read_orders(q: Iterable[Number] | Number) -> tuple[Fraction, ...]:
+    """Return orders as rationals, ascending and distinct."""
+    return _orders(tuple(q) if isinstance(q, Iterable) and not is_one(q) else (q,))
+
+
+def is_one(q: object) -> bool:
+    """Return whether this is one order, not a list of them."""
+    return isinstance(q, (int, float, str, Fraction)) or not hasattr(q, "__iter__")
+
+
+@remembered(64)
+def _orders(given: tuple[object, ...]) -> tuple[Fraction, ...]:
+    orders = tuple(rational(order, "q", example=0.5) for order in given)
+    inside = all(0 < order < 1 for order in orders)
+    if not orders or not inside or any(a >= b for a, b in pairwise(orders)):
+        raise ParameterError(
+            "q",
+            "be ascending orders above 0 and below 1",
+            ", ".join(str(order) for order in given[:5]) or "none",
+            "Type {q}; 50 % is 0.5.",
+            q=[0.25, 0.5, 0.75],
+        )
+    return orders
+
+
+def _cells(x: int) -> int:
+    return integer(x, "cells", least=1)
+
+
+@frozen(kw_only=True)
 class QuantileMechanism(Mechanism[Points]):
     """The common part of all quantile algorithms.
 
@@ -64,29 +98,27 @@ class QuantileMechanism(Mechanism[Points]):
         How many records one person may own.
     """
 
-    epsilon: Number
-    q: Sequence[Number]
-    cells: int
-    relation: Relation | str = ADD_REMOVE
-    rows: int = 1
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+    epsilon: Fraction = field(converter=read.epsilon)
+    q: tuple[Fraction, ...] = field(converter=read_orders)
+    cells: int = field(converter=_cells)
+    relation: Relation = field(default=ADD_REMOVE, converter=read.relation)
+    rows: int = field(default=1, converter=read.rows)
 
-    def __post_init__(self) -> None:
-        epsilon = positive(self.epsilon, "epsilon")
-        settle(
-            self,
-            epsilon=epsilon,
-            q=read_orders(self.q),
-            cells=integer(self.cells, "cells", least=1),
-            relation=Relation.read(self.relation),
-            rows=integer(self.rows, "rows", least=1),
-            guarantee=Guarantee(epsilon, 0, self.relation),
-        )
+    def __attrs_post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Refuse parameters that do not go together."""
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """The promise of one draw."""
+        return Guarantee(self.epsilon, 0, self.relation)
 
     @property
     def orders(self) -> tuple[Fraction, ...]:
         """The orders, exactly."""
-        return self.q  # type: ignore[return-value]
+        return self.q
 
     @property
     def substitutes(self) -> bool:
@@ -112,18 +144,18 @@ class QuantileMechanism(Mechanism[Points]):
         return self.error(beta, n)
 
     @abstractmethod
-    def one(self, x: Points, source: Source) -> Sequence[int]:
+    def one(self, x: Points, source: Source) -> Drawn:
         """Draw everything once: what `law` is the law of."""
 
-    def many(self, x: Points, size: int, source: Source) -> list[Sequence[int]]:
+    def many(self, x: Points, size: int, source: Source) -> list[Drawn]:
         """Draw everything many times for one input, to look at or to test."""
         return [self.one(x, source) for _ in range(size)]
 
-    def published(self, drawn: Sequence[int]) -> NDArray[np.int64]:
+    def published(self, drawn: Drawn) -> NDArray[np.int64]:
         """Return the m ticks to publish, a function of what was drawn alone."""
         return np.sort(np.asarray(drawn, np.int64))
 
-    def total(self, drawn: Sequence[int]) -> int | None:
+    def total(self, drawn: Drawn) -> int | None:
         """Return about how many records there are, where that was drawn too."""
         del drawn
         return None
@@ -177,7 +209,7 @@ class QuantileMechanism(Mechanism[Points]):
             )
         return np.array(found, np.int64)
 
-    def indices(self, drawn: Sequence[Sequence[int]]) -> NDArray[np.int64]:
+    def indices(self, drawn: Sequence[Drawn]) -> NDArray[np.int64]:
         """Return the rows of `support` at which these draws stand."""
         support = self.support()
         base = np.ones(support.shape[1], np.int64)
@@ -227,7 +259,7 @@ def release_from(reader: Reader, mechanism: QuantileMechanism, source: Source) -
     A mechanism that meets ranks that were not read says so before it draws anything.
     """
     for reach in (0, 1):
-        points = reader.points(lambda n, r=reach: _wider(mechanism.windows(n), r))  # type: ignore[misc]
+        points = reader.points(partial(_windows, mechanism, reach))
         try:
             return mechanism.release(points, source=source)
         except NotReadError:
@@ -235,31 +267,7 @@ def release_from(reader: Reader, mechanism: QuantileMechanism, source: Source) -
     return mechanism.release(reader.points(None), source=source)
 
 
-def _wider(windows: list[tuple[int, int]], reach: int) -> list[tuple[int, int]]:
+def _windows(mechanism: QuantileMechanism, reach: int, n: int) -> list[tuple[int, int]]:
     """Return windows with some room, ``reach`` times their own width more on each side."""
+    windows = mechanism.windows(n)
     return [(a - ROOM - reach * (b - a), b + ROOM + reach * (b - a)) for a, b in windows]
-
-
-def read_orders(q: object) -> tuple[Fraction, ...]:
-    """Return orders as rationals, ascending and distinct."""
-    return _orders((q,) if is_one(q) else tuple(q))  # type: ignore[arg-type]
-
-
-def is_one(q: object) -> bool:
-    """Return whether this is one order, not a list of them."""
-    return isinstance(q, (int, float, str, Fraction)) or not hasattr(q, "__iter__")
-
-
-@remembered(64)
-def _orders(given: tuple[object, ...]) -> tuple[Fraction, ...]:
-    orders = tuple(rational(order, "q", example=0.5) for order in given)
-    inside = all(0 < order < 1 for order in orders)
-    if not orders or not inside or any(a >= b for a, b in pairwise(orders)):
-        raise ParameterError(
-            "q",
-            "be ascending orders above 0 and below 1",
-            ", ".join(str(order) for order in given[:5]) or "none",
-            "Type {q}; 50 % is 0.5.",
-            q=[0.25, 0.5, 0.75],
-        )
-    return orders

@@ -8,23 +8,22 @@ bounds, so it costs nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine.central.quantiles.algorithm import QuantileMechanism
 from sourdine.central.quantiles.joint import JointFree
 from sourdine.errors import ParameterError
 from sourdine.exact import integer
-from sourdine.mechanisms.mechanism import settle
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
+    from sourdine.central.quantiles.algorithm import Drawn
     from sourdine.central.quantiles.points import Points
     from sourdine.exact.parameters import Number
     from sourdine.laws import Law
@@ -48,7 +47,11 @@ def anchors_for(m: int, records: float, epsilon: float) -> int:
     return max(LEAST, min(m, MOST_JOINT, round(records * epsilon / (2 * KAPPA)) - 1))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _anchors(x: int) -> int:
+    return integer(x, "anchors", least=1)
+
+
+@frozen(kw_only=True)
 class Anchors(QuantileMechanism):
     r"""`JointFree` on some of the quantiles, linear interpolation for the others.
 
@@ -67,13 +70,11 @@ class Anchors(QuantileMechanism):
     [0.25, 0.5, 0.75]
     """
 
-    anchors: int
-    drawn: JointFree = field(init=False, repr=False, compare=False)
+    anchors: int = field(converter=_anchors)
 
-    def __post_init__(self) -> None:
-        super(Anchors, self).__post_init__()
-        m = len(self.orders)
-        count = integer(self.anchors, "anchors", least=1)
+    def check(self) -> None:
+        """Refuse more anchors than quantiles, or one alone."""
+        m, count = len(self.orders), self.anchors
         if not 2 <= count <= m:
             raise ParameterError(
                 "anchors",
@@ -82,16 +83,21 @@ class Anchors(QuantileMechanism):
                 "Type {anchors}.",
                 anchors=min(max(count, 2), m),
             )
+        _ = self.drawn
+
+    @cached_property
+    def drawn(self) -> JointFree:
+        """What draws the anchors."""
+        m, count = len(self.orders), self.anchors
         places = np.rint(np.arange(1, count + 1) / (count + 1) * (m + 1) - 1).astype(int)
         chosen = [self.orders[i] for i in np.unique(np.clip(places, 0, m - 1))]
-        drawn = JointFree(
+        return JointFree(
             epsilon=self.epsilon,
             q=chosen,
             cells=self.cells,
             relation=self.relation,
             rows=self.rows,
         )
-        settle(self, drawn=drawn)
 
     def windows(self, n: int) -> list[tuple[int, int]]:
         """Return the ranks that the anchors mostly need."""
@@ -101,11 +107,11 @@ class Anchors(QuantileMechanism):
         """Draw the anchors, after the total's number."""
         return self.drawn.one(x, source)
 
-    def many(self, x: Points, size: int, source: Source) -> list[Sequence[int]]:
+    def many(self, x: Points, size: int, source: Source) -> list[Drawn]:
         """Draw the anchors many times."""
         return self.drawn.many(x, size, source)
 
-    def published(self, drawn: Sequence[int]) -> NDArray[np.int64]:
+    def published(self, drawn: Drawn) -> NDArray[np.int64]:
         """Return the anchors and what lies between and beyond them."""
         q = np.array([float(order) for order in self.orders])
         known = np.array([float(order) for order in self.drawn.orders])
@@ -133,7 +139,7 @@ class Anchors(QuantileMechanism):
         ticks = [self.published(row) for row in self.support()[y]]
         return self.rank_errors(x, np.array(ticks))
 
-    def total(self, drawn: Sequence[int]) -> int:
+    def total(self, drawn: Drawn) -> int:
         """Return the total beside the anchors."""
         return self.drawn.total(drawn)
 

@@ -17,26 +17,25 @@ about :math:`n` records between neighbouring orders,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from math import ceil, inf
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine.central.quantiles.expected import bracket_error
 from sourdine.central.quantiles.joint import JointFree
 from sourdine.central.quantiles.lattice import FreeTotal
 from sourdine.central.quantiles.sampler import first_reach
 from sourdine.exact import integer
-from sourdine.mechanisms.mechanism import settle
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
+    from sourdine.central.quantiles.algorithm import Drawn
     from sourdine.central.quantiles.points import Points
 
     Aim = tuple[Fraction, int]
@@ -49,7 +48,11 @@ ROUNDS = 6
 HALF = Fraction(1, 2)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _slack(x: int) -> int:
+    return integer(x, "slack", least=0)
+
+
+@frozen(kw_only=True)
 class Brackets(JointFree):
     r"""`JointFree` for each quantile and for brackets on both sides of it.
 
@@ -70,26 +73,31 @@ class Brackets(JointFree):
     [9, 19, 27]
     """
 
-    slack: int = 0
+    slack: int = field(default=0, converter=_slack)
     records: float | None = None
-    offset: int = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        super(Brackets, self).__post_init__()
-        aims, u = self._aims(integer(self.slack, "slack", least=0))
+    @cached_property
+    def lattice(self) -> FreeTotal:
+        """The free totals, and the offsets of the brackets."""
+        aims, _ = self._aims
         h = max(1, round((2 if len(aims) <= 12 else 1) * (len(aims) + 1) / self.c))
         orders, offsets = zip(*aims, strict=True)
-        settle(self, offset=u)
-        self._aim(FreeTotal(orders, h, offsets))
+        return FreeTotal(orders, h, offsets)
 
-    def _aims(self, slack: int) -> tuple[list[Aim], int]:
+    @property
+    def offset(self) -> int:
+        """How many records a bracket is away from its quantile."""
+        return self._aims[1]
+
+    @cached_property
+    def _aims(self) -> tuple[list[Aim], int]:
         """Return the aims and the offset that they need: more aims need more."""
         published: list[Aim] = [(q, 0) for q in self.orders]
         aims, u = published, 0
         for _ in range(ROUNDS):
             own = tuple(i for i, aim in enumerate(aims) if aim in published)
             errs = bracket_error(tuple(q for q, _ in aims), own, USUAL)
-            wanted = ceil(errs / self.c) + slack
+            wanted = ceil(errs / self.c) + self.slack
             if wanted <= u:
                 break
             u = wanted
@@ -112,7 +120,7 @@ class Brackets(JointFree):
 
     def windows(self, n: int) -> list[tuple[int, int]]:
         """Return the ranks that a draw mostly needs."""
-        orders, offsets = self.lattice.orders, self.lattice.offsets  # type: ignore[union-attr]
+        orders, offsets = self.lattice.orders, self.lattice.offsets
         distance = first_reach(len(orders)) / self.c
         out = []
         for q, offset in zip(orders, offsets, strict=True):
@@ -120,7 +128,7 @@ class Brackets(JointFree):
             out.append((middle - half, middle + half))
         return out
 
-    def published(self, drawn: Sequence[int]) -> NDArray[np.int64]:
+    def published(self, drawn: Drawn) -> NDArray[np.int64]:
         """Return the ticks of the quantiles asked for, without their brackets."""
         return np.asarray(drawn[1:], np.int64)[self.own(drawn[0])]
 
@@ -132,22 +140,22 @@ class Brackets(JointFree):
     def own(self, k: int) -> list[int]:
         """Return which of the ticks, in order, are the quantiles asked for."""
         lattice = self.lattice
-        place = np.argsort(np.argsort(lattice.goals(k), kind="stable"), kind="stable")  # type: ignore[union-attr]
-        aims = zip(lattice.orders, lattice.offsets, place.tolist(), strict=True)  # type: ignore[union-attr]
+        place = np.argsort(np.argsort(lattice.goals(k), kind="stable"), kind="stable")
+        aims = zip(lattice.orders, lattice.offsets, place.tolist(), strict=True)
         return [i for q, offset, i in aims if offset == 0 and q in self.orders]
 
-    def edges(self, drawn: Sequence[int]) -> list[int]:
+    def edges(self, drawn: Drawn) -> list[int]:
         """Return the ticks below which records are worth counting, in order.
 
         Of a lower bracket it matters how many records are below it, of an upper one how many are
         below or in it, and of what is neither, both.
         """
         lattice, ticks = self.lattice, drawn[1:]
-        order = np.argsort(lattice.goals(drawn[0]), kind="stable")  # type: ignore[union-attr]
-        own = set(self.own(drawn[0])) if any(lattice.offsets) else set()  # type: ignore[union-attr]
+        order = np.argsort(lattice.goals(drawn[0]), kind="stable")
+        own = set(self.own(drawn[0])) if any(lattice.offsets) else set()
         edges = []
         for i, tick in enumerate(ticks):
-            offset = lattice.offsets[order[i]]  # type: ignore[union-attr]
+            offset = lattice.offsets[order[i]]
             if i not in own:
                 edges += [tick] * (offset <= 0) + [tick + 1] * (offset >= 0)
         return sorted(edges)

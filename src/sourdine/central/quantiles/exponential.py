@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, exp, floor, inf, log, nextafter
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import frozen
 
 from sourdine import noise
 from sourdine.central.quantiles.algorithm import QuantileMechanism
 from sourdine.central.quantiles.expected import one_error
 from sourdine.errors import ParameterError
 from sourdine.laws import Law
-from sourdine.mechanisms.mechanism import read_beta, settle
+from sourdine.mechanisms.mechanism import read_beta
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,7 +55,7 @@ MARGIN = 45.0
 MOST_RECORDS = 1 << 63
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class QExp(QuantileMechanism):
     r"""Draw one quantile, a cell weighing by how far its ranks are from :math:`t = qn`.
 
@@ -115,10 +116,8 @@ class QExp(QuantileMechanism):
     True
     """
 
-    c: float = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        QuantileMechanism.__post_init__(self)
+    def check(self) -> None:
+        """Refuse several orders, and an epsilon too small for floats."""
         if len(self.orders) != 1:
             raise ParameterError(
                 "q",
@@ -127,9 +126,13 @@ class QExp(QuantileMechanism):
                 "Type {q}, or use IndExp.",
                 q=[0.5],
             )
-        epsilon = read_share(Fraction(self.epsilon))
+        read_share(self.epsilon)
+
+    @cached_property
+    def c(self) -> float:
+        """The decay of the weights, in one rank."""
         moves = sensitivity(self.orders[0], substitutes=self.substitutes)
-        settle(self, c=decay(epsilon, self.rows * moves))
+        return decay(self.epsilon, self.rows * moves)
 
     def windows(self, n: int) -> list[tuple[int, int]]:
         """Return the ranks that a draw weighs, first and last, for ``n`` records."""

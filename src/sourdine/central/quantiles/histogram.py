@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.central.quantiles.independent import Independent, rank_errors
@@ -14,14 +14,14 @@ from sourdine.exact import integer
 from sourdine.mechanisms.above_threshold import first_above_law
 from sourdine.mechanisms.inputs import add
 from sourdine.mechanisms.laplace import laplace_error
-from sourdine.mechanisms.mechanism import read_beta, read_scale, settle
+from sourdine.mechanisms.mechanism import read_beta, read_scale
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from fractions import Fraction
 
     from numpy.typing import NDArray
 
+    from sourdine.central.quantiles.algorithm import Drawn
     from sourdine.central.quantiles.points import Points
     from sourdine.exact.parameters import Number
     from sourdine.laws import Law
@@ -32,7 +32,11 @@ __all__ = ["HistogramMethod", "bin_edges", "counts_below"]
 FINEST_ORDER = 1 << 24
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _steps(x: int) -> int:
+    return integer(x, "steps", least=1)
+
+
+@frozen(kw_only=True)
 class HistogramMethod(Independent):
     r"""Search the bins of a public histogram for the one that holds the quantile.
 
@@ -89,11 +93,10 @@ class HistogramMethod(Independent):
     18.0
     """
 
-    steps: int
+    steps: int = field(converter=_steps)
 
-    def __post_init__(self) -> None:
-        Independent.__post_init__(self)
-        settle(self, steps=integer(self.steps, "steps", least=1))
+    def check(self) -> None:
+        """Refuse noise too wide for 64 bits."""
         read_scale(max(self.scale(j) for j in range(len(self.orders))))
 
     @property
@@ -126,7 +129,7 @@ class HistogramMethod(Independent):
         """Return the law over the bins, the last outcome meaning none."""
         return first_above_law(self.heights(x, j), self.scale(j), self.scale(j))
 
-    def published(self, drawn: Sequence[int]) -> NDArray[np.int64]:
+    def published(self, drawn: Drawn) -> NDArray[np.int64]:
         """Return the last ticks of the bins, sorted."""
         edges = bin_edges(self.cells, self.steps)
         bins = np.minimum(np.asarray(drawn, np.int64), self.steps - 1)

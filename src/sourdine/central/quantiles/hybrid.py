@@ -7,13 +7,13 @@ budget.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from fractions import Fraction
+from functools import cached_property
 from itertools import chain, combinations_with_replacement, pairwise, product
 from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine.central.quantiles.algorithm import QuantileMechanism
 from sourdine.central.quantiles.chain import Targets
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sourdine.central.quantiles.algorithm import Drawn
     from sourdine.central.quantiles.points import Points
     from sourdine.exact.parameters import Number
     from sourdine.laws import Law
@@ -39,7 +40,12 @@ if TYPE_CHECKING:
 __all__ = ["Hybrid"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _stride(x: int | None) -> int:
+    """Return the stride; 0 where it was left out."""
+    return 0 if x is None else integer(x, "stride", least=2)
+
+
+@frozen(kw_only=True)
 class Hybrid(QuantileMechanism):
     r"""Draw every :math:`s`-th quantile jointly with a free total, then the rest slice by slice.
 
@@ -76,14 +82,13 @@ class Hybrid(QuantileMechanism):
     twice, at half the decay. *Checked by* ``test_hybrid_law_keeps_the_claim``.
     """
 
-    stride: int | None = None
-    first: JointFree = field(init=False, repr=False, compare=False)
+    stride: int = field(default=None, converter=_stride)
 
-    def __post_init__(self) -> None:
-        super(Hybrid, self).__post_init__()
+    def check(self) -> None:
+        """Choose the stride, or refuse one that leaves nothing to draw first."""
         m = len(self.orders)
-        stride = max(2, round(sqrt(m + 1))) if self.stride is None else self.stride
-        if m < 2 or not 2 <= integer(stride, "stride", least=2) <= m:
+        stride = self.stride or max(2, round(sqrt(m + 1)))
+        if not 2 <= stride <= m:
             raise ParameterError(
                 "stride",
                 "be from 2 to the number of quantiles",
@@ -91,18 +96,23 @@ class Hybrid(QuantileMechanism):
                 "Leave {stride} out, or take JointFree for few quantiles.",
                 stride=LEFT_OUT,
             )
-        first = JointFree(
-            epsilon=Fraction(self.epsilon) / 2,
-            q=self.orders[stride - 1 :: stride],
+        settle(self, stride=stride)
+        _ = self.first
+
+    @cached_property
+    def first(self) -> JointFree:
+        """Level one."""
+        return JointFree(
+            epsilon=self.epsilon / 2,
+            q=self.orders[self.stride - 1 :: self.stride],
             cells=self.cells,
             relation=self.relation,
             rows=self.rows,
         )
-        settle(self, stride=stride, first=first)
 
     def windows(self, n: int) -> list[tuple[int, int]]:
         """Return the ranks that a draw mostly needs."""
-        half = int(first_reach(self.stride or 2) / (2 * self.first.c) + 25 / self.first.c) + 8
+        half = int(first_reach(self.stride) / (2 * self.first.c) + 25 / self.first.c) + 8
         inner = [(round(q * n) - half, round(q * n) + half) for q in self.orders]
         return self.first.windows(n) + inner
 
@@ -119,9 +129,9 @@ class Hybrid(QuantileMechanism):
 
     def goals(self, k: int) -> list[list[int]]:
         """Return the cumulative targets inside each slice for the total's number k."""
-        total = self.first.lattice.h * k  # type: ignore[union-attr]
+        total = self.first.lattice.h * k
         goals = [*rounded_goals(self.orders, total), total]
-        s, m = self.stride or 2, len(self.orders)
+        s, m = self.stride, len(self.orders)
         ends = [-1, *range(s - 1, m, s), m]
         base = [0, *goals]
         return [[base[j + 1] - base[a + 1] for j in range(a + 1, b + 1)] for a, b in pairwise(ends)]
@@ -141,7 +151,7 @@ class Hybrid(QuantileMechanism):
         low = part[1][0]
         return [low + tick for tick in sampler.draw(source)[1]]
 
-    def published(self, drawn: Sequence[int]) -> NDArray[np.int64]:
+    def published(self, drawn: Drawn) -> NDArray[np.int64]:
         """Return the ticks of both levels, in order."""
         return np.sort(np.asarray(drawn[1:], np.int64))
 
@@ -155,7 +165,7 @@ class Hybrid(QuantileMechanism):
             cuts = [r for r in range(len(ranks)) if logs[0, i, r] > -np.inf]
             second = [self._second(x, o, ranks[r], goals) + logs[:, i, r, None] for r in cuts]
             parts.append(np.logaddexp.reduce(np.array(second), axis=0))
-        every = FreeTotal(self.orders, self.first.lattice.h)  # type: ignore[union-attr]
+        every = FreeTotal(self.orders, self.first.lattice.h)
         volume = self.first.log_volume
         return free_law(np.concatenate(parts, axis=1), x.n, every, self.first.c, volume)
 
@@ -193,7 +203,7 @@ class Hybrid(QuantileMechanism):
             logs = (logs[:, :, None] + inner[:, None, :]).reshape(len(goals), -1)
         return logs
 
-    def total(self, drawn: Sequence[int]) -> int:
+    def total(self, drawn: Drawn) -> int:
         """Return the first level's total."""
         return self.first.total(drawn)
 
@@ -206,5 +216,4 @@ class Hybrid(QuantileMechanism):
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
         """Return the error of both levels' bridges."""
         del n
-        stride = int(self.stride or 2)
-        return two_level_error(self.orders, stride, read_beta(beta)) / self.first.c
+        return two_level_error(self.orders, self.stride, read_beta(beta)) / self.first.c

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import frozen
 
 from sourdine.central.quantiles.algorithm import QuantileMechanism
 from sourdine.central.quantiles.exponential import QExp, rank_bound
 from sourdine.laws import Law
-from sourdine.mechanisms.mechanism import read_beta, settle
+from sourdine.mechanisms.mechanism import read_beta
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["IndExp", "Independent", "rank_errors"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Independent(QuantileMechanism):
     r"""Draw each of the :math:`m` quantiles on its own; the losses add up.
 
@@ -39,7 +40,7 @@ class Independent(QuantileMechanism):
     @property
     def share(self) -> Fraction:
         """The epsilon of each quantile."""
-        return self.epsilon / len(self.orders)  # type: ignore[return-value]
+        return self.epsilon / len(self.orders)
 
     @property
     def outcomes(self) -> int:
@@ -71,7 +72,7 @@ class Independent(QuantileMechanism):
         return Law.finite(logs, slack=sum(law.slack for law in laws))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class IndExp(Independent):
     r"""Draw each of :math:`m` quantiles by `QExp` at :math:`\varepsilon/m`.
 
@@ -95,13 +96,19 @@ class IndExp(Independent):
     (499852, 500148)
     """
 
-    parts: tuple[QExp, ...] = field(init=False, repr=False, compare=False)
+    def check(self) -> None:
+        """Refuse an epsilon too small for floats."""
+        _ = self.parts
 
-    def __post_init__(self) -> None:
-        Independent.__post_init__(self)
-        public = {"cells": self.cells, "relation": self.relation, "rows": self.rows}
-        parts = [QExp(epsilon=self.share, q=[q], **public) for q in self.orders]  # type: ignore[arg-type]
-        settle(self, parts=tuple(parts))
+    @cached_property
+    def parts(self) -> tuple[QExp, ...]:
+        """What draws each quantile."""
+        share, cells, relation, rows = self.share, self.cells, self.relation, self.rows
+        each = (
+            QExp(epsilon=share, q=[q], cells=cells, relation=relation, rows=rows)
+            for q in self.orders
+        )
+        return tuple(each)
 
     def windows(self, n: int) -> list[tuple[int, int]]:
         """Return the ranks that the draws weigh, first and last, a pair for each quantile."""

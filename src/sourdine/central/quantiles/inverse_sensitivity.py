@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, inf, log
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.central.quantiles.independent import Independent
@@ -30,7 +30,11 @@ __all__ = ["InverseSensitivity", "Runs"]
 FINEST_ORDER = 1 << 24
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _rho(x: int) -> int:
+    return integer(x, "rho", least=0)
+
+
+@frozen(kw_only=True)
 class InverseSensitivity(Independent):
     r"""Draw a cell with weight :math:`e^{-c\,\mathrm{len}_\rho(v)}`, each quantile on its own.
 
@@ -85,11 +89,11 @@ class InverseSensitivity(Independent):
     7.6
     """
 
-    rho: int = 0
+    rho: int = field(default=0, converter=_rho)
 
-    def __post_init__(self) -> None:
-        Independent.__post_init__(self)
-        settle(self, rho=min(integer(self.rho, "rho", least=0), self.cells))
+    def check(self) -> None:
+        """Count a resolution wider than the grid as the grid."""
+        settle(self, rho=min(self.rho, self.cells))
 
     def order(self, j: int) -> Fraction:
         """Return an order as near as its multiples by counts fit 64 bits."""

@@ -16,13 +16,14 @@ the sum running over the ranks :math:`L \le r_j \le L + f` that :math:`o_j`'s ce
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations_with_replacement, pairwise
 from math import ceil, exp, lgamma, log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
+from attrs import frozen
 
 from sourdine.central.quantiles.algorithm import FLOATS, QuantileMechanism
 from sourdine.central.quantiles.expected import joint_error
@@ -30,13 +31,12 @@ from sourdine.central.quantiles.lattice import FreeTotal, OfRecords
 from sourdine.central.quantiles.sampler import JointSampler, first_reach
 from sourdine.errors import ParameterError
 from sourdine.laws import Law
-from sourdine.mechanisms.mechanism import read_beta, settle
+from sourdine.mechanisms.mechanism import read_beta
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
+    from sourdine.central.quantiles.algorithm import Drawn
     from sourdine.central.quantiles.chain import Targets
     from sourdine.central.quantiles.lattice import Lattice
     from sourdine.central.quantiles.points import Points
@@ -47,24 +47,33 @@ if TYPE_CHECKING:
 
 __all__ = ["JointExp", "JointFree", "by_ranks", "free_law", "joint_log_weights"]
 
+T = TypeVar("T", bound="Lattice")
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Joint(QuantileMechanism):
+
+@frozen(kw_only=True)
+class _Joint(QuantileMechanism, Generic[T]):
     """What the two forms share: a lattice of totals and the decay."""
 
-    c: float = field(init=False, repr=False, compare=False)
-    lattice: Lattice = field(init=False, repr=False, compare=False)
+    @property
+    @abstractmethod
+    def lattice(self) -> T:
+        """What the draw aims at."""
 
-    def _settle(self, decay: Fraction, lattice: Lattice) -> None:
-        """Set the decay a little below its bound, so that rounding is paid for."""
-        settle(self, c=float(decay * (1 - FLOATS) / self.rows))
-        self._aim(lattice)
+    @property
+    @abstractmethod
+    def bound(self) -> Fraction:
+        """The greatest decay that keeps the promise, for one row a person."""
 
-    def _aim(self, lattice: Lattice) -> None:
-        """Set what the draw aims at, if the rounding of so many aims is paid for."""
-        m = lattice.m
+    @cached_property
+    def c(self) -> float:
+        """The decay, a little below its bound, so that rounding is paid for."""
+        return float(self.bound * (1 - FLOATS) / self.rows)
+
+    def check(self) -> None:
+        """Refuse an epsilon that does not pay for the rounding of so many aims."""
+        m = self.lattice.m
         rounding = 4 * m * (3 * 700 / self.c + 2200) * 2.0**-53
-        if rounding > float(FLOATS * Fraction(self.epsilon)):
+        if rounding > float(FLOATS * self.epsilon):
             raise ParameterError(
                 "epsilon",
                 f"leave room for the rounding of {m} quantiles",
@@ -72,7 +81,6 @@ class _Joint(QuantileMechanism):
                 "Type 0.001 or more for each of a person's rows, such as {epsilon}.",
                 epsilon=self.rows,
             )
-        settle(self, lattice=lattice)
 
     def windows(self, n: int) -> list[tuple[int, int]]:
         """Return the ranks that a draw mostly needs."""
@@ -88,7 +96,7 @@ class _Joint(QuantileMechanism):
         """Draw once."""
         return self.kept(self.cut(x, source))
 
-    def many(self, x: Points, size: int, source: Source) -> list[Sequence[int]]:
+    def many(self, x: Points, size: int, source: Source) -> list[Drawn]:
         """Draw many times from weights that are summed up once."""
         sampler = JointSampler(x, self.lattice, self.c)
         return [self.kept(sampler.draw(source)) for _ in range(size)]
@@ -120,8 +128,8 @@ class _Joint(QuantileMechanism):
         return joint_error(self.lattice.orders, read_beta(beta)) / self.c
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JointFree(_Joint):
+@frozen(kw_only=True)
+class JointFree(_Joint[FreeTotal]):
     r"""JointExp whose total is a coordinate of the draw.
 
     Drawn is a pair :math:`(k, o)` with weight :math:`W_D(o)` for the targets of the total
@@ -156,24 +164,29 @@ class JointFree(_Joint):
     40
     """
 
-    def __post_init__(self) -> None:
-        super(_Joint, self).__post_init__()
-        decay = Fraction(self.epsilon) / (4 if self.substitutes else 2)
+    @property
+    def bound(self) -> Fraction:
+        """The greatest decay that keeps the promise, for one row a person."""
+        return self.epsilon / (4 if self.substitutes else 2)
+
+    @cached_property
+    def lattice(self) -> FreeTotal:
+        """The free totals."""
         m = len(self.orders)
-        h = max(1, round((2 if m <= 12 else 1) * (m + 1) * self.rows / decay))
-        self._settle(decay, FreeTotal(self.orders, h))
+        h = max(1, round((2 if m <= 12 else 1) * (m + 1) * self.rows / self.bound))
+        return FreeTotal(self.orders, h)
 
     def kept(self, cut: Cut) -> list[int]:
         """Return the total's number and the ticks."""
         return [cut[0], *cut[1]]
 
-    def published(self, drawn: Sequence[int]) -> NDArray[np.int64]:
+    def published(self, drawn: Drawn) -> NDArray[np.int64]:
         """Return the ticks; the total is left out."""
         return np.asarray(drawn[1:], np.int64)
 
-    def total(self, drawn: Sequence[int]) -> int:
+    def total(self, drawn: Drawn) -> int:
         """Return the total, hk."""
-        return int(self.lattice.h * drawn[0])  # type: ignore[union-attr]
+        return int(self.lattice.h * drawn[0])
 
     def support(self) -> NDArray[np.int64]:
         """Return all ascending ticks for each total; the last stands for all from it on."""
@@ -184,7 +197,7 @@ class JointFree(_Joint):
     @property
     def totals(self) -> int:
         """How many totals the law tells apart: enough for a few dozen records."""
-        return int((80 / self.c + 64) / self.lattice.h) + 3  # type: ignore[union-attr]
+        return int((80 / self.c + 64) / self.lattice.h) + 3
 
     @property
     def log_volume(self) -> float:
@@ -195,11 +208,11 @@ class JointFree(_Joint):
     def law(self, x: Points) -> Law:
         """Return the law of the total's number and the ticks, as rows of `support`."""
         logs = joint_log_weights(x, self.lattice.targets(x.n, range(self.totals)), self.c)
-        return free_law(logs, x.n, self.lattice, self.c, self.log_volume)  # type: ignore[arg-type]
+        return free_law(logs, x.n, self.lattice, self.c, self.log_volume)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JointExp(_Joint):
+@frozen(kw_only=True)
+class JointExp(_Joint[OfRecords]):
     r"""The published JointExp: targets :math:`t_j = w_j n`, :math:`w_j = q_j - q_{j-1}`.
 
     Notes
@@ -215,12 +228,17 @@ class JointExp(_Joint):
     .. [1] J. Gillenwater, M. Joseph, A. Kulesza, "Differentially private quantiles", ICML 2021.
     """
 
-    def __post_init__(self) -> None:
-        super(_Joint, self).__post_init__()
+    @property
+    def bound(self) -> Fraction:
+        """The greatest decay that keeps the promise, for one row a person."""
         ends = (Fraction(0), *self.orders, Fraction(1))
         least = min(b - a for a, b in pairwise(ends))
-        span = Fraction(4) if self.substitutes else 4 * (1 - least)
-        self._settle(Fraction(self.epsilon) / span, OfRecords(self.orders))
+        return self.epsilon / (4 if self.substitutes else 4 * (1 - least))
+
+    @cached_property
+    def lattice(self) -> OfRecords:
+        """The number of records as the only total."""
+        return OfRecords(self.orders)
 
     def kept(self, cut: Cut) -> list[int]:
         """Return the ticks."""

@@ -6,18 +6,20 @@ grid divided by epsilon, whatever the number of records.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, exp, inf, log, log1p
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.central.quantiles.independent import Independent
 from sourdine.laws import Law
+from sourdine.mechanisms import parameters as read
 from sourdine.mechanisms.gaussian import Gaussian, gaussian_law
-from sourdine.mechanisms.mechanism import read_beta, read_scale, settle
+from sourdine.mechanisms.mechanism import read_beta, read_scale
 from sourdine.privacy import Concentrated, Guarantee
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["NaiveGaussian", "NaiveLaplace", "order_statistic"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Naive(Independent):
     """The common part: which record is the quantile, and the clamping of the noise."""
 
@@ -52,7 +54,7 @@ class Naive(Independent):
         return inf
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class NaiveLaplace(Naive):
     r"""Add discrete Laplace noise of scale :math:`km(B-1)/\varepsilon` to each quantile; clamp.
 
@@ -81,11 +83,14 @@ class NaiveLaplace(Naive):
     2996.0
     """
 
-    scale: Fraction = field(init=False, repr=False)
+    def check(self) -> None:
+        """Refuse noise too wide for 64 bits."""
+        read_scale(self.scale)
 
-    def __post_init__(self) -> None:
-        Naive.__post_init__(self)
-        settle(self, scale=read_scale(self.rows * Fraction(max(self.cells - 1, 1)) / self.share))
+    @cached_property
+    def scale(self) -> Fraction:
+        """The scale of each quantile's noise."""
+        return self.rows * max(self.cells - 1, 1) / self.share
 
     def single(self, x: Points, j: int, source: Source) -> int:
         """Add the noise and clamp."""
@@ -108,7 +113,7 @@ class NaiveLaplace(Naive):
         return float(max(0, ceil(passed * (1 + 1e-12)) - 1))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class NaiveGaussian(Naive):
     r"""Add discrete Gaussian noise to each quantile; clamp.
 
@@ -138,21 +143,26 @@ class NaiveGaussian(Naive):
     42.25
     """
 
-    delta: Number
-    variance: Fraction = field(init=False, repr=False)
+    delta: Fraction = field(converter=read.delta)
 
-    def __post_init__(self) -> None:
-        Naive.__post_init__(self)
-        span, epsilon = self.rows * max(self.cells - 1, 1), Fraction(self.epsilon)
-        alone = Gaussian(
-            epsilon=epsilon, delta=self.delta, sensitivity=span, relation=self.relation
-        )
-        m, delta, variance = len(self.orders), Fraction(alone.delta), alone.variance
-        if m > 1:
-            variance = Fraction(m * span * span) / (2 * Concentrated.rho_for(epsilon, delta))
-            read_scale(Fraction(ceil(variance**0.5)))
-        guarantee = Guarantee(epsilon, delta, self.relation)
-        settle(self, delta=delta, variance=variance, guarantee=guarantee)
+    def check(self) -> None:
+        """Refuse noise too wide for 64 bits."""
+        read_scale(Fraction(ceil(self.variance**0.5)))
+
+    @cached_property
+    def variance(self) -> Fraction:
+        """The variance of each quantile's noise, but for its being discrete."""
+        epsilon, delta, m = self.epsilon, self.delta, len(self.orders)
+        span = self.rows * max(self.cells - 1, 1)
+        alone = Gaussian(epsilon=epsilon, delta=delta, sensitivity=span, relation=self.relation)
+        if m == 1:
+            return alone.variance
+        return Fraction(m * span * span) / (2 * Concentrated.rho_for(epsilon, delta))
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """The promise of one draw."""
+        return Guarantee(self.epsilon, self.delta, self.relation)
 
     def single(self, x: Points, j: int, source: Source) -> int:
         """Add the noise and clamp."""

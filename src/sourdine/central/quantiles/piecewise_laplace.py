@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import floor, inf, log
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import frozen
 
 from sourdine import noise
 from sourdine.central.quantiles.exponential import (
@@ -23,7 +25,7 @@ from sourdine.central.quantiles.points import Window
 from sourdine.errors import ParameterError
 from sourdine.laws import Law
 from sourdine.laws.geometric import log_sum
-from sourdine.mechanisms.mechanism import read_beta, settle
+from sourdine.mechanisms.mechanism import read_beta
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +39,7 @@ __all__ = ["PiecewiseLaplace", "Stretch"]
 WIDEST = 1 << 52
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class PiecewiseLaplace(Independent):
     r"""Draw a cell with weight :math:`e^{-c\,|\varrho(v) - t|}`, the rank interpolated in gaps.
 
@@ -90,17 +92,19 @@ class PiecewiseLaplace(Independent):
     3.98
     """
 
-    c: tuple[float, ...] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        Independent.__post_init__(self)
+    def check(self) -> None:
+        """Refuse a grid too fine for floats, and an epsilon too small for them."""
         if self.cells > WIDEST:
             raise ParameterError(
                 "cells", "be at most 2**52", str(self.cells), "Type a coarser grid."
             )
-        share = read_share(self.share)
+        read_share(self.share)
+
+    @cached_property
+    def c(self) -> tuple[float, ...]:
+        """The decay of each quantile's weights, in one rank."""
         moves = [sensitivity(q, substitutes=self.substitutes) for q in self.orders]
-        settle(self, c=tuple(decay(share, self.rows * move) for move in moves))
+        return tuple(decay(self.share, self.rows * move) for move in moves)
 
     def target(self, n: int, j: int) -> Fraction:
         r"""Return :math:`t = q(n+1)`."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from math import inf, log
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.central.quantiles.algorithm import QuantileMechanism
@@ -50,7 +52,12 @@ class Node:
     c: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _dither(x: int | None) -> int:
+    """Return the number of sub-ticks; 0 where it was left out."""
+    return 0 if x is None else integer(x, "dither", least=1)
+
+
+@frozen(kw_only=True)
 class RecExp(QuantileMechanism):
     r"""Draw the middle quantile by `QExp`, split the records there, and go on in both slices.
 
@@ -100,23 +107,27 @@ class RecExp(QuantileMechanism):
     (4, True)
     """
 
-    dither: int | None = None
-    nodes: tuple[Node, ...] = field(init=False, repr=False, compare=False)
+    dither: int = field(default=None, converter=_dither)
 
-    def __post_init__(self) -> None:
-        QuantileMechanism.__post_init__(self)
+    def check(self) -> None:
+        """Choose the sub-ticks, or refuse too many; refuse an epsilon too small for floats."""
         fit = 1 << max(FINEST - (self.cells - 1).bit_length(), 0)
-        dither = fit if self.dither is None else integer(self.dither, "dither", least=1)
-        if dither > fit:
+        if self.dither > fit:
             raise ParameterError(
                 "dither",
                 f"be at most {fit} for {self.cells} cells",
-                str(dither),
+                str(self.dither),
                 "Leave {dither} out.",
                 dither=LEFT_OUT,
             )
-        settle(self, dither=dither)
-        settle(self, nodes=tuple(self._nodes(0, len(self.orders), Fraction(0), Fraction(1))))
+        if not self.dither:
+            settle(self, dither=fit)
+        _ = self.nodes
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """The draws, parents before children."""
+        return tuple(self._nodes(0, len(self.orders), Fraction(0), Fraction(1)))
 
     @property
     def depth(self) -> int:
@@ -129,7 +140,7 @@ class RecExp(QuantileMechanism):
         middle = (first + end) // 2
         q = self.orders[middle]
         order = (q - low) / (high - low)
-        share = read_share(self.epsilon / self.depth)  # type: ignore[arg-type]
+        share = read_share(self.epsilon / self.depth)
         moves = max(order, 1 - order)
         if self.substitutes:
             moves = Fraction(1) if end - first == len(self.orders) else 2 * moves
@@ -139,7 +150,7 @@ class RecExp(QuantileMechanism):
 
     def one(self, x: Points, source: Source) -> list[int]:
         """Draw all quantiles, from the middle outwards."""
-        atoms, cut = x.complete().windows[0], self._cut
+        atoms, cut = x.complete().windows[0], self.dither
         ticks = np.repeat(atoms.ticks * cut, atoms.counts)
         if cut > 1:
             ticks += noise.uniform_below(cut, len(ticks), source=source)
@@ -154,13 +165,9 @@ class RecExp(QuantileMechanism):
             slices[node.middle + 1, node.end] = (offset + v, right)
         return out
 
-    @property
-    def _cut(self) -> int:
-        return self.dither  # type: ignore[return-value]
-
     def law(self, x: Points) -> Law:
         """Return the law over ascending ticks: the mean over all sub-ticks of the records."""
-        ticks, cut = np.array(list(x), np.int64) * self._cut, self._cut
+        ticks, cut = np.array(list(x), np.int64) * self.dither, self.dither
         if cut ** len(ticks) > MOST_DITHERS:
             raise ParameterError(
                 "a law",
@@ -207,14 +214,14 @@ class RecExp(QuantileMechanism):
         :math:`1 - \beta/2`, as soon as :math:`\binom nk T^{1-k} \le \beta/2`.
         """
         half = read_beta(beta) / 2
-        if n is None or n >= self._cut:
+        if n is None or n >= self.dither:
             return inf
         k, log_chance = 1, log(max(n, 1))
         while log_chance > log(half):
             k += 1
-            log_chance += log(max(n - k + 1, 1)) - log(k) - log(self._cut)
+            log_chance += log(max(n - k + 1, 1)) - log(k) - log(self.dither)
         bounds = [
-            rank_bound(self.cells * self._cut, node.c, half / len(self.nodes), n)
+            rank_bound(self.cells * self.dither, node.c, half / len(self.nodes), n)
             for node in self.nodes
         ]
         return self.depth * (max(bounds) + k)
@@ -232,7 +239,7 @@ def _finer(mechanism: RecExp) -> RecExp:
     return RecExp(
         epsilon=mechanism.epsilon,
         q=mechanism.q,
-        cells=mechanism.cells * mechanism._cut,  # noqa: SLF001 - of its own class
+        cells=mechanism.cells * mechanism.dither,
         relation=mechanism.relation,
         rows=mechanism.rows,
         dither=1,

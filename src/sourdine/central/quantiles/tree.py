@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from fractions import Fraction
+from functools import cached_property
 from math import inf, log, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.central.quantiles.algorithm import QuantileMechanism
@@ -18,13 +18,15 @@ from sourdine.exact import integer
 from sourdine.laws import Product
 from sourdine.mechanisms.inputs import add
 from sourdine.mechanisms.laplace import laplace_law
-from sourdine.mechanisms.mechanism import read_beta, read_scale, settle
+from sourdine.mechanisms.mechanism import read_beta, read_scale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from fractions import Fraction
 
     from numpy.typing import NDArray
 
+    from sourdine.central.quantiles.algorithm import Drawn
     from sourdine.central.quantiles.points import Points
     from sourdine.exact.parameters import Number
     from sourdine.noise import Source
@@ -37,7 +39,15 @@ __all__ = ["Tree", "consistent"]
 MOST_LEAVES = 1 << 22
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _branching(x: int) -> int:
+    return integer(x, "branching", least=2)
+
+
+def _height(x: int) -> int:
+    return integer(x, "height", least=1)
+
+
+@frozen(kw_only=True)
 class Tree(QuantileMechanism):
     r"""Count the records of all nodes of a :math:`b`-ary tree with noise; read quantiles off it.
 
@@ -87,14 +97,12 @@ class Tree(QuantileMechanism):
     (Fraction(3, 1), 4096)
     """
 
-    branching: int = 16
-    height: int = 3
-    scale: Fraction = field(init=False, repr=False)
+    branching: int = field(default=16, converter=_branching)
+    height: int = field(default=3, converter=_height)
 
-    def __post_init__(self) -> None:
-        QuantileMechanism.__post_init__(self)
-        b = integer(self.branching, "branching", least=2)
-        h = integer(self.height, "height", least=1)
+    def check(self) -> None:
+        """Refuse too many leaves, and noise too wide for 64 bits."""
+        b, h = self.branching, self.height
         if h > MOST_LEAVES.bit_length() or b**h > MOST_LEAVES:
             raise ParameterError(
                 "height",
@@ -104,8 +112,12 @@ class Tree(QuantileMechanism):
                 branching=16,
                 height=3,
             )
-        scale = (2 if self.substitutes else 1) * h * self.rows / Fraction(self.epsilon)
-        settle(self, branching=b, height=h, scale=read_scale(scale))
+        read_scale(self.scale)
+
+    @cached_property
+    def scale(self) -> Fraction:
+        """The scale of each count's noise."""
+        return (2 if self.substitutes else 1) * self.height * self.rows / self.epsilon
 
     @property
     def leaves(self) -> int:
@@ -118,13 +130,13 @@ class Tree(QuantileMechanism):
         levels = [self.branching ** (self.height - k) for k in range(1, self.height + 1)]
         return np.concatenate([np.diff(below[::width]) for width in levels])
 
-    def one(self, x: Points, source: Source) -> NDArray[np.int64]:  # type: ignore[override]
+    def one(self, x: Points, source: Source) -> NDArray[np.int64]:
         """Draw the noisy counts."""
         true = self.counts(x)
         drawn = noise.discrete_laplace(self.scale, len(true), source=source)
         return np.asarray(add(true, drawn))
 
-    def published(self, drawn: Sequence[int]) -> NDArray[np.int64]:
+    def published(self, drawn: Drawn) -> NDArray[np.int64]:
         """Return the ticks at which the estimated running sum passes each target."""
         sums = self.running_sums(np.asarray(drawn, np.float64))
         targets = np.array([float(q) for q in self.orders]) * sums[-1]
@@ -154,7 +166,7 @@ class Tree(QuantileMechanism):
         """Return the noisy counts."""
         return np.asarray(release.drawn["drawn"], np.int64)
 
-    def indices(self, drawn: Sequence[Sequence[int]]) -> NDArray[np.int64]:
+    def indices(self, drawn: Sequence[Drawn]) -> NDArray[np.int64]:
         """Return the noisy counts themselves, a row each: the law is over all of them."""
         return np.asarray(drawn, np.int64)
 

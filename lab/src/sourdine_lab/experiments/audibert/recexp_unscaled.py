@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from attrs import frozen
 
 from sourdine.central.quantiles import RecExp
 from sourdine.central.quantiles.exponential import decay
-from sourdine.mechanisms.mechanism import settle
+
+if TYPE_CHECKING:
+    from sourdine.central.quantiles.recursive import Node
 
 __all__ = ["RecExpUnscaled"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class RecExpUnscaled(RecExp):
     r"""`RecExp` whose orders are not rescaled inside a slice: the quartiles aim at 1/8 and 7/8.
 
@@ -26,19 +32,17 @@ class RecExpUnscaled(RecExp):
     ['1/2', '1/4', '3/4']
     """
 
-    def __post_init__(self) -> None:
-        RecExp.__post_init__(self)
-        share = Fraction(self.epsilon) / self.depth
-        first, *others = self.nodes
-        settle(
-            self,
-            nodes=(
-                first,
-                *(
-                    replace(node, order=q, c=decay(share, self.rows * self._moves(q)))
-                    for node in others
-                    for q in (self.orders[node.middle],)
-                ),
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """The draws, parents before children."""
+        share = self.epsilon / self.depth
+        first, *others = self._nodes(0, len(self.orders), Fraction(0), Fraction(1))
+        aimed = ((node, self.orders[node.middle]) for node in others)
+        return (
+            first,
+            *(
+                replace(node, order=q, c=decay(share, self.rows * self._moves(q)))
+                for node, q in aimed
             ),
         )
 
