@@ -135,7 +135,10 @@ class Statistic(Question):
     def _check_groups(self) -> None:
         if self.keys is not None and self.by is None:
             raise ParameterError(
-                "by", "be the column that holds the keys", "none", "Type its name, such as {by}.",
+                "by",
+                "be the column that holds the keys",
+                "none",
+                "Type its name, such as {by}.",
                 by="region",
             )
         if self.by is not None and self.keys is None:
