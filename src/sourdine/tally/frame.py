@@ -158,7 +158,8 @@ class Frame:
 
     def total(self, cell: Ticks, power: int = 1) -> int:
         """Return the exact sum of a power of the ticks, over the values that are not missing."""
-        power = integer(power, "power", least=0)
+        if type(power) is not int or power < 0:
+            power = integer(power, "power", least=0)
         return self._engine.total(self.resolve(cell.column), cell, power)
 
     def between(

@@ -17,6 +17,8 @@ from sourdine.tally.memory import UNNAMED, Memory
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
 __all__ = ["CSV", "LINES", "NAMELESS", "PARQUET", "is_path", "open_data"]
 
 CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
@@ -39,8 +41,11 @@ def open_data(data: object) -> Engine:
         from sourdine.tally.files import open_file  # noqa: PLC0415
 
         return open_file(fspath(data))
-    if isinstance(data, (list, tuple, range, np.ndarray)):
-        column = _column(data)
+    if isinstance(data, np.ndarray):
+        _require_one_dimension(data)
+        return Memory({UNNAMED: lambda: Column.of_array(data)}, len(data))
+    if isinstance(data, (list, tuple, range)):
+        column = _column(data)  # now: a list may grow
         return Memory({UNNAMED: lambda: column}, len(column))
     if isinstance(data, Mapping):
         return _of_dict(data)
@@ -50,13 +55,7 @@ def open_data(data: object) -> Engine:
 def _column(values: Any) -> Column:  # noqa: ANN401
     """Read one column: a sequence, an array or a series."""
     if isinstance(values, np.ndarray):
-        if values.ndim != 1:
-            raise ParameterError(
-                "data",
-                "have one dimension",
-                f"an array of {values.ndim}",
-                "Pass one column, such as data[:, 0], or a dict of columns.",
-            )
+        _require_one_dimension(values)
         return Column.of_array(values)
     if isinstance(values, (list, tuple, range)):
         return Column.of(values)
@@ -64,6 +63,16 @@ def _column(values: Any) -> Column:  # noqa: ANN401
     if len(engine.columns) != 1:
         raise _no_data(values)
     return engine.column(engine.columns[0])
+
+
+def _require_one_dimension(values: NDArray[Any]) -> None:
+    if values.ndim != 1:
+        raise ParameterError(
+            "data",
+            "have one dimension",
+            f"an array of {values.ndim}",
+            "Pass one column, such as data[:, 0], or a dict of columns.",
+        )
 
 
 def _of_dict(data: Mapping[Any, Any]) -> Memory:
