@@ -1,8 +1,9 @@
 """Audits: claims of privacy and accuracy, checked by machine.
 
-`worst_case` compares the exact laws of all neighbours, `replay` runs a whole call on two data sets,
-`p_value` holds draws against their law, the attacks look for what is not in the mathematics, and
-`checks` is the suite that every registered mechanism passes.
+`registered` finds a specimen of every mechanism of the library. `worst_case` compares the exact laws
+of all neighbours, `replay` runs a whole call on two data sets, `p_value` holds draws against their
+law, the attacks look for what is not in the mathematics, and `checks` is the suite that every
+mechanism passes.
 """
 
 from sourdine.audit.attacks import (
@@ -11,6 +12,7 @@ from sourdine.audit.attacks import (
     repeats_after_fork,
     timing_leak,
 )
+from sourdine.audit.discovery import chosen, every_mechanism, registered, unaudited
 from sourdine.audit.exhaustive import Worst, worst_case
 from sourdine.audit.replay import Replay, replay
 from sourdine.audit.report import Row, audit_row
@@ -22,11 +24,15 @@ __all__ = [
     "Row",
     "Worst",
     "audit_row",
+    "chosen",
+    "every_mechanism",
     "p_value",
     "precision_attack",
     "rank_correlation",
+    "registered",
     "repeats_after_fork",
     "replay",
     "timing_leak",
+    "unaudited",
     "worst_case",
 ]

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 from sourdine import adaptive, central, local, mechanisms, noise
 from sourdine.errors import ParameterError
 from sourdine.mechanisms.mechanism import Mechanism
-from sourdine.mechanisms.registry import entered
+from sourdine.mechanisms.registry import FAMILIES, entered
+from sourdine.presentation.figures import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,13 +38,16 @@ EXEMPT = {
         "and ``test_search_and_noise_follow_their_laws`` hold whole conversations to the claim."
     ),
     "sourdine.adaptive.server.splits": (
-        "Draws which rows guess and which check, whatever the rows hold: "
-        "``test_a_split_does_not_look_at_the_rows``."
+        "Draws which rows guess and which check from their number alone; no row is handed to it."
     ),
-    "sourdine.adaptive.robust.modes": (
+    "sourdine.adaptive.robust.methods": (
         "Draws which copies are looked at, whatever they say; the look itself is `Exponential`."
     ),
     "sourdine.adaptive.robust.wrapper": "Draws the seeds of the copies.",
+    "sourdine.adaptive.sketches.f2": (
+        "Hides a sketch's own random signs, not a person's record; what its noise is worth is "
+        "counted in `f2_steps`."
+    ),
     "sourdine.local.table.sanitizing.blocks": (
         "Draws which column a person is asked for, whatever the answers: "
         "``test_who_is_asked_what_does_not_depend_on_the_answers``. The answers are audited reports."
@@ -141,7 +145,8 @@ def _meant(name: str, every: Iterable[Specimen]) -> str:
     like += [stem for stem in get_close_matches(name, stems) if stem not in like]
     near = get_close_matches(last, list(ends.values()))
     like += [stem for stem, end in ends.items() if end in near and stem not in like]
-    families = [f for f in dict.fromkeys(s.split(".")[0] for s in stems)]
+    known = {stem.split(".")[0] for stem in stems}
+    families = [family for family in FAMILIES if family in known]
     like += [family for family in get_close_matches(name, families) if family not in like]
     if like:
         return f"Do you mean {' or '.join(like[:4])}?"
@@ -157,9 +162,8 @@ def _modules() -> tuple[ModuleType, ...]:
         for info in walk_packages(room.__path__, f"{room.__name__}."):
             try:
                 found.append(import_module(info.name))
-            except ModuleNotFoundError as error:
-                if (error.name or "").startswith("sourdine"):
-                    raise
+            except MissingExtraError:
+                continue
     return tuple(found)
 
 

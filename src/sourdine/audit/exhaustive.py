@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError
+from sourdine.laws import Certified
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TOLERANCE", "Worst", "worst_case"]
 
+FARTHEST = 1e6
 TOLERANCE = 1e-9
 """A certified worst case may pass the claim by this much: what the floats of a law cannot tell."""
 
@@ -60,7 +62,6 @@ def worst_case(
         The promise to hold it to; its own guarantee if left out.
     """
     claim = mechanism.guarantee if claim is None else claim
-    pure = claim.delta == 0
     laws: dict[Any, Any] = {}
 
     def law(x: Any) -> Any:  # noqa: ANN401
@@ -68,7 +69,7 @@ def worst_case(
             laws[_key(x)] = mechanism.law(x)
         return laws[_key(x)]
 
-    worst, found, compared = None, (-np.inf, -np.inf), set()
+    worst, compared = None, set()
     for given in inputs:
         x = mechanism.read(given)
         for neighbour in mechanism.neighbours(x):
@@ -76,18 +77,27 @@ def worst_case(
                 if (_key(p), _key(q)) in compared:
                     continue
                 compared.add((_key(p), _key(q)))
-                apart = law(p).divergence(law(q)) if pure else _excess(law(p), law(q), claim)
-                if (apart.upper, apart.value) > found:
-                    found, worst = (apart.upper, apart.value), (p, q, apart)
+                apart = _apart(law(p), law(q), float(claim.delta), worst)
+                if worst is None or (apart.upper, apart.value) > (worst.upper, worst.epsilon):
+                    worst = Worst(apart.value, apart.upper, p, q, apart.at)
     if worst is None:
         raise ParameterError(
             "inputs", "have neighbours to compare", "none", "Type {inputs}.", inputs=[0, 1]
         )
-    x, y, apart = worst
-    if pure:
-        return Worst(apart.value, apart.upper, x, y, apart.at)
-    loss = [_loss_at(law(x), law(y), float(claim.delta), end) for end in ("value", "upper")]
-    return Worst(loss[0], loss[1], x, y, apart.at)
+    return worst
+
+
+def _apart(p: Any, q: Any, delta: float, worst: Worst | None) -> Certified:  # noqa: ANN401
+    """Return the loss between two laws at delta, or some lower one if it is not the worst."""
+    if not delta:
+        found: Certified = p.divergence(q)
+        return found
+    least = 0.0 if worst is None else worst.upper
+    excess = p.hockey_stick(q, min(least, FARTHEST))
+    if worst is not None and excess.upper <= delta:
+        return Certified(-np.inf, -np.inf)
+    loss = [_loss_at(p, q, delta, end) for end in ("value", "upper")]
+    return Certified(loss[0], loss[1], excess.at)
 
 
 def _key(x: Any) -> Any:  # noqa: ANN401
@@ -96,16 +106,14 @@ def _key(x: Any) -> Any:  # noqa: ANN401
     return x if isinstance(x, int) else tuple(x)
 
 
-def _excess(p: Any, q: Any, claim: Guarantee) -> Any:  # noqa: ANN401
-    return p.hockey_stick(q, float(claim.epsilon))
-
-
 def _loss_at(p: Any, q: Any, delta: float, end: str) -> float:  # noqa: ANN401
     """Return the least epsilon at which the hockey stick is at most delta, infinite if none is."""
     low, high = 0.0, 1.0
+    if getattr(p.hockey_stick(q, low), end) <= delta:
+        return low
     while getattr(p.hockey_stick(q, high), end) > delta:
         low, high = high, 2 * high
-        if high > 1e6:
+        if high > FARTHEST:
             return np.inf
     while high - low > 1e-13 * high:
         middle = (low + high) / 2

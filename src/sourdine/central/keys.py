@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import product
 from math import ceil, exp, log, log1p
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,11 @@ from attrs import field, frozen
 from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind, positive
+from sourdine.laws import Law, Product, Tail
 from sourdine.mechanisms import parameters as read
 from sourdine.mechanisms.laplace import laplace_error, laplace_law
 from sourdine.mechanisms.mechanism import Mechanism, read_beta
+from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
 
 if TYPE_CHECKING:
@@ -24,8 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact.parameters import Number
-    from sourdine.laws import Law
     from sourdine.noise import Source
+    from sourdine.release import Release
 
     Counts = dict[str, int]
 
@@ -88,7 +91,9 @@ class NamedCounts(Mechanism["dict[str, int]"]):
     :math:`P(K(D') \in S) \le P(M(D') \in S) + \delta_{D'}`. The factor is at most
     :math:`e^\varepsilon`, and before :math:`\delta_{D'}` it leaves
     :math:`\sum_i q^{\tau - (k_2 - c - c' + c'_i)}/(1+q)`, where :math:`c \ge j` and
-    :math:`c' - c'_i \ge j' - 1`. *Checked by* ``test_named_counts_keep_their_claim``.
+    :math:`c' - c'_i \ge j' - 1`. *Checked by* ``test_named_counts_keep_their_claim``,
+    ``test_exact_worst_case[histogram.unlisted.add_remove]`` and
+    ``[histogram.unlisted.substitute]``.
 
     References
     ----------
@@ -129,22 +134,45 @@ class NamedCounts(Mechanism["dict[str, int]"]):
         return {key: int(c) for key, c in x.items() if c > 0}
 
     def draw(self, x: Counts, size: int | None, source: Source) -> Any:  # noqa: ANN401
-        """Add the noises and keep what reaches the threshold."""
+        """Add the noises and keep what reaches the threshold; many times, as rows of `law`."""
+        keys = sorted(x)
         if size is not None:
-            raise ParameterTypeError("size", "be None", "another", "Draw one set at a time.")
+            drawn = noise.discrete_laplace(self.scale, (size, len(x)), source=source)
+            return np.maximum(drawn + [x[key] for key in keys], self.hidden)
         noises = noise.discrete_laplace(self.scale, len(x), source=source).tolist()
-        noisy = {key: x[key] + k for key, k in zip(sorted(x), noises, strict=True)}
+        noisy = {key: x[key] + k for key, k in zip(keys, noises, strict=True)}
         return {key: v for key, v in noisy.items() if v >= self.threshold}
 
-    def law(self, x: Counts) -> Law:
-        """Return the noisy count of a single key; below the threshold it is not seen."""
-        (count,) = x.values()
-        return laplace_law(count, self.scale)
+    @property
+    def hidden(self) -> int:
+        """The cell of `law` that stands for a key that is not named."""
+        return self.threshold - 1
+
+    def law(self, x: Counts) -> Product:
+        """Return the law of each key's count, all below the threshold in one cell."""
+        keys = sorted(x)
+        factors = tuple(self._law(x[key]) for key in keys)
+        return Product(factors, tuple(keys), Law.finite([0.0], self.hidden))
+
+    def _law(self, count: int) -> Law:
+        whole, tau, rate = laplace_law(count, self.scale), self.threshold, 1 / self.scale
+        first = max(count, tau)
+        start, weight = [self.hidden], [log(float(whole.cdf([self.hidden])[0]))]
+        length, slope = [1], [0.0]
+        if first > tau:
+            start, length = [*start, tau], [*length, first - tau]
+            weight, slope = [*weight, float(whole.log_pmf([tau])[0])], [*slope, float(rate)]
+        tail = Tail.geometric(float(whole.log_pmf([first])[0]), rate)
+        return Law.of(start, length, weight, slope, right=tail, slack=1e-13)
+
+    def outcome(self, release: Release) -> Counts:
+        """Return the keys that were named, with their counts."""
+        return dict(release.value)
 
     def loss(self, x: Counts, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the distance of a single key's count."""
-        (count,) = x.values()
-        return np.abs(np.asarray(y, np.float64) - count)
+        """Return the distance of each count from the truth, 0 for a key that is not named."""
+        away = np.abs(np.asarray(y, np.float64) - [x[key] for key in sorted(x)])
+        return np.where(y == self.hidden, 0.0, away)
 
     def error(self, beta: Number = 0.05) -> float:
         """Return what the noise of one key passes with probability ``beta`` at most."""
@@ -162,10 +190,13 @@ class NamedCounts(Mechanism["dict[str, int]"]):
         return laplace_error(self.scale, beta / 2)
 
     def neighbours(self, x: Counts) -> Iterator[Counts]:
-        """Yield the counts with one record fewer, or one more of an old or of a new key."""
-        for key in [*x, "\0new"]:
-            yield {**x, key: x.get(key, 0) + 1}
-            yield self.read({**x, key: x.get(key, 0) - 1})
+        """Yield the counts that one person's records, of old or of new keys, lie between."""
+        keys = [*x, *(f"\0new{i}" for i in range(self.rows))]
+        for moves in product(range(-self.rows, self.rows + 1), repeat=len(keys)):
+            moved = zip(keys, moves, strict=True)
+            y = self.read({key: x.get(key, 0) + move for key, move in moved})
+            if self.adjacent(x, y):
+                yield y
 
     def adjacent(self, x: Counts, y: Counts) -> bool:
         """Return whether the counts differ by no more than one person's records."""
@@ -185,3 +216,17 @@ def _threshold(scale: Fraction, delta: Fraction, rows: int, *, both: bool) -> in
         second = np.log(theirs) + rate * (moved - mine[:, None] - theirs + 1)
         worst = float(np.logaddexp(first[:, None], second).max()) - log1p(exp(-rate))
     return max(rows + 1, ceil((worst - log(delta)) / rate * (1 + 1e-9)))
+
+
+for _relation in (ADD_REMOVE, SUBSTITUTE):
+    register(
+        Specimen(
+            name=f"histogram.unlisted.{_relation.value}",
+            make=lambda epsilon, relation=_relation: NamedCounts(  # type: ignore[misc]
+                epsilon=epsilon, delta=0.005, relation=relation
+            ),
+            inputs=({"a": 1}, {"a": 2}, {"a": 1, "b": 2}, {"a": 40, "b": 38}),
+            tight=False,
+            draws=20_000,
+        )
+    )

@@ -6,15 +6,11 @@ from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-import sourdine.local  # noqa: F401 - registers its mechanisms
-from sourdine.audit import ALPHA, audit_row
-from sourdine.central import quantiles  # noqa: F401 - as above
-from sourdine.errors import ParameterError
-from sourdine.exact import given
-from sourdine.mechanisms import registered
+from sourdine.audit import ALPHA, audit_row, chosen
+from sourdine.presentation.figures import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,19 +20,15 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
+USUAL = 1.05
+SLOW = 1.0
+"""Seconds from which on a row says how long it took."""
+
 
 def run(names: Sequence[str]) -> bool:
-    """Audit the mechanisms named, print the table, and return whether all pass."""
-    specimens = _chosen(names)
+    """Audit the mechanisms at these addresses, print the table, and return whether all pass."""
     console = Console()
-    rows = []
-    columns = (TextColumn("auditing {task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=len(specimens))
-        for specimen in specimens:
-            progress.update(task, description=f"{specimen.name:<28}")
-            rows.append(audit_row(specimen))
-            progress.advance(task)
+    rows, missing = _audited(chosen(names))
     console.print(_table(rows))
     failed = [row.name for row in rows if not row.passes]
     if failed:
@@ -47,26 +39,39 @@ def run(names: Sequence[str]) -> bool:
             f"the claim, a copy 5 % too weak is caught on the same inputs, and the draws "
             f"follow the law (p at least {ALPHA:g})."
         )
+    late = [f"{row.name} ({float(row.factor - 1):.0%})" for row in rows if row.factor > USUAL]
+    if late:
+        console.print(f"On so small a domain only weaker copies are caught of: {', '.join(late)}.")
+    for name, reason in missing:
+        console.print(f"[yellow]Not audited:[/] {name}. {reason}")
     return not failed
 
 
-def _chosen(names: Sequence[str]) -> list[Specimen]:
-    known = {specimen.name: specimen for specimen in registered()}
-    for name in names:
-        if name not in known:
-            raise ParameterError(
-                "mechanism",
-                f"be one of {', '.join(known)}",
-                given(name),
-                "Type sourdine audit for all of them.",
-            )
-    return [known[name] for name in dict.fromkeys(names)] or list(known.values())
+def _audited(specimens: Sequence[Specimen]) -> tuple[list[Row], list[tuple[str, str]]]:
+    """Return a row for each, and what could not be audited for want of an extra."""
+    rows, missing = [], []
+    columns = (
+        TextColumn("auditing {task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=len(specimens))
+        for specimen in specimens:
+            progress.update(task, description=f"{specimen.name:<38}")
+            try:
+                rows.append(audit_row(specimen))
+            except MissingExtraError as error:
+                missing.append((specimen.name, str(error)))
+            progress.advance(task)
+    return rows, missing
 
 
 def _table(rows: Sequence[Row]) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("mechanism", no_wrap=True)
-    for name, width in (("claim", 6), ("worst", 8), ("p", 5)):
+    for name, width in (("claim", 5), ("worst", 8), ("p", 5), ("s", 2)):
         table.add_column(name, justify="right", no_wrap=True, min_width=width)
     table.add_column("verdict", no_wrap=True)
     table.add_column("worst pair", no_wrap=True)
@@ -77,6 +82,7 @@ def _table(rows: Sequence[Row]) -> Table:
             f"{float(row.claim.epsilon):.4g}",
             f"{row.worst.epsilon:.6f}",
             f"{row.p_value:.1g}",
+            f"{row.seconds:.0f}" if row.seconds >= SLOW else "",
             "[green]holds[/]" if row.passes else "[bold red]BROKEN[/]",
             row.worst.pair(),
         )
