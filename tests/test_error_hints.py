@@ -8,12 +8,13 @@ says must work, or at least lead to another parameter.
 from __future__ import annotations
 
 import ast
+import dataclasses
 import math
-from dataclasses import fields
 from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import pytest
 
 from sourdine import noise
@@ -31,6 +32,7 @@ from sourdine.adaptive import (
     privacy_to_validity,
 )
 from sourdine.adaptive.robust import certified_steps, plan_copies
+from sourdine.audit import registered
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError, literal
 from sourdine.grid import Grid
 from sourdine.local import Choice, Number, Schema, shuffled, shuffled_allowance
@@ -39,7 +41,7 @@ from sourdine.local.densities import Bins, Dubois, OneBit, Wave, protocol
 from sourdine.local.estimators import frequencies
 from sourdine.local.numeric import piecewise, square_wave
 from sourdine.local.reports import Aggregator
-from sourdine.mechanisms import RandomizedResponse, registered
+from sourdine.mechanisms import RandomizedResponse
 from sourdine.privacy import (
     LOCAL,
     SUBSTITUTE,
@@ -79,8 +81,8 @@ WRONG = (
     int,
 )
 
-OF_MECHANISMS = {"any-answer", "paid-flag"}
-"""They are made of other mechanisms, by the library itself."""
+MADE_BY_THE_LIBRARY = ("absent.", "quantiles.", "histogram.", "density.dubois")
+"""Mechanisms whose parameters a person types elsewhere: into a column, a statistic, a protocol."""
 
 SURVEY = Schema(age=Number(0, 120, step=1), vote=Choice("yes", "no"), epsilon=1)
 LABELS = [0, 1] * 500
@@ -240,16 +242,22 @@ ADAPTIVE: list[Call] = [
     ),
 ]
 
+
+def public(one: object) -> tuple[Any, ...]:
+    kind = type(one)
+    return attrs.fields(kind) if attrs.has(kind) else dataclasses.fields(kind)
+
+
 CALLS: dict[str, Call] = {
     getattr(function, "__qualname__", f"{function}"): (function, typed)
     for function, typed in (*GROUND, *LOCALLY, *ADAPTIVE)
 }
 for specimen in registered():
-    if specimen.name not in OF_MECHANISMS:
-        one = specimen.make(Fraction(1))
+    if not specimen.name.startswith(MADE_BY_THE_LIBRARY):
+        one = specimen.make(Fraction(specimen.epsilon))
         CALLS[specimen.name] = (
             type(one),
-            {f.name: getattr(one, f.name) for f in fields(one) if f.init},
+            {f.name: getattr(one, f.name) for f in public(one) if f.init},
         )
 
 

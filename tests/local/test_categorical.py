@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from sourdine.audit import p_value, replay
-from sourdine.audit.checks import all_checks
 from sourdine.errors import ParameterError
 from sourdine.exact import exp_neg
 from sourdine.laws import Law
@@ -23,13 +22,10 @@ from sourdine.local.categorical import (
 )
 from sourdine.local.categorical.rows import ones
 from sourdine.local.categorical.subset import _noise_variance
-from sourdine.mechanisms import registered
 from sourdine.noise import SeededSource
 from sourdine.noise.coins import _dyadic_bits, bernoulli_bits
 from sourdine.release import Release
 
-NAMES = ("unary", "symmetric-unary", "hashing", "hadamard", "subset", "randomized-response")
-SPECIMENS = [s for s in registered() if s.name in NAMES]
 BUILT = list(oracles().items())
 
 each_oracle = pytest.mark.parametrize("make", [m for _, m in BUILT], ids=[n for n, _ in BUILT])
@@ -43,16 +39,6 @@ def supported(oracle, outcomes, v):
     if isinstance(oracle, RandomizedResponse):
         return outcomes == v
     return oracle.supports(outcomes, v)
-
-
-def test_all_are_registered():
-    assert sorted(s.name for s in SPECIMENS) == sorted(NAMES)
-
-
-@pytest.mark.parametrize("check", all_checks(), ids=lambda c: c.__name__)
-@pytest.mark.parametrize("specimen", SPECIMENS, ids=lambda s: s.name)
-def test_conformance(specimen, check):
-    check(specimen)
 
 
 @each_oracle

@@ -63,6 +63,12 @@ class Anchors(QuantileMechanism):
     anchors
         How many quantiles are drawn, at least 2.
 
+    Notes
+    -----
+    *Claim*: :math:`\varepsilon`-differential privacy, that of the joint draw: all else is a function
+    of it. *Checked by* ``test_anchors_law_keeps_the_claim`` and
+    ``test_anchors_constant_cannot_be_raised``.
+
     Examples
     --------
     >>> percentiles = Anchors(epsilon=1, q=[i / 100 for i in range(1, 100)], cells=1000, anchors=3)

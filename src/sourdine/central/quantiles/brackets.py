@@ -57,7 +57,8 @@ class Brackets(JointFree):
     r"""`JointFree` for each quantile and for brackets on both sides of it.
 
     It is as private as `JointFree`, whose proof holds for whatever targets follow from the drawn
-    total (``test_exact_worst_case[quantiles.joint.brackets.add_remove]`` and ``[...substitute]``).
+    total. *Checked by* ``test_exact_worst_case[quantiles.joint.brackets.add_remove]`` and
+    ``[quantiles.joint.brackets.substitute]``.
 
     Parameters
     ----------
