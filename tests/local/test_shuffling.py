@@ -291,6 +291,7 @@ def test_refusals():
     for delta in (0, 1, 1e-13, 2):
         with pytest.raises(ParameterError):
             shuffled(response(1), 10, delta=delta)
-    for wanted in (Guarantee(1, 1e-6, LOCAL), Guarantee(0, 1e-6, SUBSTITUTE), Guarantee(1, 0, SUBSTITUTE)):
+    replaced = Guarantee(0, 1e-6, SUBSTITUTE), Guarantee(1, 0, SUBSTITUTE)
+    for wanted in (Guarantee(1, 1e-6, LOCAL), Guarantee(1, 1e-6), *replaced):
         with pytest.raises(ParameterError):
             shuffled_allowance(wanted, 10)
