@@ -103,9 +103,9 @@ def methods() -> dict[str, DensityProtocol]:
         rows[f"histogram of {k}"] = Bins(bins=(k,), reading="histogram", **unit)
     for k in (32, 64):
         rows[f"shrinkage of {k}, db4"] = Bins(bins=(k,), reading="shrinkage", **unit)
-    rows[WAVE] = best_protocol((0, 1), ALPHA, PEOPLE, loss="w1")
+    rows[WAVE] = best_protocol(bounds=(0, 1), epsilon=ALPHA, n=PEOPLE, loss="w1")
     rows["square wave, EM"] = Wave(cells=64, reading="em", **unit)
-    rows[AUTO] = best_protocol((0, 1), ALPHA, PEOPLE)
+    rows[AUTO] = best_protocol(bounds=(0, 1), epsilon=ALPHA, n=PEOPLE)
     return rows
 
 

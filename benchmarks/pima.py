@@ -98,7 +98,7 @@ class Pima:
 
 def schema(by: str, epsilon: float) -> Schema:
     """Return the schema with the same epsilon for each of the nine columns."""
-    numbers = {name: Number(*map(Fraction, ends), by=by) for name, ends in BOUNDS.items()}
+    numbers = {name: Number(*map(Fraction, ends), method=by) for name, ends in BOUNDS.items()}
     return Schema.of({**numbers, LABEL: Choice(0, 1)}, epsilon=9 * Fraction(str(epsilon)))
 
 

@@ -40,7 +40,7 @@ from sourdine.privacy import LOCAL, Guarantee
 PAIRS = [("age", "vote"), ("town", "age"), ("vote", "town"), ("spots", "town")]
 
 
-def make_form(strategy="split", fingerprint="0123456789abcdef"):
+def make_form(method="split", fingerprint="0123456789abcdef"):
     randomisers = {
         "age": BoundedLaplace(epsilon=1, last=9),
         "vote": RandomizedResponse(epsilon=1, categories=4),
@@ -50,22 +50,22 @@ def make_form(strategy="split", fingerprint="0123456789abcdef"):
     return Form(
         randomisers=randomisers,
         fingerprint=fingerprint,
-        strategy=strategy,
+        method=method,
         guarantee=Guarantee(4, 0, LOCAL),
     )
 
 
-FORMS = {strategy: make_form(strategy) for strategy in ("split", "sample")}
+FORMS = {method: make_form(method) for method in ("split", "sample")}
 
 
 def make_records(form, n=60, seed=1):
-    known = FORMS.get(form.strategy) is form
-    return kept(form.strategy, n, seed) if known else drawn_records(form, n, seed)
+    known = FORMS.get(form.method) is form
+    return kept(form.method, n, seed) if known else drawn_records(form, n, seed)
 
 
 @cache
-def kept(strategy, n, seed):
-    return drawn_records(FORMS[strategy], n, seed)
+def kept(method, n, seed):
+    return drawn_records(FORMS[method], n, seed)
 
 
 def drawn_records(form, n, seed):
@@ -129,7 +129,7 @@ def test_pairs_of_coarse_cells():
     form = Form(
         randomisers={"pay": fine, "vote": vote},
         fingerprint="0" * 16,
-        strategy="split",
+        method="split",
         guarantee=Guarantee(2, 0, LOCAL),
     )
     pay, votes = np.array([0, 2, 3, 9000]), np.array([0, 1, 1, 0])
@@ -293,7 +293,7 @@ def test_foreign_records_are_dropped():
     forged = Form(
         randomisers={"vote": vote},
         fingerprint=FORMS["split"].fingerprint,
-        strategy="split",
+        method="split",
         guarantee=vote.guarantee,
     )
     assert total.add(make_records(forged, 2)).dropped == {Reason.FOREIGN: 2}
@@ -398,7 +398,7 @@ def test_a_file_of_another_schema_is_refused(tmp_path):
     other = Form(
         randomisers={"vote": vote},
         fingerprint="0123456789abcdef",
-        strategy="split",
+        method="split",
         guarantee=vote.guarantee,
     )
     with pytest.raises(ParameterError, match="another randomiser"):
@@ -441,7 +441,7 @@ def test_bad_parameters_are_refused():
     ):
         with pytest.raises(ParameterError, match="must be"):
             Aggregator(form, **options)
-    with pytest.raises(ParameterError, match="left out under strategy 'sample'"):
+    with pytest.raises(ParameterError, match="left out under the method 'sample'"):
         Aggregator(FORMS["sample"], pairs=PAIRS[:1])
     total = Aggregator(form)
     for ask in (lambda: total.tally("hat"), lambda: total.pair("age", "vote")):
@@ -475,8 +475,8 @@ def test_influence_is_the_largest_move():
 
 
 COLUMNS = {
-    "vote": Choice("yes", "no", "none", by="response"),
-    "age": Number(0, 120, step=1, by="duchi"),
+    "vote": Choice("yes", "no", "none", method="response"),
+    "age": Number(0, 120, step=1, method="duchi"),
     "smokes": Flag(),
     "pay": Number(0, 100, step=1, missing=True),
 }
@@ -492,16 +492,16 @@ def table():
     }
 
 
-@pytest.mark.parametrize("strategy", ["split", "sample"])
-def test_a_schema_from_table_to_estimate(strategy):
-    schema = Schema(epsilon=8, strategy=strategy, **COLUMNS)
+@pytest.mark.parametrize("method", ["split", "sample"])
+def test_a_schema_from_table_to_estimate(method):
+    schema = Schema(epsilon=8, method=method, **COLUMNS)
     total = Aggregator(schema)
     for block in records(schema, table(), source=SeededSource(7)):
         assert total.add(to_lines(block)).dropped == {}
     assert total.receipt.accepted == N
     found = total.estimate()
     assert set(found) == set(COLUMNS)
-    of = "population" if strategy == "sample" else "sample"
+    of = "population" if method == "sample" else "sample"
     low, high = found["age"].interval(0.999999, of=of)
     assert low <= 49.5 <= high
     low, high = found["vote"].interval(0.999999, of=of)
@@ -512,7 +512,7 @@ def test_a_schema_from_table_to_estimate(strategy):
 
 
 def test_pairs_of_a_schema_are_estimated():
-    columns = {"vote": Choice("yes", "no", by="response"), "smokes": Flag(by="response")}
+    columns = {"vote": Choice("yes", "no", method="response"), "smokes": Flag(method="response")}
     schema = Schema(epsilon=8, **columns)
     people = {"vote": ["yes", "no"] * 500, "smokes": [True, True, True, False] * 250}
     total = Aggregator(schema, pairs=[("vote", "smokes")])
@@ -523,10 +523,10 @@ def test_pairs_of_a_schema_are_estimated():
     assert (high >= [[0, 0.5], [0.25, 0.25]]).all()
 
 
-@pytest.mark.parametrize("strategy", ["split", "sample"])
-def test_the_order_of_columns_does_not_matter(strategy):
-    one = Schema(epsilon=8, strategy=strategy, **COLUMNS)
-    other = Schema(epsilon=8, strategy=strategy, **dict(reversed(COLUMNS.items())))
+@pytest.mark.parametrize("method", ["split", "sample"])
+def test_the_order_of_columns_does_not_matter(method):
+    one = Schema(epsilon=8, method=method, **COLUMNS)
+    other = Schema(epsilon=8, method=method, **dict(reversed(COLUMNS.items())))
     assert one.fingerprint == other.fingerprint
     lines = [line for block in records(one, table()) for line in to_lines(block)]
     a, b = total_of(one, lines), total_of(other, lines)

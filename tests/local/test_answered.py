@@ -16,9 +16,9 @@ SURVEYS = 300
 AGES = Grid(0, 60, step=1)
 
 
-def surveys(by, epsilon, n, people, seed=1):
+def surveys(method, epsilon, n, people, seed=1):
     """Return the mechanism and the tallies of many surveys of the same people."""
-    column = Number(0, 60, step=1, by=by, missing=True)
+    column = Number(0, 60, step=1, method=method, missing=True)
     m = Schema.of({"age": column}, epsilon=epsilon).parts()["age"].mechanism
     codes = np.tile(np.where(people < 0, m.top, people), SURVEYS)
     reports = m.randomise(codes, source=SeededSource(seed)).reshape(SURVEYS, n)
@@ -36,7 +36,7 @@ def least(level=0.95):
 
 
 @pytest.mark.parametrize(
-    ("by", "epsilon", "n", "absent"),
+    ("method", "epsilon", "n", "absent"),
     [
         (None, 2, 1000, 0.3),
         (None, 6, 100, 0.5),
@@ -44,15 +44,15 @@ def least(level=0.95):
         ("laplace", 4, 1000, 0.3),
     ],
 )
-def test_means_of_answers(by, epsilon, n, absent):
+def test_means_of_answers(method, epsilon, n, absent):
     asked = people(n, absent)
-    m, tallies = surveys(by, epsilon, n, asked)
+    m, tallies = surveys(method, epsilon, n, asked)
     truth = asked[asked >= 0].mean()
     found = [mean_of_answers(m, t, AGES) for t in tallies]
     ends = np.array([r.interval() for r in found])
     assert np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1])) >= least()
     values = np.array([r.value for r in found])
-    if by != "laplace":
+    if method != "laplace":
         assert abs(np.median(values) - truth) <= 6 * values.std() / sqrt(SURVEYS)
         shortest = 2 * np.quantile(np.abs(values - truth), 0.95)
         assert np.median(ends[:, 1] - ends[:, 0]) <= 1.4 * shortest

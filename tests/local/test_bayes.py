@@ -16,19 +16,19 @@ def likelihood(f, counts):
 
 def test_em_finds_the_most_likely_frequencies():
     counts = RNG.multinomial(500, MATRIX @ [0.6, 0.0, 0.3, 0.1])
-    f = em(MATRIX, counts, tolerance=1e-12)
+    f = em(MATRIX, counts, change=1e-12)
     gain = MATRIX.T @ (counts / 500 / (MATRIX @ f))
     assert f.sum() == pytest.approx(1)
     assert f.min() >= 0
     assert np.all(gain < 1 + 1e-4), "no frequency could grow and raise the likelihood"
     assert np.allclose(gain[f > 1e-3], 1, atol=1e-4)
-    steps = [likelihood(em(MATRIX, counts, tolerance=0, most=m), counts) for m in range(1, 30)]
+    steps = [likelihood(em(MATRIX, counts, change=0, most=m), counts) for m in range(1, 30)]
     assert np.all(np.diff(steps) >= -1e-9), "it never falls"
 
 
 def test_em_inverts_where_the_inverse_is_a_distribution():
     f = np.array([0.4, 0.3, 0.2, 0.1])
-    assert np.allclose(em(MATRIX, 1e6 * (MATRIX @ f), tolerance=1e-9), f, atol=1e-3)
+    assert np.allclose(em(MATRIX, 1e6 * (MATRIX @ f), change=1e-9), f, atol=1e-3)
 
 
 @pytest.mark.parametrize("smooth", [False, True])
@@ -39,7 +39,7 @@ def test_em_takes_any_counts(smooth):
     assert em(impossible, only, smooth=smooth).tolist() == [0.25] * 4
     assert em(MATRIX, np.zeros(7), smooth=smooth).tolist() == [0.25] * 4
     for counts in np.eye(7):
-        f = em(MATRIX, 1e9 * counts, smooth=smooth, tolerance=0, most=2000)
+        f = em(MATRIX, 1e9 * counts, smooth=smooth, change=0, most=2000)
         assert np.isfinite(f).all()
         assert f.min() >= 0
         assert f.sum() == pytest.approx(1)

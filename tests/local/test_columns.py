@@ -50,12 +50,12 @@ def test_a_paid_flag_counts_none_apart():
     assert flagged.valid(np.array([-1, 4, 5])).tolist() == [False, True, False]
 
 
-@pytest.mark.parametrize("by", [None, *NUMERIC])
+@pytest.mark.parametrize("method", [None, *NUMERIC])
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("ends", NUMBERS, ids=str)
-def test_numbers_are_read_back(ends, missing, by):
+def test_numbers_are_read_back(ends, missing, method):
     """Every report has a value of its own, which is read as the report again."""
-    column = part(Number(*ends, by=by, missing=missing))
+    column = part(Number(*ends, method=method, missing=missing))
     codes = np.unique(np.linspace(0, column.mechanism.codes - 1, 5000).astype(np.int64))
     shown = column.shown(codes)
     values = column.written.values(shown)
@@ -69,7 +69,7 @@ def test_numbers_are_read_back(ends, missing, by):
 
 
 def test_what_no_report_could_be_is_not_read_back():
-    column = part(Number(0, 12, 1, by="laplace"))
+    column = part(Number(0, 12, 1, method="laplace"))
     hostile = [0, 12, 13, -1, 1e400, -1e400, "abc", None, 10**400, float("nan"), "6"]
     (slots,) = Frame({"x": hostile}).codes(column.written_cell)
     assert column.read_back(slots[0]).tolist() == [0, 12, *[MISSING] * 8, 6]
@@ -103,9 +103,9 @@ def test_categories_are_read_back(column, kind, tmp_path):
         assert own.read_back(slots[0]).tolist() == codes.tolist()
 
 
-@pytest.mark.parametrize("by", [None, *CATEGORICAL])
-def test_reports_may_go_by_any_oracle(by):
-    for column in (Choice(*"abcdefgh", by=by), Flag(by=by), Choice("a", "b", by=by, missing="-")):
+@pytest.mark.parametrize("method", [None, *CATEGORICAL])
+def test_reports_may_go_by_any_oracle(method):
+    for column in (Choice(*"abcdefgh", method=method), Flag(method=method), Choice("a", "b", method=method, missing="-")):
         own = part(column, use="report")
         assert own.mechanism.guarantee.epsilon == 2
         reports = own.reports(np.array([0, 1, MISSING, 1]), SeededSource(1))
@@ -113,10 +113,10 @@ def test_reports_may_go_by_any_oracle(by):
         assert own.answer.tally(reports).size == own.answer.cells
 
 
-@pytest.mark.parametrize("by", NUMERIC)
+@pytest.mark.parametrize("method", NUMERIC)
 @pytest.mark.parametrize("missing", [False, True])
-def test_a_part_follows_its_law(by, missing):
-    own = part(Number(0, 8, 1, by=by, missing=missing), epsilon=1)
+def test_a_part_follows_its_law(method, missing):
+    own = part(Number(0, 8, 1, method=method, missing=missing), epsilon=1)
     for slot in (0, 5, MISSING):
         drawn = own.reports(np.full(40_000, slot), SeededSource(3))
         law = own.mechanism.law(own.mechanism.top if slot < 0 else slot)
@@ -147,7 +147,7 @@ def test_a_third_answer_costs_no_flag():
 
 
 def test_decimals_follow_the_grid():
-    own = part(Number(0, 1, 0.05, by="laplace"))
+    own = part(Number(0, 1, 0.05, method="laplace"))
     assert own.written.texts(np.array([0, 1, 20, -1])) == ["0.00", "0.05", "1.00", ""]
     assert own.written.values(np.array([3, 6, 7])).tolist() == [0.15, 0.3, 0.35]
     assert decimals(Number(0, 1, Fraction(1, 3)).grid) is None
@@ -159,15 +159,15 @@ def test_decimals_follow_the_grid():
         (lambda: Number(3, 1, 1), "lower must be below upper"),
         (lambda: Number(0, 10, 3), "step must divide"),
         (lambda: Number(0, 10, 1, missing="no"), "missing must be True or False"),
-        (lambda: Number(0, 10, 1, by="response"), "by must be one of 'square-wave'"),
-        (lambda: Choice("a", "b", by="laplace"), "by must be one of 'response'"),
+        (lambda: Number(0, 10, 1, method="response"), "method must be one of 'square-wave'"),
+        (lambda: Choice("a", "b", method="laplace"), "method must be one of 'response'"),
         (lambda: Choice("a"), "categories must list at least two"),
         (lambda: Choice("a", "a"), "categories must differ"),
         (lambda: Choice("a", "b", missing="b"), "categories must differ"),
         (lambda: Choice("a", "b", missing=True), "missing must be the name"),
         (lambda: Choice("a", None), "categories must be texts"),
         (lambda: Flag(missing="x"), "missing must be True or False"),
-        (lambda: Flag(by="unique"), "by must be one of"),
+        (lambda: Flag(method="unique"), "method must be one of"),
     ],
 )
 def test_bad_columns_are_refused(make, said):

@@ -10,7 +10,16 @@ import numpy as np
 import pytest
 
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
-from sourdine.local.densities import Bins, Density, Dubois, Wave, best_protocol, density, protocol
+from sourdine.local.densities import (
+    Bins,
+    Density,
+    Dubois,
+    OneBit,
+    Wave,
+    best_protocol,
+    density,
+    protocol,
+)
 from sourdine.local.densities.call import METHODS
 from sourdine.local.densities.mixture import Mixture, estimated_risks, smoothings
 from sourdine.local.densities.shrinkage import Cosines, Merged, Shrunk, root
@@ -24,7 +33,7 @@ HOSTILE = ([], [0.5], [None, float("nan"), "text", 10**400, -math.inf, True], [2
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("x", HOSTILE, ids=["none", "one", "odd", "outside"])
 def test_always_a_density(method, x):
-    found = density(x, (0, 1), 1, method=method)
+    found = density(x, bounds=(0, 1), epsilon=1, method=method)
     assert found.mass.min() >= 0
     assert found.mass.sum() == pytest.approx(1)
     assert found.reports == len(x)
@@ -37,7 +46,7 @@ def test_always_a_density(method, x):
 def test_two_halves_are_the_whole(method):
     rng = np.random.default_rng(1)
     x = 10 * rng.beta(2, 5, 3000)
-    rule = protocol((0, 10), 1, 3000, method=method)
+    rule = protocol(bounds=(0, 10), epsilon=1, n=3000, method=method)
     first = rule.randomise(x[:1000], source=SeededSource(1))
     second = rule.randomise(x[1000:], source=SeededSource(2))
     assert len(first) == 1000
@@ -52,20 +61,20 @@ def test_two_halves_are_the_whole(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_the_mean_is_near(method):
     x = 50 + 50 * np.random.default_rng(3).beta(2, 5, 20_000)
-    found = density(x, (50, 100), 4, method=method, source=SeededSource(3))
+    found = density(x, bounds=(50, 100), epsilon=4, method=method, source=SeededSource(3))
     assert abs(found.mean - x.mean()) < (8 if method == "dubois" else 2)
     assert not found.cost.is_private
 
 
 def test_frames_and_columns_are_read():
     table = {"wage": [10.0, 20.0, None] * 100, "age": [1] * 300}
-    assert density(table, (0, 50), 1, column="wage").reports == 300
+    assert density(table, bounds=(0, 50), epsilon=1, column="wage").reports == 300
     with pytest.raises(ParameterError, match="column must be one of"):
-        density(table, (0, 50), 1)
+        density(table, bounds=(0, 50), epsilon=1)
 
 
 def test_values_are_snapped_to_cells():
-    grid = protocol((0, 1), 1, 100).grid
+    grid = protocol(bounds=(0, 1), epsilon=1, n=100).grid
     assert grid.size == 4096
     assert grid.ticks([0, 1 / 4096 - 1e-9, 1 / 4096 + 1e-9, 1, 7, -3]).tolist() == [
         0, 0, 1, 4095, 4095, 0,
@@ -78,15 +87,17 @@ BAD = [
     ({"epsilon": 0}, "epsilon must be above 0"),
     ({"method": "magic"}, "method must be 'auto', 'shrinkage', "),
     ({"loss": "l7"}, "loss must be 'l2' or 'w1'"),
-    ({"method": "dubois", "nu": 1}, "nu must be above 1"),
-    ({"method": "dubois", "constants": "guess"}, "constants must be"),
-    ({"method": "dubois", "rule": "soft"}, "rule must be"),
-    ({"method": "dubois", "wavelet": "bior2.2"}, "wavelet must be"),
-    ({"method": "shrinkage", "wavelet": "no"}, "wavelet must be"),
-    ({"method": "histogram", "bins": (10,)}, "bins must be falling powers of two"),
-    ({"method": "square-wave", "cells": 100}, "cells must be a power of two"),
-    ({"method": "square-wave", "reading": "ml"}, "reading must be"),
-    ({"method": "one-bit", "first": 5, "last": 2}, "first must be at most last, and last below"),
+]
+BAD_TERMS = [
+    (Dubois, {"nu": 1}, "nu must be above 1"),
+    (Dubois, {"constants": "guess"}, "constants must be"),
+    (Dubois, {"rule": "soft"}, "rule must be"),
+    (Dubois, {"wavelet": "bior2.2"}, "wavelet must be"),
+    (Bins, {"reading": "shrinkage", "wavelet": "no"}, "wavelet must be"),
+    (Bins, {"bins": (10,)}, "bins must be falling powers of two"),
+    (Wave, {"cells": 100}, "cells must be a power of two"),
+    (Wave, {"reading": "ml"}, "reading must be"),
+    (OneBit, {"first": 5, "last": 2}, "first must be at most last, and last below"),
 ]
 
 
@@ -95,6 +106,13 @@ def test_bad_parameters_are_refused(wrong, said):
     given = {"bounds": (0, 1), "epsilon": 1, **wrong}
     with pytest.raises(SourdineError, match=said):
         density([0.5], **given)
+
+
+@pytest.mark.parametrize(("made", "wrong", "said"), BAD_TERMS)
+def test_bad_terms_of_a_protocol_are_refused(made, wrong, said):
+    people = {"n": 100} if made in (Dubois, OneBit) else {}
+    with pytest.raises(SourdineError, match=said):
+        made(bounds=(0, 1), epsilon=1, **people, **wrong)
 
 
 def made(mass, **more):
@@ -232,7 +250,7 @@ def test_the_band_holds_the_truth_of_a_smooth_density():
     x = np.random.default_rng(6).beta(2, 2, 50_000)
     covered = []
     for seed in range(6):
-        found = density(x, (0, 1), 2, source=SeededSource(seed))
+        found = density(x, bounds=(0, 1), epsilon=2, source=SeededSource(seed))
         at = (found.edges[:-1] + found.edges[1:]) / 2
         low, high = found.band()
         covered.append(np.mean((low <= 6 * at * (1 - at)) & (6 * at * (1 - at) <= high)))
@@ -251,7 +269,7 @@ def test_auto_beats_the_paper():
     x = np.random.default_rng(7).beta(2, 5, 50_000)
     auto, paper = [], []
     for seed in range(3):
-        auto.append(squared_error(density(x, (0, 1), 1, source=SeededSource(seed)), f))
+        auto.append(squared_error(density(x, bounds=(0, 1), epsilon=1, source=SeededSource(seed)), f))
         rule = Dubois(bounds=(0, 1), epsilon=1, n=50_000, constants="paper")
         found = rule.density([rule.grid.ticks(x)], source=SeededSource(seed))
         paper.append(squared_error(found, f))
@@ -260,11 +278,11 @@ def test_auto_beats_the_paper():
 
 
 def test_auto_chooses_by_public_numbers():
-    assert isinstance(best_protocol((0, 1), 1, 10**5, loss="w1"), Wave)
-    assert best_protocol((0, 1), 1, 0).bins == (4,)
-    assert best_protocol((0, 1), 9, 10**9).bins == (256, 64, 16)
+    assert isinstance(best_protocol(bounds=(0, 1), epsilon=1, n=10**5, loss="w1"), Wave)
+    assert best_protocol(bounds=(0, 1), epsilon=1, n=0).bins == (4,)
+    assert best_protocol(bounds=(0, 1), epsilon=9, n=10**9).bins == (256, 64, 16)
     with pytest.raises(ParameterTypeError, match="n must be a whole number"):
-        best_protocol((0, 1), 1, 1.5)
+        best_protocol(bounds=(0, 1), epsilon=1, n=1.5)
 
 
 WITHOUT_PYWAVELETS = """
@@ -273,11 +291,11 @@ sys.modules["pywt"] = None
 import sourdine as sd
 from sourdine.presentation.figures import MissingExtraError
 for method in ("histogram", "square-wave"):
-    assert sd.local.density([0.2, 0.4], (0, 1), 1, method=method).integral(0, 1) > 0.99
-assert sd.local.density([0.2, 0.4], (0, 1), 1, loss="w1").integral(0, 1) > 0.99
+    assert sd.local.density([0.2, 0.4], bounds=(0, 1), epsilon=1, method=method).integral(0, 1) > 0.99
+assert sd.local.density([0.2, 0.4], bounds=(0, 1), epsilon=1, loss="w1").integral(0, 1) > 0.99
 for method in ("auto", "shrinkage", "one-bit", "dubois"):
     try:
-        sd.local.density(iter(()), (0, 1), 1, method=method)
+        sd.local.density(iter(()), bounds=(0, 1), epsilon=1, method=method)
     except MissingExtraError as error:
         print(error)
 """

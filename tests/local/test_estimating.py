@@ -57,12 +57,12 @@ def check(found, people):
     assert low[1] <= np.mean(people["smokes"]) <= high[1]
 
 
-@pytest.mark.parametrize("strategy", ["split", "sample"])
-def test_a_table_tells_the_truth(people, strategy):
-    given = schema(strategy=strategy)
-    if strategy == "sample":
+@pytest.mark.parametrize("method", ["split", "sample"])
+def test_a_table_tells_the_truth(people, method):
+    given = schema(method=method)
+    if method == "sample":
         given = Schema.of(
-            {**given.columns, "income": Number(0, 1000, step=10)}, epsilon=12, strategy="sample"
+            {**given.columns, "income": Number(0, 1000, step=10)}, epsilon=12, method="sample"
         )
         whole = {**people, "income": [0 if x is None else x for x in people["income"]]}
         found = given.estimate(given.sanitize(whole, source=SeededSource(1)))
@@ -100,7 +100,7 @@ def test_all_is_shown(people):
     assert len(facts["estimates"]["age x vote"]["shares"]["value"]) == 5
     frame = found.to_frame("polars")
     assert frame.columns == ["column", "what", "of", "estimate", "lower", "upper"]
-    assert frame.height == len(found.sheet().rows)
+    assert frame.height == len(found.sheet().lines)
     assert list(found) == ["age", "vote", "income", "smokes"]
     assert "<table>" in found._repr_html_()
 
@@ -117,7 +117,7 @@ def test_pictures_are_drawn(people, tmp_path):
 
 
 def test_what_no_report_could_be_is_dropped():
-    given = Schema(vote=Choice("a", "b"), age=Number(0, 9, step=1, by="laplace"), epsilon=1)
+    given = Schema(vote=Choice("a", "b"), age=Number(0, 9, step=1, method="laplace"), epsilon=1)
     found = given.estimate({"vote": ["a", "x", None, "b"], "age": [3, 3.5, -1, 10]})
     assert found.counts == {"vote": 2, "age": 2}
     assert found.dropped == {"vote": 2, "age": 2}
@@ -154,7 +154,7 @@ def test_asking_some_people_widens_the_interval_to_all():
     """At a large epsilon the noise is next to nothing, and who was asked is what is left."""
     given = Schema(
         vote=Choice("a", "b"), drink=Choice("a", "b"), age=Number(0, 9, step=1), epsilon=20,
-        strategy="sample",
+        method="sample",
     )  # fmt: skip
     votes = ["a"] * 200 + ["b"] * 200
     table = {"vote": votes, "drink": votes, "age": [2] * 200 + [7] * 200}
@@ -170,7 +170,7 @@ def test_asking_some_people_widens_the_interval_to_all():
 
 def test_a_sampled_table_has_one_answer_a_row():
     """Rows with more were not written by this schema, or cost more than it says."""
-    given = Schema(vote=Choice("a", "b"), drink=Choice("c", "d"), epsilon=1, strategy="sample")
+    given = Schema(vote=Choice("a", "b"), drink=Choice("c", "d"), epsilon=1, method="sample")
     table = {"vote": ["a", None, "a", "what?", None], "drink": [None, "c", "d", None, None]}
     found = given.estimate(table)
     assert found.counts == {"vote": 1, "drink": 1}

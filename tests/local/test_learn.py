@@ -31,9 +31,9 @@ def two_classes(n, seed):
     return rng.normal(mean, [8, 10, 12, 6]), y
 
 
-def schema_of(by, epsilon):
+def schema_of(method, epsilon):
     """Four columns and a label, each with this epsilon."""
-    numbers = {f"x{j}": Number(0, 100, step=1, by=by) for j in range(4)}
+    numbers = {f"x{j}": Number(0, 100, step=1, method=method) for j in range(4)}
     return Schema(**numbers, y=Choice(0, 1), epsilon=5 * epsilon)
 
 
@@ -60,9 +60,9 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("by", BY)
-def test_three_points_better_than_naive(by, people, strangers):
-    schema = schema_of(by, 2)
+@pytest.mark.parametrize("method", BY)
+def test_three_points_better_than_naive(method, people, strangers):
+    schema = schema_of(method, 2)
     x, y = randomised(schema, *people)
     naive = GaussianNB().fit(x, y).score(*strangers)
     knows = NoisyGaussianNB(schema=schema, label="y").fit(x, y)
@@ -70,9 +70,9 @@ def test_three_points_better_than_naive(by, people, strangers):
     assert knows.score(*strangers) >= GaussianNB().fit(*people).score(*strangers) - 0.02
 
 
-@pytest.mark.parametrize("by", BY)
-def test_means_and_deviations_are_those_of_the_clean_rows(by, people):
-    schema = schema_of(by, 2)
+@pytest.mark.parametrize("method", BY)
+def test_means_and_deviations_are_those_of_the_clean_rows(method, people):
+    schema = schema_of(method, 2)
     knows = NoisyGaussianNB(schema=schema, label="y").fit(*randomised(schema, *people))
     clean = GaussianNB().fit(*people)
     assert np.abs(knows.theta_ - clean.theta_).max() < 1.5
@@ -84,10 +84,10 @@ def test_means_and_deviations_are_those_of_the_clean_rows(by, people):
 
 def test_noisy_rows_are_predicted_through_the_channel(people, strangers):
     schema = schema_of("square-wave", 2)
-    knows = NoisyGaussianNB(schema=schema, label="y", rows="noisy")
+    knows = NoisyGaussianNB(schema=schema, label="y", predicts="noisy")
     knows.fit(*randomised(schema, *people))
     x, _ = randomised(schema, *strangers, seed=2)
-    as_if_clean = clone(knows).set_params(rows="clean").fit(*randomised(schema, *people))
+    as_if_clean = clone(knows).set_params(predicts="clean").fit(*randomised(schema, *people))
     assert knows.score(x, strangers[1]) > as_if_clean.score(x, strangers[1]) + 0.02
 
 
@@ -170,8 +170,8 @@ def test_very_fine_grids_and_pickles():
     rng = np.random.default_rng(11)
     y = rng.integers(0, 2, 3000)
     x = rng.normal(0.4 + 0.2 * y, 0.1)[:, None]
-    for by, step in (("laplace", Fraction(1, 2**40)), ("staircase", None), ("square-wave", None)):
-        schema = Schema(x=Number(0, 1, step, by=by), epsilon=4)
+    for method, step in (("laplace", Fraction(1, 2**40)), ("staircase", None), ("square-wave", None)):
+        schema = Schema(x=Number(0, 1, step, method=method), epsilon=4)
         noisy = Sanitizer(schema, source=SeededSource(1)).transform(x)
         knows = NoisyGaussianNB(schema=schema).fit(noisy, y)
         assert np.abs(knows.theta_.ravel() - [0.4, 0.6]).max() < 0.05
@@ -194,7 +194,7 @@ def test_frames_are_read_by_name():
     [
         ({"label": "z"}, "label must be a column"),
         ({"label": "x0"}, "must be a Number, as all but the label are"),
-        ({"label": "y", "rows": "dirty"}, "rows must be"),
+        ({"label": "y", "predicts": "dirty"}, "predicts must be"),
         ({"label": "y", "priors": [0.5, 0.6]}, "priors must be 2 shares"),
         ({}, "must be a Number, as all but the label are"),
     ],
@@ -212,8 +212,8 @@ def test_bad_rows_say_what_to_type():
         NoisyGaussianNB(schema=schema, label="y").fit(x[:, :3], y)
     with pytest.raises(ParameterError, match="y must hold the classes"):
         NoisyGaussianNB(schema=schema, label="y").fit(x, y + 1)
-    sampled = Schema.of(schema.columns, epsilon=1, strategy="sample")
-    with pytest.raises(ParameterError, match="strategy must be 'split'"):
+    sampled = Schema.of(schema.columns, epsilon=1, method="sample")
+    with pytest.raises(ParameterError, match="method must be 'split'"):
         NoisyGaussianNB(schema=sampled, label="y").fit(x, y)
     numbers = Schema(x0=WIDE, x1=WIDE, x2=WIDE, x3=WIDE, y=WIDE, epsilon=1)
     with pytest.raises(ParameterError, match="label must name a Choice"):
@@ -224,7 +224,7 @@ def test_bad_rows_say_what_to_type():
 
 def test_sanitizer_is_the_schema():
     pandas = pytest.importorskip("pandas")
-    schema = Schema(a=Number(0, 100, 1, by="laplace"), b=Choice("u", "v"), epsilon=2)
+    schema = Schema(a=Number(0, 100, 1, method="laplace"), b=Choice("u", "v"), epsilon=2)
     frame = pandas.DataFrame({"a": [1, 50, 99], "b": ["u", "v", "?"]})
     made = Sanitizer(schema, source=SeededSource(5)).fit_transform(frame)
     expected = schema.sanitize(frame, source=SeededSource(5))
@@ -252,7 +252,7 @@ def test_sanitizer_takes_any_value():
 
 
 def test_pipeline_and_names():
-    schema = Schema(**{f"x{j}": Number(0, 100, 1, by="laplace") for j in range(4)}, epsilon=40)
+    schema = Schema(**{f"x{j}": Number(0, 100, 1, method="laplace") for j in range(4)}, epsilon=40)
     x, y = two_classes(2000, 10)
     line = make_pipeline(Sanitizer(schema, source=SeededSource(1)), NoisyGaussianNB(schema=schema))
     assert line.fit(x, y).named_steps["sanitizer"].get_feature_names_out().tolist() == [
@@ -282,9 +282,9 @@ def test_expected_counts_give_the_law_back():
     assert np.allclose(nothing.mean, 0.5)
 
 
-@pytest.mark.parametrize("by", [*BY, "duchi"])
-def test_shown_numbers_are_read_back_as_their_reports(by):
-    schema = Schema(x=Number(0, 30, step=0.5, by=by), epsilon=2)
+@pytest.mark.parametrize("method", [*BY, "duchi"])
+def test_shown_numbers_are_read_back_as_their_reports(method):
+    schema = Schema(x=Number(0, 30, step=0.5, method=method), epsilon=2)
     feature = features(schema, None)["x"]
     codes = np.arange(feature.part.answer.codes)
     shown = np.asarray(feature.part.written.values(codes), float)

@@ -220,7 +220,7 @@ def test_bad_parameters_are_refused():
             mean(report, tally, GRID)
     with pytest.raises(ParameterError, match="grid must have the highest tick 20"):
         mean(report, [1, 2], Grid(0, 1, step=1))
-    with pytest.raises(ParameterError, match="orders must be"):
+    with pytest.raises(ParameterError, match="q must be"):
         quantiles(report, [1, 2], GRID, 1.5)
     with pytest.raises(ParameterError, match="method must be"):
         distribution(report, [1, 2], GRID, method="best")

@@ -26,10 +26,10 @@ def asked(n, seed=1):
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "n", "by"), [(4, 2000, None), (8, 200, None), (6, 2000, "laplace")]
+    ("epsilon", "n", "method"), [(4, 2000, None), (8, 200, None), (6, 2000, "laplace")]
 )
-def test_pairs_are_unbiased_and_cover(epsilon, n, by):
-    schema = Schema(age=Number(0, 59, step=1, by=by), vote=Choice("a", "b", "c"), epsilon=epsilon)
+def test_pairs_are_unbiased_and_cover(epsilon, n, method):
+    schema = Schema(age=Number(0, 59, step=1, method=method), vote=Choice("a", "b", "c"), epsilon=epsilon)
     parts = schema.parts()
     age, vote = asked(n)
     truth = np.zeros((3, 3))
@@ -49,7 +49,7 @@ def test_pairs_are_unbiased_and_cover(epsilon, n, by):
     ends = np.array([r.interval() for r in found])
     covered = (ends[:, 0] <= truth) & (truth <= ends[:, 1])
     assert (covered.mean(axis=0) >= 0.95 - 5 * sqrt(0.95 * 0.05 / SURVEYS)).all()
-    if by is None:
+    if method is None:
         shortest = 2 * np.quantile(np.abs(values - truth), 0.95, axis=0)
         assert (np.median(ends[:, 1] - ends[:, 0], axis=0) <= 1.4 * shortest).all()
 
@@ -93,8 +93,8 @@ def test_a_pair_must_be_counted():
     schema, table = clean(10)
     with pytest.raises(ParameterError, match=r"pairs=\[\('vote', 'age'\)\]"):
         estimate(schema, table).pair("vote", "age")
-    sampled = Schema.of(schema.columns, epsilon=1, strategy="sample")
-    with pytest.raises(ParameterError, match="with strategy 'split'"):
+    sampled = Schema.of(schema.columns, epsilon=1, method="sample")
+    with pytest.raises(ParameterError, match="with the method 'split'"):
         estimate(sampled, table, pairs=[("age", "vote")])
 
 

@@ -48,8 +48,8 @@ def halves(x, y):
     return train_test_split(x, y, random_state=0, test_size=0.2)
 
 
-def schema_of(by, epsilon):
-    numbers = {name: Number(*map(Fraction, ends), by=by) for name, ends in BOUNDS.items()}
+def schema_of(method, epsilon):
+    numbers = {name: Number(*map(Fraction, ends), method=method) for name, ends in BOUNDS.items()}
     return Schema.of({**numbers, "Outcome": Choice(0, 1)}, epsilon=9 * Fraction(epsilon))
 
 
@@ -68,12 +68,12 @@ def test_the_bounds_hold_the_table(pima):
 
 
 @pytest.mark.parametrize(
-    ("by", "epsilon"), [("laplace", 2), ("staircase", 4), ("square-wave", 1), ("piecewise", 6)]
+    ("method", "epsilon"), [("laplace", 2), ("staircase", 4), ("square-wave", 1), ("piecewise", 6)]
 )
-def test_never_a_point_worse_on_pima(pima, by, epsilon):
+def test_never_a_point_worse_on_pima(pima, method, epsilon):
     """Over ten cleanings, less three standard errors; ``benchmarks/pima.py --knows`` has more."""
     x, x_test, y, y_test = halves(*pima)
-    schema, gain = schema_of(by, epsilon), []
+    schema, gain = schema_of(method, epsilon), []
     for seed in range(10):
         table = {**dict(zip(BOUNDS, x.T, strict=True)), "Outcome": y}
         clean = schema.sanitize(table, source=SeededSource(seed))

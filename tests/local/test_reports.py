@@ -39,7 +39,7 @@ MARK = "0123456789abcdef"
 STRATEGIES = ("split", "sample")
 
 
-def make_form(strategy="split", fingerprint=MARK):
+def make_form(method="split", fingerprint=MARK):
     randomisers = {
         "age": BoundedLaplace(epsilon=1, last=120),
         "vote": RandomizedResponse(epsilon=1, categories=4),
@@ -48,7 +48,7 @@ def make_form(strategy="split", fingerprint=MARK):
     return Form(
         randomisers=randomisers,
         fingerprint=fingerprint,
-        strategy=strategy,
+        method=method,
         guarantee=Guarantee(3, 0, LOCAL),
     )
 
@@ -306,7 +306,7 @@ def test_deep_nesting_in_a_long_form_is_malformed():
     form = Form(
         randomisers={"url": wide},
         fingerprint=MARK,
-        strategy="split",
+        method="split",
         guarantee=wide.guarantee,
     )
     lines = ["[" * 60_000, '{"a":' * 12_000, "9" * 60_000]
@@ -475,10 +475,10 @@ def test_bad_forms_are_refused():
     good = {
         "randomisers": {"vote": vote},
         "fingerprint": MARK,
-        "strategy": "split",
+        "method": "split",
         "guarantee": vote.guarantee,
     }
-    for wrong in ({"strategy": "both"}, {"randomisers": {}}, {"fingerprint": "xyz"}):
+    for wrong in ({"method": "both"}, {"randomisers": {}}, {"fingerprint": "xyz"}):
         with pytest.raises(ParameterError, match="must be"):
             Form(**(good | wrong))
 
@@ -488,7 +488,7 @@ def test_subsets_travel_and_are_checked():
     form = Form(
         randomisers={"town": towns},
         fingerprint=MARK,
-        strategy="split",
+        method="split",
         guarantee=towns.guarantee,
     )
     drawn = towns.randomise(np.arange(12), source=SeededSource(3))

@@ -32,8 +32,8 @@ from sourdine.tally import Frame
 
 SCHEMA = Schema(
     age=Number(0, 120, step=1),
-    size=Number(0, 2, step=0.01, by="laplace"),
-    income=Number(0, 1000, step=10, by="staircase", missing=True),
+    size=Number(0, 2, step=0.01, method="laplace"),
+    income=Number(0, 1000, step=10, method="staircase", missing=True),
     vote=Choice("yes", "no", 'it\'s, "complicated"', missing="no answer"),
     kids=Choice(0, 1, 2, 3),
     smokes=Flag(),
@@ -140,11 +140,11 @@ def test_types_do_not_depend_on_the_data():
     assert len(kinds) == 1
 
 
-@pytest.mark.parametrize("strategy", ["split", "sample"])
-def test_replay_of_a_sanitised_table(strategy):
+@pytest.mark.parametrize("method", ["split", "sample"])
+def test_replay_of_a_sanitised_table(method):
     """Between any two records all that differs is what the mechanisms cover, within epsilon."""
-    columns = {n: c for n, c in SCHEMA.columns.items() if strategy == "split" or not c.blank}
-    schema = Schema.of(columns, epsilon=Fraction(7), strategy=strategy)
+    columns = {n: c for n, c in SCHEMA.columns.items() if method == "split" or not c.blank}
+    schema = Schema.of(columns, epsilon=Fraction(7), method=method)
 
     def call(rows):
         frame = {n: [row[j] for row in rows] for j, n in enumerate(ROWS) if n in columns}
@@ -196,7 +196,7 @@ def test_one_column_a_person():
         vote=Choice("yes", "no"),
         smokes=Flag(),
         epsilon=1,
-        strategy="sample",
+        method="sample",
         weights={"age": 2},
     )
     n = 8000
@@ -212,7 +212,7 @@ def test_one_column_a_person():
 
 
 def test_reports_come_in_blocks():
-    schema = Schema.of({"a": Choice(*range(40)), "b": Flag()}, epsilon=2, strategy="sample")
+    schema = Schema.of({"a": Choice(*range(40)), "b": Flag()}, epsilon=2, method="sample")
     frame = {"a": np.arange(140_000) % 40, "b": np.ones(140_000, bool)}
     blocks = list(schema.randomised(frame))
     assert sum(block.rows for block in blocks) == 140_000
@@ -331,11 +331,11 @@ def test_bad_calls_are_refused(call, said):
 
 
 def test_tables_refuse_what_they_cannot_show(tmp_path):
-    both = Schema(a=Flag(missing=True), epsilon=1, strategy="sample")
+    both = Schema(a=Flag(missing=True), epsilon=1, method="sample")
     with pytest.raises(ParameterError, match="A blank would mean two things"):
         both.sanitize({"a": [True]})
-    bits = Schema(a=Choice("x", "y", by="unary"), epsilon=1)
-    with pytest.raises(ParameterError, match="by must be 'response' in a table"):
+    bits = Schema(a=Choice("x", "y", method="unary"), epsilon=1)
+    with pytest.raises(ParameterError, match="method must be 'response' in a table"):
         bits.sanitize({"a": ["x"]})
     path = tmp_path / "a.csv"
     path.write_text("a\ntrue\n")
@@ -447,7 +447,7 @@ def test_no_cell_makes_its_row_vanish(cell, tmp_path):
     schema.sanitize(packed, to=clean, drop="name")
     assert rows_of(clean) == 3
     assert sum(map(len, schema.reports(dirty))) == 3
-    assert density(dirty, (0, 120), 1, column="age").reports == 3
+    assert density(dirty, bounds=(0, 120), epsilon=1, column="age").reports == 3
 
 
 def test_mended_files_are_read_as_before(tmp_path):

@@ -21,14 +21,14 @@ MIXED = ("yes", 'n"o', 3, 2.5, date(2024, 2, 29), True)
 CHOICE = {"kind": "choice", "categories": "x"}
 COLUMNS = {
     "age": Number(0, 120, step=1),
-    "the weight, in kg": Number(0, 200, 0.1, by="laplace", missing=True),
+    "the weight, in kg": Number(0, 200, 0.1, method="laplace", missing=True),
     'a "b"\n\\': Choice(*MIXED, missing="é"),
-    "epsilon": Flag(by="response"),
+    "epsilon": Flag(method="response"),
     "without a step": Number(0, 0.7),
-    "thirds": Number(0, 1, Fraction(1, 3), by="duchi"),
+    "thirds": Number(0, 1, Fraction(1, 3), method="duchi"),
 }
 SCHEMA = Schema.of(
-    COLUMNS, epsilon=Fraction(7, 3), strategy="split", weights={"age": 0.1, "epsilon": 3}
+    COLUMNS, epsilon=Fraction(7, 3), method="split", weights={"age": 0.1, "epsilon": 3}
 )
 
 
@@ -48,7 +48,7 @@ def test_shares_add_up_exactly(weights, epsilon):
 
 
 def test_a_sampled_column_has_the_whole_epsilon():
-    schema = Schema(a=Flag(), b=Number(0, 9, 1, missing=True), epsilon=0.7, strategy="sample")
+    schema = Schema(a=Flag(), b=Number(0, 9, 1, missing=True), epsilon=0.7, method="sample")
     costs = {p.mechanism.guarantee.epsilon for p in schema.parts().values()}
     assert costs == {Fraction(7, 10)}
     assert schema.guarantee.epsilon == Fraction(7, 10)
@@ -83,7 +83,7 @@ def test_any_name_is_written_as_toml(name):
 def test_the_example_of_the_guide(tmp_path):
     path = tmp_path / "s.toml"
     path.write_text(
-        'epsilon = 2\nstrategy = "sample"\n[columns.age]\nkind = "number"\nlower = 0\n'
+        'epsilon = 2\nmethod = "sample"\n[columns.age]\nkind = "number"\nlower = 0\n'
         'upper = 120\nstep = 1\n[columns.vote]\nkind = "choice"\ncategories = ["yes", "no"]\n'
         "weight = 2\n"
     )
@@ -91,7 +91,7 @@ def test_the_example_of_the_guide(tmp_path):
         age=Number(0, 120, 1),
         vote=Choice("yes", "no"),
         epsilon=2,
-        strategy="sample",
+        method="sample",
         weights={"vote": 2},
     )
     assert Schema.read(path) == wanted
@@ -104,10 +104,10 @@ def test_fingerprints_tell_schemas_apart():
     assert schema.fingerprint == Schema.of(base, epsilon=1.0, weights={"a": 2, "b": 2}).fingerprint
     others = [
         Schema.of(base, epsilon=2),
-        Schema.of(base, epsilon=1, strategy="sample"),
+        Schema.of(base, epsilon=1, method="sample"),
         Schema.of(base, epsilon=1, weights={"a": 2}),
         Schema.of(base | {"a": Flag(missing=True)}, epsilon=1),
-        Schema.of(base | {"b": Number(0, 9, 1, by="laplace")}, epsilon=1),
+        Schema.of(base | {"b": Number(0, 9, 1, method="laplace")}, epsilon=1),
         Schema.of(base | {"c": Flag()}, epsilon=1),
         Schema.of({"a": Flag(), "B": Number(0, 9, 1)}, epsilon=1),
     ]
@@ -136,7 +136,7 @@ def test_a_schema_stays_as_it_is():
         (lambda: Schema(a=Flag(), epsilon=0), "epsilon must be above 0"),
         (lambda: Schema(a=3, epsilon=1), "column 'a' must be a Number, Choice or Flag"),
         (lambda: Schema.of({1: Flag()}, epsilon=1), "must be a text, got 1"),
-        (lambda: Schema(a=Flag(), epsilon=1, strategy="all"), "strategy must be 'split' or"),
+        (lambda: Schema(a=Flag(), epsilon=1, method="all"), "method must be 'split' or"),
         (lambda: Schema(a=Flag(), epsilon=1, weights={"b": 1}), "weights must be of columns"),
         (lambda: Schema(a=Flag(), epsilon=1, weights={"a": 0}), r"weights\['a'\] must be above 0"),
         (lambda: Schema(a=Flag(), epsilon=1, weights=[1]), "weights must be a dict"),

@@ -36,8 +36,8 @@ def rows(mechanism):
         (Flag(missing=True), np.eye(3)),
         (Number(0, 19, step=1), np.repeat(np.eye(5), 4, axis=0)),
         (Number(0, 19, step=1, missing=True), BINS_AND_NONE),
-        (Number(0, 19, step=1, by="laplace"), np.repeat(np.eye(5), 4, axis=0)),
-        (Number(0, 19, step=1, by="truncated-staircase", missing=True),
+        (Number(0, 19, step=1, method="laplace"), np.repeat(np.eye(5), 4, axis=0)),
+        (Number(0, 19, step=1, method="truncated-staircase", missing=True),
          BINS_AND_NONE),
     ],
     ids=str,
@@ -48,7 +48,7 @@ def test_scores_have_the_stated_means(column, truth):
     means = rows(c.mechanism)[: len(truth)] @ a.scores
     assert means.shape == truth.shape
     assert (np.abs(means - truth) <= a.bias + 1e-9).all()
-    exact = not isinstance(column, Number) or column.by is None
+    exact = not isinstance(column, Number) or column.method is None
     assert not exact or a.bias.max() < 1e-6
 
 
@@ -73,6 +73,6 @@ def test_bad_bins_are_refused(bins):
 
 
 def test_a_bit_vector_has_no_scores():
-    many = Choice(*map(str, range(50)), by="unary")
-    with pytest.raises(ParameterTypeError, match="by='response'"):
+    many = Choice(*map(str, range(50)), method="unary")
+    with pytest.raises(ParameterTypeError, match="method='response'"):
         axis(part(many, use="report"), 10)

@@ -262,14 +262,14 @@ def test_binomials_keep_their_digits():
 
 def test_shuffled_allowance_is_within():
     for make in (response, lambda e: response(e, 12), None):
-        wanted = Guarantee(0.1, 1e-6)
+        wanted = Guarantee(0.1, 1e-6, SUBSTITUTE)
         own = shuffled_allowance(wanted, 20_000, make=make)
         build = make or (lambda e: Guarantee(e, 0, LOCAL))
         assert own.relation is LOCAL
         assert shuffled(build(own.epsilon), 20_000, delta=1e-6).epsilon <= wanted.epsilon
         more = own.epsilon * Fraction(1001, 1000)
         assert shuffled(build(more), 20_000, delta=1e-6).epsilon > wanted.epsilon
-    assert shuffled_allowance(Guarantee(1, 1e-6), 1).epsilon >= 1
+    assert shuffled_allowance(Guarantee(1, 1e-6, SUBSTITUTE), 1).epsilon >= 1
 
 
 def test_promise():
@@ -282,7 +282,7 @@ def test_refusals():
     for report in (1, "grr", None):
         with pytest.raises(ParameterTypeError):
             shuffled(report, 10, delta=1e-6)
-    for report in (Guarantee(1), Guarantee(1, 0.1, LOCAL), Guarantee.none(LOCAL)):
+    for report in (Guarantee(1, 0, SUBSTITUTE), Guarantee(1, 0.1, LOCAL), Guarantee.none(LOCAL)):
         with pytest.raises(ParameterError):
             shuffled(report, 10, delta=1e-6)
     for n in (0, -1, 10**13):
@@ -291,6 +291,7 @@ def test_refusals():
     for delta in (0, 1, 1e-13, 2):
         with pytest.raises(ParameterError):
             shuffled(response(1), 10, delta=delta)
-    for wanted in (Guarantee(1, 1e-6, LOCAL), Guarantee(0, 1e-6), Guarantee(1)):
+    replaced = Guarantee(0, 1e-6, SUBSTITUTE), Guarantee(1, 0, SUBSTITUTE)
+    for wanted in (Guarantee(1, 1e-6, LOCAL), Guarantee(1, 1e-6), *replaced):
         with pytest.raises(ParameterError):
             shuffled_allowance(wanted, 10)

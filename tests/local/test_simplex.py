@@ -43,5 +43,5 @@ def test_base_cut_keeps_what_stands_out():
     raw = np.array([0.9, 0.4, 0.05, -0.3])
     assert base_cut(raw, [0.1, 0.2, 0.01, 0.1]).tolist() == [0.9, 0, 0.05, 0]
     assert base_cut(raw, 0.0).tolist() == [0.9, 0.4, 0.05, 0]
-    with pytest.raises(ParameterError, match="level must be"):
-        base_cut(raw, 0.1, level=0)
+    with pytest.raises(ParameterError, match="beta must be"):
+        base_cut(raw, 0.1, beta=0)

@@ -181,7 +181,7 @@ def test_arrow_takes_an_answer_as_it_is(name):
 def test_text_and_html_say_the_same(name):
     answer = made(name)
     sheet, html = answer.sheet(), answer._repr_html_()
-    assert html.count("<td>") == len(sheet.rows) * len(sheet.heads)
+    assert html.count("<td>") == len(sheet.lines) * len(sheet.heads)
     assert "cost" in dict(sheet.notes)
     assert str(answer) == sheet.text()
     assert repr(answer).count("\n") == 0
@@ -225,7 +225,7 @@ def test_of_many_categories_the_largest_are_printed():
     codes = np.repeat(np.arange(60), np.arange(1, 61))
     schema = Schema(word=Choice(*(f"w{i}" for i in range(60))), epsilon=20)
     found = schema.estimate(schema.sanitize({"word": [f"w{c}" for c in codes]}))["word"]
-    *rows, last = found.sheet().rows
+    *rows, last = found.sheet().lines
     assert [row[0] for row in rows] == [f"w{i}" for i in range(20, 60)]
     assert last == ("and 20 smaller", "", "", "")
     assert len(found.to_frame("polars")) == len(np.asarray(found)) == 60
@@ -235,7 +235,7 @@ def test_a_mechanisms_numbers_are_an_array():
     release = Laplace(epsilon=1).release(np.array([5, 6]))
     assert np.asarray(release).tolist() == release.value.tolist()
     assert release.sheet().heads == ("value",)
-    assert len(release.sheet().rows) == 2
+    assert len(release.sheet().lines) == 2
 
 
 def test_the_words_for_ends_stand_in_one_place():

@@ -34,7 +34,7 @@ def print_sheet(console: Console, sheet: Sheet) -> None:
     """Print a sheet: its table and its notes."""
     if sheet.title is not None:
         console.print(sheet.title, style="bold", highlight=False, markup=False)
-    print_table(console, sheet.heads, sheet.rows)
+    print_table(console, sheet.heads, sheet.lines)
     notes(console, sheet.notes)
 
 

@@ -40,4 +40,4 @@ def _sheet(planned: Plan) -> Sheet:
         f"With epsilon {shown(planned.epsilon)} the error{ranks} stays within {planned.error:.4g} "
         f"with probability {float(planned.confidence):g}. Nothing was spent."
     )
-    return Sheet(heads=sheet.heads, rows=sheet.rows, notes=[*sheet.notes, ("note", promise)])
+    return Sheet(heads=sheet.heads, lines=sheet.lines, notes=[*sheet.notes, ("note", promise)])

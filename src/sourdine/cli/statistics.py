@@ -131,4 +131,4 @@ def _sheet(release: Release, session: Session | None) -> Sheet:
     if session is None:
         return sheet
     left = f"{session.remaining}; the total is {shown(session.total.exact_epsilon())}"
-    return Sheet(heads=sheet.heads, rows=sheet.rows, notes=[*sheet.notes, ("left", left)])
+    return Sheet(heads=sheet.heads, lines=sheet.lines, notes=[*sheet.notes, ("left", left)])

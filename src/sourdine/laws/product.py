@@ -63,17 +63,17 @@ class Product:
     names: tuple[str, ...] | None = None
     rest: Law | None = None
 
-    def log_pmf(self, rows: Sequence[Any] | NDArray[np.int64]) -> Floats:
+    def log_pmf(self, x: Sequence[Any] | NDArray[np.int64]) -> Floats:
         """Return the log probability of each row; of names, a row may be a dict."""
-        listed = [self._row(row) if isinstance(row, Mapping) else row for row in rows]
+        listed = [self._row(row) if isinstance(row, Mapping) else row for row in x]
         entries = np.asarray(listed, np.int64).reshape(len(listed), len(self.factors))
         logs = [law.log_pmf(column) for law, column in zip(self.factors, entries.T, strict=True)]
-        unknown = [isinstance(row, Mapping) and not self._knows(row) for row in rows]
-        return np.where(unknown, -np.inf, np.sum(logs, axis=0) if logs else np.zeros(len(rows)))
+        unknown = [isinstance(row, Mapping) and not self._knows(row) for row in x]
+        return np.where(unknown, -np.inf, np.sum(logs, axis=0) if logs else np.zeros(len(x)))
 
-    def pmf(self, rows: Sequence[Any] | NDArray[np.int64]) -> Floats:
+    def pmf(self, x: Sequence[Any] | NDArray[np.int64]) -> Floats:
         """Return the probability of each row."""
-        return np.exp(self.log_pmf(rows))
+        return np.exp(self.log_pmf(x))
 
     def divergence(self, other: Product) -> Certified:
         r"""Return :math:`\sup_y \ln (P(y)/Q(y))`, with an upper end that is certain."""

@@ -100,7 +100,7 @@ class Plan(Shown):
             misfit = "" if self.fits else ", too little for this"
             notes.append(("left", f"epsilon {shown(self.remaining, up=False)}{misfit}"))
         heads, rows = _table((self,), ())
-        return Sheet(heads=heads, rows=rows, notes=notes)
+        return Sheet(heads=heads, lines=rows, notes=notes)
 
     def plot(self, *, path: str | None = None, title: str | None = None) -> Any:  # noqa: ANN401
         """Draw the error against epsilon, and this plan as a dot; ``path=`` saves the picture."""
@@ -185,7 +185,7 @@ class Plans(Shown):
         """Return what is printed."""
         heads, rows = _table(self.plans, self.wanted)
         total = ("in all", f"epsilon {shown(self.epsilon)}")
-        return Sheet(heads=heads, rows=rows, notes=[total])
+        return Sheet(heads=heads, lines=rows, notes=[total])
 
 
 def _table(

@@ -53,7 +53,7 @@ class Answer(Shown):
     def sheet(self) -> Sheet:
         """Return what is printed."""
         heads, rows = self.columns().cells()
-        return Sheet(heads=heads, rows=rows, notes=self.notes())
+        return Sheet(heads=heads, lines=rows, notes=self.notes())
 
     def to_json(self) -> str:
         """Return everything public as JSON; `from_json` reads it back."""

@@ -48,7 +48,7 @@ class History(Shown, list[Line]):
     def sheet(self) -> Sheet:
         """Return what is printed."""
         rows = [tuple(_text(getattr(line, name)) for name in self._heads) for line in self]
-        return Sheet(heads=list(self._heads.values()), rows=rows)
+        return Sheet(heads=list(self._heads.values()), lines=rows)
 
     def to_frame(self, library: str = "pandas") -> Any:  # noqa: ANN401
         """Return the lines as a frame of ``"pandas"``, ``"polars"`` or ``"pyarrow"``."""

@@ -28,7 +28,7 @@ class Sheet:
     ----------
     heads
         The names of the columns; none where there are notes alone.
-    rows
+    lines
         The cells of each line.
     notes
         What stands below: a word and a text each.
@@ -37,21 +37,21 @@ class Sheet:
 
     Examples
     --------
-    >>> print(Sheet(heads=("key", "count"), rows=[("yes", "12"), ("no", "7")]).text())
+    >>> print(Sheet(heads=("key", "count"), lines=[("yes", "12"), ("no", "7")]).text())
     key  count
     yes     12
     no       7
     """
 
     heads: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
+    lines: Sequence[Sequence[str]] = ()
     notes: Sequence[tuple[str, str]] = ()
     title: str | None = None
 
     def text(self) -> str:
         """Return the table for a terminal: names to the left, numbers to the right."""
         columns = [
-            _aligned(head, cells) for head, *cells in zip(self.heads, *self.rows, strict=True)
+            _aligned(head, cells) for head, *cells in zip(self.heads, *self.lines, strict=True)
         ]
         lines = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
         width = max((len(word) for word, _ in self.notes), default=0)
@@ -63,7 +63,7 @@ class Sheet:
         head = "".join(f"<th>{escape(text)}</th>" for text in self.heads)
         body = "".join(
             "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>"
-            for row in self.rows
+            for row in self.lines
         )
         title = f"<h4>{escape(self.title)}</h4>" if self.title else ""
         if not self.heads:

@@ -72,7 +72,7 @@ class Standing(Shown):
         if self.score is None:
             return Sheet(notes=[(self.name, "not better than the leader"), cost, *left])
         heads, rows = self.score.columns().cells()
-        return Sheet(heads=heads, rows=rows, notes=[cost, *left], title=f"{self.name} leads")
+        return Sheet(heads=heads, lines=rows, notes=[cost, *left], title=f"{self.name} leads")
 
 
 class Leaderboard(Shown):
@@ -172,7 +172,7 @@ class Leaderboard(Shown):
         width = self.guard.ledger.halfwidth() + float(self.step) / 2
         return Sheet(
             heads=(*heads, "bits"),
-            rows=[(*row, cost) for row, cost in zip(rows, bits, strict=True)],
+            lines=[(*row, cost) for row, cost in zip(rows, bits, strict=True)],
             notes=[
                 ("others", f"{len(entries) - len(shown)} more did not beat the leader"),
                 ("next", f"the next answer is within {width:.2g} of the truth"),

@@ -68,7 +68,7 @@ class Advice(Shown):
             for c in self.choices
         ]
         heads = ("", "choice", "memory", "standing", "why")
-        return Sheet(heads=heads, rows=rows, title=self._asked())
+        return Sheet(heads=heads, lines=rows, title=self._asked())
 
     def _asked(self) -> str:
         need = self.need

@@ -39,7 +39,7 @@ def finest_bins(n: int, epsilon: Number) -> int:
 
 
 def best_protocol(
-    bounds: tuple[Number, Number], epsilon: Number, n: int, *, loss: Literal["l2", "w1"] = "l2"
+    *, bounds: tuple[Number, Number], epsilon: Number, n: int, loss: Literal["l2", "w1"] = "l2"
 ) -> DensityProtocol:
     """Return the protocol for about ``n`` people and the loss that matters.
 
@@ -61,9 +61,9 @@ def best_protocol(
 
     Examples
     --------
-    >>> best_protocol((0, 1), 1, 100_000).method
+    >>> best_protocol(bounds=(0, 1), epsilon=1, n=100_000).method
     'unary encoding of 64, 16, 4 bins, smoothed by estimated risk'
-    >>> best_protocol((0, 1), 1, 100_000, loss="w1").method
+    >>> best_protocol(bounds=(0, 1), epsilon=1, n=100_000, loss="w1").method
     'square wave on 256 cells, EMS'
     """
     people, spent = integer(n, "n", least=0), positive(epsilon, "epsilon")

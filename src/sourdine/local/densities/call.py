@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from sourdine.exact import one_of, positive
 from sourdine.local.densities.auto import best_protocol, finest_bins
@@ -31,55 +31,59 @@ METHODS = ("auto", "shrinkage", "histogram", "square-wave", "one-bit", "dubois")
 
 
 def protocol(
+    *,
     bounds: tuple[Number, Number],
     epsilon: Number,
     n: int,
-    *,
     method: str = "auto",
     loss: Literal["l2", "w1"] = "l2",
-    **options: Any,  # noqa: ANN401
 ) -> DensityProtocol:
     """Return the public protocol that a call means, for people and server alike.
 
+    Further parameters are those of the protocols themselves: make a `Dubois`, a `OneBit`, a `Bins`
+    or a `Wave`.
+
     Parameters
     ----------
-    bounds, epsilon, n, method, loss, options
-        As in `density`; ``n`` is how many people will answer, about.
+    bounds, epsilon, method, loss
+        As in `density`.
+    n
+        How many people will answer, about.
 
     Examples
     --------
-    >>> protocol((0, 1), 1, 50_000, method="one-bit").method
+    >>> protocol(bounds=(0, 1), epsilon=1, n=50_000, method="one-bit").method
     'one bit a person on haar coefficients, thresholded'
     """
     read_bounds(bounds)
     spent = positive(epsilon, "epsilon")
     one_of(method, "method", *METHODS)
     if method == "auto":
-        return best_protocol(bounds, epsilon, n, loss=loss, **options)
+        return best_protocol(bounds=bounds, epsilon=epsilon, n=n, loss=loss)
     if method == "square-wave":
-        return Wave(bounds=bounds, epsilon=epsilon, **options)
+        return Wave(bounds=bounds, epsilon=epsilon)
     if method in ("shrinkage", "histogram"):
-        given = {"bins": (finest_bins(n, spent),), **options}
-        return Bins(bounds=bounds, epsilon=epsilon, reading=method, **given)  # type: ignore[arg-type]
+        bins = (finest_bins(n, spent),)
+        return Bins(bounds=bounds, epsilon=epsilon, bins=bins, reading=method)  # type: ignore[arg-type]
     made = OneBit if method == "one-bit" else Dubois
-    return made(bounds=bounds, epsilon=epsilon, n=max(n, 1), **options)
+    return made(bounds=bounds, epsilon=epsilon, n=max(n, 1))
 
 
 def density(  # noqa: PLR0913 - what a person may say of a call
     x: object,
+    *,
     bounds: tuple[Number, Number],
     epsilon: Number,
-    *,
     method: str = "auto",
     loss: Literal["l2", "w1"] = "l2",
     column: str | None = None,
     source: Source = SYSTEM,
-    **options: Any,  # noqa: ANN401
 ) -> Density:
     """Estimate a density from values that are each randomised on their own.
 
     It plays all people and the server on data at hand. Where nobody may hold the data, people call
-    `randomise` of a `protocol` and the server `tally` and `estimate`.
+    `randomise` of a `protocol` and the server `tally` and `estimate`. No ``error`` can be asked
+    for: how far a density is off depends on how smooth the truth is, which nobody knows before.
 
     Parameters
     ----------
@@ -100,22 +104,20 @@ def density(  # noqa: PLR0913 - what a person may say of a call
         The column; may be left out where there is only one.
     source
         Where the randomness comes from; anything but the default is not private.
-    options
-        Further parameters of the protocol, such as ``wavelet="haar"`` or ``constants="paper"``.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sourdine.noise import SeededSource
     >>> values = np.random.default_rng(1).normal(50, 10, 20_000)
-    >>> found = density(values, (0, 100), 2, source=SeededSource(1))
+    >>> found = density(values, bounds=(0, 100), epsilon=2, source=SeededSource(1))
     >>> 0.8 < found.integral(30, 70) <= 1, abs(found.mean - 50) < 5
     (True, True)
     """
-    rule = protocol(bounds, epsilon, 1, method=method, loss=loss, **options)
+    protocol(bounds=bounds, epsilon=epsilon, n=1, method=method, loss=loss)  # refuses early
     data = Frame(x)
     name = data.resolve(column)
-    rule = protocol(bounds, epsilon, len(data), method=method, loss=loss, **options)
+    rule = protocol(bounds=bounds, epsilon=epsilon, n=len(data), method=method, loss=loss)
     return rule.density(_ticks(data, Ticks(name, rule.grid)), source=source)
 
 

@@ -175,7 +175,7 @@ class Density(Answer):
             (shown(a, width), shown(b, width), f"{100 * share:.1f} %")
             for (a, b), share in zip(pairwise(edges), np.diff(self.cdf(edges)), strict=True)
         ]
-        return Sheet(heads=("from", "to", "share"), rows=rows, notes=self.notes())
+        return Sheet(heads=("from", "to", "share"), lines=rows, notes=self.notes())
 
     def notes(self) -> list[tuple[str, str]]:
         """Return what stands below the table."""

@@ -110,4 +110,4 @@ class Wave(DensityProtocol):
     ) -> NDArray[np.float64]:
         if self.reading == "ems":
             return em(matrix, counts, smooth=True)
-        return em(matrix, counts, tolerance=EARLY)
+        return em(matrix, counts, change=EARLY)

@@ -17,7 +17,7 @@ def em(
     counts: ArrayLike,
     *,
     smooth: bool = False,
-    tolerance: float = 1e-3,
+    change: float = 1e-3,
     most: int = 10_000,
 ) -> NDArray[np.float64]:
     r"""Return the frequencies of the inputs, from counts of the reports, by EM.
@@ -38,7 +38,7 @@ def em(
         :math:`c_y`, how often each report occurred.
     smooth
         Average neighbouring cells at each step.
-    tolerance
+    change
         Stop once a step changes the log likelihood of all reports together by less.
     most
         The number of steps to stop after.
@@ -65,9 +65,9 @@ def em(
 
     Examples
     --------
-    >>> em([[0.75, 0.25], [0.25, 0.75]], [60, 40], tolerance=1e-12).round(3).tolist()
+    >>> em([[0.75, 0.25], [0.25, 0.75]], [60, 40], change=1e-12).round(3).tolist()
     [0.7, 0.3]
-    >>> em([[0.75, 0.25], [0.25, 0.75]], [90, 10], tolerance=1e-12).round(3).tolist()
+    >>> em([[0.75, 0.25], [0.25, 0.75]], [90, 10], change=1e-12).round(3).tolist()
     [1.0, 0.0]
     """
     whole, c = np.asarray(matrix, np.float64), np.asarray(counts, np.float64)
@@ -80,7 +80,7 @@ def em(
     for _ in range(most):
         chance = np.maximum(m @ f, np.finfo(np.float64).tiny)
         likelihood = c @ np.log(chance)
-        if abs(likelihood - before) < tolerance:
+        if abs(likelihood - before) < change:
             break
         before = likelihood
         f = f * (m.T @ (c / (n * chance)))

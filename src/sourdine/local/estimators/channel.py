@@ -154,7 +154,7 @@ class Score:
         off = self.g - self.mean(counts)
         return np.asarray(counts @ (off * off) / max(n - 1, 1))
 
-    def half(self, variance: Floats | float, n: int, miss: float) -> Floats:
+    def half(self, variance: Floats | float, n: int, beta: float) -> Floats:
         r"""Return the half-width of an interval for a mean of ``n`` scores of this variance.
 
         The quantile :math:`z` of the normal law, with the first term of Cornish and Fisher for the
@@ -163,7 +163,7 @@ class Score:
         .. math:: \frac{z\sigma}{\sqrt n} + \frac{|z^2-1|}{6n}\frac{|\kappa_3|}{\sigma^2}
                   + \text{bias}.
         """
-        z = gaussian_quantile(miss)
+        z = gaussian_quantile(beta)
         return z * np.sqrt(variance / n) + abs(z * z - 1) / (6 * n) * self.skew + self.bias
 
 

@@ -40,7 +40,7 @@ MANY = 64
 
 
 def quantiles(
-    report: Numeric, tally: ArrayLike, grid: Grid, orders: Number | Sequence[Number]
+    report: Numeric, tally: ArrayLike, grid: Grid, q: Number | Sequence[Number]
 ) -> Release:
     """Estimate quantiles of the people's numbers from their reports.
 
@@ -52,7 +52,7 @@ def quantiles(
         Its ``tally(reports)``, of all people.
     grid
         The lattice of the numbers, whose highest tick is that of the randomiser.
-    orders
+    q
         Of which orders, from 0 to 1: one, or several.
 
     Returns
@@ -66,9 +66,9 @@ def quantiles(
     -----
     *Claim*: intervals cover as they say. *Checked by* ``test_quantile_intervals_cover``.
     """
-    many = tuple(orders) if isinstance(orders, (list, tuple, np.ndarray)) else (orders,)
-    read = tuple(float(probability(q, "orders")) for q in many)
-    estimate = QuantileEstimate(report=report, grid=grid, orders=read)
+    many = tuple(q) if isinstance(q, (list, tuple, np.ndarray)) else (q,)
+    read = tuple(float(probability(order, "q")) for order in many)
+    estimate = QuantileEstimate(report=report, grid=grid, q=read)
     counts = read_tally(report, tally)
     found = estimate.quantiles(_likely(report, counts, _default(report)))
     low, high = estimate.ends(counts, read_confidence(SHOWN), "sample")
@@ -119,14 +119,14 @@ class QuantileEstimate(NumericEstimate):
     ----------
     report, grid
         The randomiser, and the lattice of the numbers.
-    orders
+    q
         The orders of the quantiles.
     """
 
     kind: ClassVar[str] = "quantiles of reports"
     head: ClassVar[str] = "quantile"
 
-    orders: tuple[float, ...]
+    q: tuple[float, ...]
 
     def quantiles(self, f: Floats) -> Floats:
         """Return the quantiles of a distribution over the nodes.
@@ -134,7 +134,7 @@ class QuantileEstimate(NumericEstimate):
         Where nodes are fewer than ticks, a node's share is spread evenly up to half-way to the next
         ones and the quantile is the nearest tick.
         """
-        c, q = channel(self.report), np.array(self.orders)
+        c, q = channel(self.report), np.array(self.q)
         cumulative = np.minimum(np.cumsum(f), 1.0)
         if c.every:
             tick = np.searchsorted(cumulative, q * (1 - 1e-12))
@@ -154,13 +154,13 @@ class QuantileEstimate(NumericEstimate):
         possible if the upper end for the mean of :math:`R_j` is at least :math:`q` and the
         lower end for that of :math:`R_{j-\delta}` is at most :math:`q`.
         """
-        miss = beta / len(self.orders)
+        each = beta / len(self.q)
         n = int(counts.sum())
-        q = np.array(self.orders)
+        q = np.array(self.q)
         if not n:
             low, high = np.zeros(q.shape), np.full(q.shape, float(self.report.last))
         else:
-            low, high = _possible(self.report, counts, q, miss, of)
+            low, high = _possible(self.report, counts, q, each, of)
         ends = np.floor(low + 1e-9), np.ceil(high - 1e-9)
         first, last = (self.grid.values(np.asarray(end, np.int64)) for end in ends)
         return first, last
@@ -168,7 +168,7 @@ class QuantileEstimate(NumericEstimate):
     def labels(self, release: Release) -> dict[str, Sequence[float]]:
         """Return the order of each quantile."""
         del release
-        return {"q": self.orders}
+        return {"q": self.q}
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw the quantiles against their orders."""
@@ -242,15 +242,15 @@ class DistributionEstimate(NumericEstimate):
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Floats, Floats]:
         """Return the ends of all shares."""
-        miss = beta / (len(self.starts) - 1)
+        each = beta / (len(self.starts) - 1)
         counts = np.asarray(release.drawn["tally"], np.int64)
         n = int(counts.sum())
         if not n:
             return np.zeros(len(self.starts) - 1), np.ones(len(self.starts) - 1)
         groups = channel(self.report).counts(counts)
         below, above = self.bumps(n)
-        low = below.mean(groups) - _half(below, groups, miss, of)
-        high = above.mean(groups) + _half(above, groups, miss, of)
+        low = below.mean(groups) - _half(below, groups, each, of)
+        high = above.mean(groups) + _half(above, groups, each, of)
         return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
     def labels(self, release: Release) -> dict[str, Sequence[float]]:
@@ -266,14 +266,14 @@ class DistributionEstimate(NumericEstimate):
 
 
 def _possible(
-    report: Numeric, counts: Ints, q: Floats, miss: float, of: str
+    report: Numeric, counts: Ints, q: Floats, beta: float, of: str
 ) -> tuple[Floats, Floats]:
     """Return the first and the last tick that can be each quantile."""
     c, n = channel(report), int(counts.sum())
     found = ramps(report, n)
     d = len(c.nodes) - 1
     groups = c.counts(counts)
-    mean, half = found.score.mean(groups), _half(found.score, groups, miss, of)
+    mean, half = found.score.mean(groups), _half(found.score, groups, beta, of)
     zero, one = np.zeros(1), np.ones(1)
     upper = np.concatenate([(mean + half)[found.length - 1 :], one])  # ramps 0 to d
     lower = np.concatenate([zero, (mean - half)[: d + found.length - 1]])[: d + 1]
@@ -284,12 +284,12 @@ def _possible(
     return c.nodes[np.minimum(first, last)], c.nodes[np.maximum(first, last)]
 
 
-def _half(score: Score, groups: Floats, miss: float, of: str) -> Floats:
+def _half(score: Score, groups: Floats, beta: float, of: str) -> Floats:
     """Return half-widths; the noise given the answers is at most that of the worst tick."""
     variance = np.maximum(score.plain(groups), score.least)
     if of == "sample":
         variance = np.minimum(variance, score.most)
-    return score.half(variance, int(groups.sum()), miss)
+    return score.half(variance, int(groups.sum()), beta)
 
 
 def _default(report: Numeric) -> Method:

@@ -50,7 +50,7 @@ def steps(
         Where to save the picture; the ending says how (png, svg, pdf).
     """
     low, high = release.interval()
-    q, x = np.array(estimate.orders), np.asarray(release.value, np.float64)
+    q, x = np.array(estimate.q), np.asarray(release.value, np.float64)
     figure, axes = canvas()
     axes.hlines(q, low, high, color=PALE, linewidth=7, capstyle="round")
     axes.plot(x, q, "o-", color=BLUE, markersize=6, linewidth=1, label="estimated")

@@ -116,10 +116,10 @@ class Frequencies(Estimate):
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Floats, Floats]:
         """Return the ends of every category's share, in [0, 1]."""
-        miss = beta / (self.categories if self.together else 1)
+        each = beta / (self.categories if self.together else 1)
         ends = population_ends if of == "population" else sample_ends
         support = np.asarray(release.drawn["support"], np.int64)
-        return ends(support, self.reports, self.p, self.q, miss)
+        return ends(support, self.reports, self.p, self.q, each)
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
         """Return the name of each category, or its code."""
@@ -274,7 +274,7 @@ def frequencies(  # noqa: PLR0913 - each has its own meaning, and all but three 
     if consistent == "norm-sub":
         drawn["consistent"] = norm_sub(raw)
     if consistent == "em":
-        likely = em(_channel(oracle, counts, n), counts, tolerance=FINE, most=STEPS)
+        likely = em(_channel(oracle, counts, n), counts, change=FINE, most=STEPS)
         drawn["consistent"] = likely
     return survey.release(oracle.guarantee if cost is None else cost, drawn)
 

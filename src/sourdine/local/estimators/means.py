@@ -124,7 +124,7 @@ def scores_of_share(report: Numeric, n: int) -> tuple[Score, Score]:
 
 
 def _of_scores(
-    report: Numeric, tally: NDArray[np.int64], miss: float, of: str
+    report: Numeric, tally: NDArray[np.int64], beta: float, of: str
 ) -> tuple[float, float]:
     r"""Return the ends by the normal law of a sum, plus the bias.
 
@@ -146,14 +146,14 @@ def _of_scores(
         variance = min(level + float(second.bias) + CAUTION * noise, float(first.most))
     else:
         variance = float(first.plain(counts))
-    half = float(first.half(max(variance, float(first.least)), n, miss))
+    half = float(first.half(max(variance, float(first.least)), n, beta))
     centre = float(first.mean(counts))
     if of == "population":
-        half = hypot(half, -log(miss) / n * max(centre, 1 - centre))
+        half = hypot(half, -log(beta) / n * max(centre, 1 - centre))
     return centre - half, centre + half
 
 
-def _of_bits(report: Numeric, counts: NDArray[np.int64], miss: float) -> tuple[float, float]:
+def _of_bits(report: Numeric, counts: NDArray[np.int64], beta: float) -> tuple[float, float]:
     r"""Return Clopper and Pearson's ends for the chance of a 1, as shares of the range.
 
     For independent bits of different chances both tails are at most those of the binomial law with
@@ -163,7 +163,7 @@ def _of_bits(report: Numeric, counts: NDArray[np.int64], miss: float) -> tuple[f
     from scipy.special import betaincinv  # noqa: PLC0415 - late, as everywhere
 
     zeros, ones = (int(c) for c in counts)
-    low = betaincinv(ones, zeros + 1, miss / 2) if ones else 0.0
-    high = betaincinv(ones + 1, zeros, 1 - miss / 2) if zeros else 1.0
+    low = betaincinv(ones, zeros + 1, beta / 2) if ones else 0.0
+    high = betaincinv(ones + 1, zeros, 1 - beta / 2) if zeros else 1.0
     (_, none), (_, every) = channel(report).rows
     return float((low - none) / (every - none)), float((high - none) / (every - none))

@@ -70,7 +70,7 @@ class NumericEstimate(Estimate):
         report = {name: _plain(getattr(self.report, name)) for name in shown}
         bounds = [str(Fraction(v)) for v in (self.grid.lower, self.grid.upper, self.grid.step)]
         own = plain({f.name: getattr(self, f.name) for f in fields(self)[2:]})
-        return {"statistic": self.kind, "by": type(self.report).__name__, **own} | {
+        return {"statistic": self.kind, "randomiser": type(self.report).__name__, **own} | {
             "report": report,
             "grid": bounds,
         }
@@ -79,7 +79,7 @@ class NumericEstimate(Estimate):
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
         """Return the estimate that wrote these facts."""
         given = {**facts["report"], "epsilon": Fraction(facts["report"]["epsilon"])}
-        report: Any = RANDOMISERS[facts["by"]](**given)
+        report: Any = RANDOMISERS[facts["randomiser"]](**given)
         own = {f.name: facts[f.name] for f in fields(cls)[2:]}
         own = {name: tuple(v) if isinstance(v, list) else v for name, v in own.items()}
         return cls(report=report, grid=Grid(*map(Fraction, facts["grid"])), **own)

@@ -47,7 +47,7 @@ def norm_sub(raw: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(np.maximum(f - theta[kept], 0))
 
 
-def base_cut(raw: ArrayLike, sd: ArrayLike, *, level: Number = 0.05) -> NDArray[np.float64]:
+def base_cut(raw: ArrayLike, sd: ArrayLike, *, beta: Number = 0.05) -> NDArray[np.float64]:
     r"""Return the shares that stand out of the noise; the others become 0.
 
     Cut is what lies below :math:`z\,\sigma_v`, where among :math:`k` categories that nobody has
@@ -59,7 +59,7 @@ def base_cut(raw: ArrayLike, sd: ArrayLike, *, level: Number = 0.05) -> NDArray[
     ----------
     raw, sd
         The unbiased shares and their standard deviations where nobody has the category.
-    level
+    beta
         :math:`\beta`, above 0 and at most 1.
 
     Notes
@@ -79,6 +79,6 @@ def base_cut(raw: ArrayLike, sd: ArrayLike, *, level: Number = 0.05) -> NDArray[
     """
     from scipy.special import ndtri  # noqa: PLC0415 - costs time to import, needed here only
 
-    f, beta = np.asarray(raw, np.float64), float(number(level, "level", above=0, most=1))
-    z = -ndtri(beta / max(f.size, 2))
+    f, chance = np.asarray(raw, np.float64), float(number(beta, "beta", above=0, most=1))
+    z = -ndtri(chance / max(f.size, 2))
     return np.where(f > z * np.asarray(sd, np.float64), f, 0.0)

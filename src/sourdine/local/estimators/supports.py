@@ -43,7 +43,7 @@ NEAR = 3e-3
 
 
 def sample_ends(
-    support: ArrayLike, n: int, p: ArrayLike, q: ArrayLike, miss: float
+    support: ArrayLike, n: int, p: ArrayLike, q: ArrayLike, beta: float
 ) -> tuple[Floats, Floats]:
     r"""Return the ends for the shares among the people who answered.
 
@@ -65,7 +65,7 @@ def sample_ends(
         The number of reports.
     p, q
         The chances of supporting, for all categories or one for each.
-    miss
+    beta
         :math:`\beta`, the probability with which an interval may miss.
 
     Notes
@@ -90,14 +90,14 @@ def sample_ends(
         return np.zeros(c.shape), np.ones(c.shape)
     p, q = np.asarray(p, np.float64), np.asarray(q, np.float64)
     c, back = _distinct(_possible(c, n, p, q), p, q)
-    first = _least(c, n, p, q, miss)
-    last = n - _least(n - c, n, 1 - q, 1 - p, miss)
+    first = _least(c, n, p, q, beta)
+    last = n - _least(n - c, n, 1 - q, 1 - p, beta)
     low, high = np.minimum(first, last) / n, np.maximum(first, last) / n
     return low[back], high[back]
 
 
 def population_ends(
-    support: ArrayLike, n: int, p: ArrayLike, q: ArrayLike, miss: float
+    support: ArrayLike, n: int, p: ArrayLike, q: ArrayLike, beta: float
 ) -> tuple[Floats, Floats]:
     r"""Return the ends for the shares in a population the people were drawn from.
 
@@ -126,8 +126,8 @@ def population_ends(
         return np.zeros(c.shape), np.ones(c.shape)
     p, q = np.asarray(p, np.float64), np.asarray(q, np.float64)
     c, back = _distinct(_possible(c, n, p, q), p, q)
-    low = (_rate(c, n, p, miss) - q) / (p - q)
-    high = (1 - _rate(n - c, n, 1 - q, miss) - q) / (p - q)
+    low = (_rate(c, n, p, beta) - q) / (p - q)
+    high = (1 - _rate(n - c, n, 1 - q, beta) - q) / (p - q)
     return np.clip(low, 0, 1)[back], np.clip(high, 0, 1)[back]
 
 
@@ -148,19 +148,19 @@ def _reach(variance: Floats, unlikely: float) -> Floats:
     return np.asarray(unlikely / 3 + np.sqrt((unlikely / 3) ** 2 + 2 * unlikely * variance))
 
 
-def _rate(c: Ints, n: int, most: Floats, miss: float) -> Floats:
+def _rate(c: Ints, n: int, most: Floats, beta: float) -> Floats:
     """Return the least chance at which c or more of n are not too rare, against the most."""
     from scipy.special import betainc, betaincinv  # noqa: PLC0415 - late, as everywhere
 
     some = np.maximum(c, 1)
-    level = miss / 2 * np.minimum(1, 2 * betainc(some, n - some + 1, most))
+    level = beta / 2 * np.minimum(1, 2 * betainc(some, n - some + 1, most))
     least = np.where(c > 0, betaincinv(some, n - some + 1, level), 0.0)
-    few = (c > 0) & (level == miss / 2) & (c * (n - c) < SWITCH * n)
-    least[few] = _greater(c[few], n, least[few], miss)
+    few = (c > 0) & (level == beta / 2) & (c * (n - c) < SWITCH * n)
+    least[few] = _greater(c[few], n, least[few], beta)
     return least
 
 
-def _greater(c: Ints, n: int, least: Floats, miss: float) -> Floats:
+def _greater(c: Ints, n: int, least: Floats, beta: float) -> Floats:
     r"""Return Blaker's end, which spends what the other tail leaves, from Clopper and Pearson's.
 
     The chance :math:`r` is held unlikely if :math:`h_m(r) = P_r(C \ge c) + P_r(C \le m) \le \beta`,
@@ -180,10 +180,10 @@ def _greater(c: Ints, n: int, least: Floats, miss: float) -> Floats:
     m, over = np.full(c.shape, -1), c.copy()
     while (over - m).max(initial=0) > 1:
         middle = (m + over) // 2
-        rare = below(middle, least) <= miss / 2
+        rare = below(middle, least) <= beta / 2
         m, over = np.where(rare, middle, m), np.where(rare, over, middle)
     begins = _last(lambda r: below(m + 1, r) > above(r), least, np.ones(c.shape))
-    return _last(lambda r: above(r) + below(m, r) <= miss, least, begins)
+    return _last(lambda r: above(r) + below(m, r) <= beta, least, begins)
 
 
 def _last(holds: Callable[[Floats], NDArray[np.bool_]], start: Floats, end: Floats) -> Floats:
@@ -195,11 +195,11 @@ def _last(holds: Callable[[Floats], NDArray[np.bool_]], start: Floats, end: Floa
     return start
 
 
-def _least(c: Ints, n: int, p: Floats, q: Floats, miss: float) -> Ints:
+def _least(c: Ints, n: int, p: Floats, q: Floats, beta: float) -> Ints:
     """Return the least j at which c supporters or more are not too rare, by bisection."""
     below, least = np.full(c.shape, -1), np.full(c.shape, n)
     most = np.minimum(1, 2 * tail(c, least, n, p, q))
-    level = (1 - SLACK) * miss / 2 * most
+    level = (1 - SLACK) * beta / 2 * most
     while (least - below).max(initial=0) > 1:
         middle = np.maximum((below + least) // 2, 0)
         enough = tail(c, middle, n, p, q) > level
@@ -207,11 +207,11 @@ def _least(c: Ints, n: int, p: Floats, q: Floats, miss: float) -> Ints:
     few = (most == 1) & (c > 0) & (c * (n - c) < FEW * n) & (p - q > CLEAR)
     if few.any():
         p, q = np.broadcast_to(p, c.shape), np.broadcast_to(q, c.shape)
-        least[few] = _moved(c[few], n, least[few], (p[few], q[few]), miss)
+        least[few] = _moved(c[few], n, least[few], (p[few], q[few]), beta)
     return least
 
 
-def _moved(c: Ints, n: int, j: Ints, chances: tuple[Floats, Floats], miss: float) -> Ints:
+def _moved(c: Ints, n: int, j: Ints, chances: tuple[Floats, Floats], beta: float) -> Ints:
     """Move on while both tails together are too rare, as in `_greater`, by some people at most."""
     p, q = chances
     for _ in range(MOVES):
@@ -221,7 +221,7 @@ def _moved(c: Ints, n: int, j: Ints, chances: tuple[Floats, Floats], miss: float
             middle = np.maximum((m + over) // 2, 0)
             rare = tail(n - middle, n - j, n, 1 - q, 1 - p) <= upper
             m, over = np.where(rare, middle, m), np.where(rare, over, middle)
-        rare = upper + tail(n - m, n - j, n, 1 - q, 1 - p) <= (1 - SLACK) * miss
+        rare = upper + tail(n - m, n - j, n, 1 - q, 1 - p) <= (1 - SLACK) * beta
         if not rare.any():
             break
         j = j + rare

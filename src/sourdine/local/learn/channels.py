@@ -142,13 +142,13 @@ class Label:
 
 def features(schema: Schema, label: str | None) -> dict[str, Feature]:
     """Return the columns of a schema that are not the label; they must be numbers."""
-    if schema.strategy != "split":
+    if schema.method != "split":
         raise ParameterError(
-            "strategy",
+            "method",
             "be 'split' to learn how columns depend on each other",
             "'sample'",
-            "Nobody reported two of them. Type {strategy}.",
-            strategy="split",
+            "Nobody reported two of them. Type {method}.",
+            method="split",
         )
     parts = {name: part for name, part in schema.parts().items() if name != label}
     for name, part in parts.items():

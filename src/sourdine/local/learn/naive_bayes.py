@@ -55,7 +55,7 @@ class NoisyGaussianNB(GaussianNB):  # type: ignore[misc]
         scikit-learn's `GaussianNB`.
     label
         The column of the schema that is the label; None if labels are not randomised.
-    rows
+    predicts
         Which rows are predicted: ``"clean"`` or ``"noisy"``, randomised by the same schema.
     priors, var_smoothing
         As in `GaussianNB`.
@@ -90,7 +90,7 @@ class NoisyGaussianNB(GaussianNB):  # type: ignore[misc]
     >>> rng = np.random.default_rng(1)
     >>> ill = rng.integers(0, 2, 4000)
     >>> table = {"x": rng.normal(20 + 20 * ill, 8), "ill": ill}
-    >>> schema = Schema(x=Number(0, 120, 1, by="laplace"), ill=Choice(0, 1), epsilon=4)
+    >>> schema = Schema(x=Number(0, 120, 1, method="laplace"), ill=Choice(0, 1), epsilon=4)
     >>> noisy = schema.sanitize(table, source=SeededSource(1))
     >>> X, y = np.column_stack([noisy["x"]]), noisy["ill"]
     >>> knows = NoisyGaussianNB(schema=schema, label="ill").fit(X, y)
@@ -104,7 +104,7 @@ class NoisyGaussianNB(GaussianNB):  # type: ignore[misc]
         **GaussianNB._parameter_constraints,  # noqa: SLF001
         "schema": [Schema, None],
         "label": [str, None],
-        "rows": [str],
+        "predicts": [str],
     }
 
     def __init__(
@@ -112,14 +112,14 @@ class NoisyGaussianNB(GaussianNB):  # type: ignore[misc]
         *,
         schema: Schema | None = None,
         label: str | None = None,
-        rows: str = "clean",
+        predicts: str = "clean",
         priors: ArrayLike | None = None,
         var_smoothing: float = 1e-9,
     ) -> None:
         super().__init__(priors=priors, var_smoothing=var_smoothing)
         self.schema = schema
         self.label = label
-        self.rows = rows
+        self.predicts = predicts
 
     def fit(self, X: Rows, y: Rows, sample_weight: Rows = None) -> NoisyGaussianNB:  # noqa: N803
         """Fit to rows of a randomised table; without a schema, to rows as they are.
@@ -172,7 +172,7 @@ class NoisyGaussianNB(GaussianNB):  # type: ignore[misc]
     def _columns(self) -> dict[str, Feature]:
         """Return the features in the order of ``X``."""
         schema: Any = self.schema
-        one_of(self.rows, "rows", "clean", "noisy")
+        one_of(self.predicts, "predicts", "clean", "noisy")
         if self.label is not None and self.label not in schema.columns:
             listed = ", ".join(map(repr, schema.columns))
             raise ParameterError(
@@ -266,7 +266,7 @@ class NoisyGaussianNB(GaussianNB):  # type: ignore[misc]
         return total
 
     def _check_X(self, X: Rows) -> Rows:  # noqa: N802, N803
-        if self.schema is None or self.rows == "clean":
+        if self.schema is None or self.predicts == "clean":
             return super()._check_X(X)
         return validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
 
@@ -275,7 +275,7 @@ class NoisyGaussianNB(GaussianNB):  # type: ignore[misc]
         if self.schema is None:
             return super()._joint_log_likelihood(X)
         log_shares = np.log(self.class_prior_)
-        if self.rows == "clean":
+        if self.predicts == "clean":
             plain = super()._joint_log_likelihood(X) - log_shares
             return self.temperature_ * plain + log_shares
         return self.temperature_ * self._through(self._groups(X)) + log_shares

@@ -43,7 +43,7 @@ class Aggregator:
     schema
         A schema, or the `Form` of its records.
     pairs
-        Columns to tally jointly, two by two; only under strategy ``"split"``.
+        Columns to tally jointly, two by two; only under the method ``"split"``.
     remember
         ``"ids"``: replays are found by the ids of all reports counted, at 16 bytes for each.
         ``"none"``: memory does not grow, and a report sent twice counts twice.
@@ -73,7 +73,7 @@ class Aggregator:
     >>> form = Form(
     ...     randomisers={"vote": vote},
     ...     fingerprint="0123456789abcdef",
-    ...     strategy="split",
+    ...     method="split",
     ...     guarantee=vote.guarantee,
     ... )
     >>> drawn = vote.randomise([0] * 60 + [1] * 40, source=SeededSource(1))

@@ -1,7 +1,7 @@
 """Records as an Arrow table, a row for each person, and as Arrow or Parquet bytes.
 
 The table's metadata hold the version and the fingerprint. Its columns are ``id`` (16 bytes), under
-strategy ``"sample"`` ``c`` (the number of the column answered for), and ``a0``, ``a1``, ... (the
+method ``"sample"`` ``c`` (the number of the column answered for), and ``a0``, ``a1``, ... (the
 reports in the schema's order, in the smallest type that holds them, null where a person was not
 asked). pyarrow is needed: ``pip install sourdine[arrow]``.
 """

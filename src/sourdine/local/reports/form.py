@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Form"]
 
 MARK = 16
-STRATEGIES = ("split", "sample")
+METHODS = ("split", "sample")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class Form:
         The mechanism of each column, in the order in which a record holds the answers.
     fingerprint
         What tells this form from others, in hexadecimal; records carry its first 16 digits.
-    strategy
+    method
         ``"split"``: a person answers for every column; ``"sample"``: for one, drawn at random.
     guarantee
         The privacy loss of one record.
@@ -45,11 +45,11 @@ class Form:
 
     randomisers: Mapping[str, Report]
     fingerprint: str
-    strategy: str
+    method: str
     guarantee: Guarantee
 
     def __post_init__(self) -> None:
-        one_of(self.strategy, "strategy", *STRATEGIES)
+        one_of(self.method, "method", *METHODS)
         if not self.randomisers:
             raise ParameterError(
                 "randomisers", "be at least one", "none", "Give the form a column."
@@ -70,7 +70,7 @@ class Form:
     @property
     def sampled(self) -> bool:
         """Whether a person answers for one column only."""
-        return self.strategy == "sample"
+        return self.method == "sample"
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -37,9 +37,9 @@ def read_pairs(form: Form, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[int,
     if pairs and form.sampled:
         raise ParameterError(
             "pairs",
-            "be left out under strategy 'sample', where nobody answers for two columns",
+            "be left out under the method 'sample', where nobody answers for two columns",
             f"{len(pairs)}",
-            "Leave {pairs} out, or make the schema with strategy 'split'.",
+            "Leave {pairs} out, or make the schema with the method 'split'.",
             pairs=LEFT_OUT,
         )
     for names in pairs:

@@ -83,7 +83,7 @@ class Records:
         if form.sampled is (who is None) or not records.complete():
             raise ParameterError(
                 "answers",
-                f"hold one report of the right width for each person ({form.strategy!r})",
+                f"hold one report of the right width for each person ({form.method!r})",
                 f"{len(answers)} columns of other shapes",
                 "Pass what the randomisers of the form drew.",
             )

@@ -42,7 +42,7 @@ def form_of(schema: Schema | Form) -> Form:
     return Form(
         randomisers={name: parts[name].mechanism for name in sorted(parts)},
         fingerprint=schema.fingerprint,
-        strategy=schema.strategy,
+        method=schema.method,
         guarantee=schema.guarantee,
     )
 

@@ -46,7 +46,7 @@ class Attribute(ABC):
     __slots__ = ()
 
     kind: ClassVar[str]
-    by: str | None
+    method: str | None
     missing: bool | str | None
 
     @property
@@ -87,7 +87,7 @@ class Number(Attribute):
     ----------
     lower, upper, step
         The lattice (`sourdine.Grid`): ``Number(0, 120, step=1)`` for an age.
-    by
+    method
         ``"square-wave"`` (also by None: best for distributions and quantiles), ``"piecewise"``,
         ``"duchi"`` or ``"hybrid"`` (for means), ``"laplace"``, ``"staircase"`` or
         ``"truncated-staircase"`` (reports stay within the bounds).
@@ -100,15 +100,15 @@ class Number(Attribute):
     --------
     >>> Number(0, 120, step=1)
     Number(lower=0, upper=120, step=1)
-    >>> Number(0, 120, step=1, by="gauss")
+    >>> Number(0, 120, step=1, method="gauss")
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: by must be one of 'square-wave', 'piecewise', 'duchi', 'hybrid', 'laplace', 'staircase', 'truncated-staircase', got 'gauss'. Type by='square-wave', or leave it out for the best one.
+    sourdine.errors.ParameterError: method must be one of 'square-wave', 'piecewise', 'duchi', 'hybrid', 'laplace', 'staircase', 'truncated-staircase', got 'gauss'. Type method='square-wave', or leave it out for the best one.
     """  # noqa: E501
 
     lower: Numeric
     upper: Numeric
     step: Numeric | None = None
-    by: str | None = field(default=None, kw_only=True)
+    method: str | None = field(default=None, kw_only=True)
     missing: bool = field(default=False, kw_only=True)
     grid: Grid = field(init=False, compare=False)
     kind: ClassVar[str] = "number"
@@ -121,7 +121,7 @@ class Number(Attribute):
             lower=grid.lower,
             upper=grid.upper,
             step=grid.step,
-            by=_named(self.by, NUMERIC),
+            method=_named(self.method, NUMERIC),
             missing=flag(self.missing, "missing"),
             grid=grid,
         )
@@ -136,12 +136,12 @@ class Number(Attribute):
         return Ticks(name, self.grid)
 
     def mechanism(self, epsilon: Fraction, use: Use) -> Report:
-        """Return the mechanism of ``by``; for both uses the same."""
+        """Return the mechanism of ``method``; for both uses the same."""
         del use
-        named, last = self.by or NUMERIC[0], self.grid.last
+        named, last = self.method or NUMERIC[0], self.grid.last
         if self.missing:
-            return paid_flag(report, epsilon=epsilon, by=named, last=last)
-        return AnyAnswer(value=report(epsilon=epsilon, by=named, last=last))
+            return paid_flag(report, epsilon=epsilon, method=named, last=last)
+        return AnyAnswer(value=report(epsilon=epsilon, method=named, last=last))
 
     def answer(self, mechanism: Any) -> Report:  # noqa: ANN401
         """Return the mechanism of a number that is there."""
@@ -155,7 +155,7 @@ class Number(Attribute):
     def written(self, mechanism: Report) -> Written:
         """Return points of the lattice, or the unbiased estimates of a mechanism for means."""
         value: Any = self.answer(mechanism)
-        ticks = shown_ticks(value, self.by or NUMERIC[0])
+        ticks = shown_ticks(value, self.method or NUMERIC[0])
         if ticks is None:
             estimates = value.values(np.arange(value.codes), self.grid)
             return Listed(listed=estimates.tolist(), kind="float")
@@ -165,7 +165,7 @@ class Number(Attribute):
         """Return the parameters as JSON and TOML know them."""
         ends = {"lower": self.lower, "upper": self.upper, "step": self.step}
         numbers = {name: plain(Fraction(value or 0)) for name, value in ends.items()}
-        return {"kind": self.kind, **numbers, **_given(by=self.by, missing=self.missing or None)}
+        return {"kind": self.kind, **numbers, **_given(method=self.method, missing=self.missing or None)}
 
     def __repr__(self) -> str:
         facts = list(self.facts().items())[1:]
@@ -181,7 +181,7 @@ class Choice(Attribute):
     categories
         Texts, numbers, booleans or dates, at least two with the one for absent answers; the
         column of a table keeps their type if they have one. Read as in `sourdine.tally.Codes`.
-    by
+    method
         In a table always ``"response"``, randomised response. In reports also ``"unary"``,
         ``"symmetric"``, ``"hashing"``, ``"hadamard"`` or ``"subset"``; by None (or ``"auto"``)
         whichever estimates best.
@@ -196,11 +196,11 @@ class Choice(Attribute):
     """
 
     categories: tuple[Any, ...]
-    by: str | None
+    method: str | None
     missing: str | None
     kind: ClassVar[str] = "choice"
 
-    def __init__(self, *categories: Any, by: str | None = None, missing: str | None = None) -> None:  # noqa: ANN401
+    def __init__(self, *categories: Any, method: str | None = None, missing: str | None = None) -> None:  # noqa: ANN401
         if missing is not None and (not isinstance(missing, str) or not missing):
             raise ParameterTypeError(
                 "missing",
@@ -214,7 +214,7 @@ class Choice(Attribute):
                 "categories", "be typed one by one", "one list", "Type Choice(*categories)."
             )
         plain = tuple(_category(c) for c in categories)
-        settle(self, categories=plain, by=_named(by, CATEGORICAL), missing=missing)
+        settle(self, categories=plain, method=_named(method, CATEGORICAL), missing=missing)
         Codes(None, self.listed)
         if len(self.listed) < 2:
             raise ParameterError(
@@ -240,8 +240,8 @@ class Choice(Attribute):
 
     def mechanism(self, epsilon: Fraction, use: Use) -> Report:
         """Return randomised response for a table, the best oracle for reports."""
-        named = "response" if use == "table" else self.by
-        value = oracle(epsilon=epsilon, by=named, categories=len(self.listed))
+        named = "response" if use == "table" else self.method
+        value = oracle(epsilon=epsilon, method=named, categories=len(self.listed))
         return value if self.missing is not None else AnyAnswer(value=value)
 
     def answer(self, mechanism: Any) -> Report:  # noqa: ANN401
@@ -264,7 +264,7 @@ class Choice(Attribute):
     def facts(self) -> dict[str, Any]:
         """Return the parameters as JSON and TOML know them."""
         own = {"kind": self.kind, "categories": list(self.categories)}
-        return {**own, **_given(by=self.by, missing=self.missing)}
+        return {**own, **_given(method=self.method, missing=self.missing)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,7 +275,7 @@ class Flag(Attribute):
 
     Parameters
     ----------
-    by
+    method
         As in `Choice`.
     missing
         By default an absent answer is randomised as if it were any. True: *absent* is a third
@@ -288,12 +288,12 @@ class Flag(Attribute):
     (1, 1, 1, 0)
     """
 
-    by: str | None = None
+    method: str | None = None
     missing: bool = False
     kind: ClassVar[str] = "flag"
 
     def __post_init__(self) -> None:
-        settle(self, by=_named(self.by, CATEGORICAL), missing=flag(self.missing, "missing"))
+        settle(self, method=_named(self.method, CATEGORICAL), missing=flag(self.missing, "missing"))
 
     @property
     def blank(self) -> bool:
@@ -311,8 +311,8 @@ class Flag(Attribute):
 
     def mechanism(self, epsilon: Fraction, use: Use) -> Report:
         """Return randomised response for a table, the best oracle for reports."""
-        named = "response" if use == "table" else self.by
-        value = oracle(epsilon=epsilon, by=named, categories=3 if self.missing else 2)
+        named = "response" if use == "table" else self.method
+        value = oracle(epsilon=epsilon, method=named, categories=3 if self.missing else 2)
         return value if self.missing else AnyAnswer(value=value)
 
     def answer(self, mechanism: Any) -> Report:  # noqa: ANN401
@@ -332,15 +332,15 @@ class Flag(Attribute):
 
     def facts(self) -> dict[str, Any]:
         """Return the parameters as JSON and TOML know them."""
-        return {"kind": self.kind, **_given(by=self.by, missing=self.missing or None)}
+        return {"kind": self.kind, **_given(method=self.method, missing=self.missing or None)}
 
 
-def _named(by: object, names: tuple[str, ...]) -> str | None:
-    if by is None or (isinstance(by, str) and by in names):
-        return by
+def _named(method: object, names: tuple[str, ...]) -> str | None:
+    if method is None or (isinstance(method, str) and method in names):
+        return method
     listed = ", ".join(map(repr, names))
-    hint = "Type {by}, or leave it out for the best one."
-    raise ParameterError("by", f"be one of {listed}", given(by), hint, by=names[0])
+    hint = "Type {method}, or leave it out for the best one."
+    raise ParameterError("method", f"be one of {listed}", given(method), hint, method=names[0])
 
 
 def _category(value: object) -> Any:  # noqa: ANN401

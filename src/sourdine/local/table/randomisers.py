@@ -27,13 +27,13 @@ CATEGORICAL = ("response", "unary", "symmetric", "hashing", "hadamard", "subset"
 """For categories."""
 
 
-def report(*, epsilon: Fraction, by: str, last: int) -> Report:
+def report(*, epsilon: Fraction, method: str, last: int) -> Report:
     """Return the mechanism of that name for the ticks 0 to ``last``.
 
     Examples
     --------
     >>> from fractions import Fraction
-    >>> print(report(epsilon=Fraction(1), by="laplace", last=120))
+    >>> print(report(epsilon=Fraction(1), method="laplace", last=120))
     BoundedLaplace(epsilon=1, last=120)
     """
     from sourdine.local import numeric  # noqa: PLC0415
@@ -49,24 +49,24 @@ def report(*, epsilon: Fraction, by: str, last: int) -> Report:
         "piecewise": lambda: numeric.piecewise(epsilon, last),
         "square-wave": lambda: numeric.square_wave(epsilon, last),
     }
-    built: Report = make[by]()
+    built: Report = make[method]()
     return built
 
 
-def oracle(*, epsilon: Fraction, by: str | None, categories: int) -> FrequencyOracle:
+def oracle(*, epsilon: Fraction, method: str | None, categories: int) -> FrequencyOracle:
     """Return the frequency oracle of that name; by None or ``"auto"`` the best.
 
     Examples
     --------
     >>> from fractions import Fraction
-    >>> print(oracle(epsilon=Fraction(1), by="response", categories=3))
+    >>> print(oracle(epsilon=Fraction(1), method="response", categories=3))
     RandomizedResponse(epsilon=1, categories=3)
     """
-    if by == "response":
+    if method == "response":
         return RandomizedResponse(epsilon=epsilon, categories=categories)
     from sourdine.local import categorical  # noqa: PLC0415
 
-    if by is None or by == "auto":
+    if method is None or method == "auto":
         return categorical.best_oracle(epsilon, categories)
     make: dict[str, Any] = {
         "unary": categorical.UnaryEncoding,
@@ -75,11 +75,11 @@ def oracle(*, epsilon: Fraction, by: str | None, categories: int) -> FrequencyOr
         "hadamard": categorical.HadamardResponse,
         "subset": categorical.SubsetSelection,
     }
-    built: FrequencyOracle = make[by](epsilon=epsilon, categories=categories)
+    built: FrequencyOracle = make[method](epsilon=epsilon, categories=categories)
     return built
 
 
-def shown_ticks(value: Any, by: str) -> NDArray[np.int64] | range | None:  # noqa: ANN401
+def shown_ticks(value: Any, method: str) -> NDArray[np.int64] | range | None:  # noqa: ANN401
     r"""Return the tick at which a table shows each report; None if it shows estimates.
 
     Laplace and staircase report ticks. A cell of Square Wave is shown at its place: the cell in
@@ -88,9 +88,9 @@ def shown_ticks(value: Any, by: str) -> NDArray[np.int64] | range | None:  # noq
     to :math:`(y - h)m/S`, :math:`h` being half the window; these are :math:`m/S \ge 1` apart, so
     each cell has a tick of its own. The mechanisms for means have estimates instead.
     """
-    if by in {"laplace", "staircase", "truncated-staircase"}:
+    if method in {"laplace", "staircase", "truncated-staircase"}:
         return range(value.last + 1)
-    if by != "square-wave":
+    if method != "square-wave":
         return None
     half, m, slide = value.width // 2, value.last, value.slide
     place = (np.arange(value.codes) - half) * m

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Schema"]
 
-Strategy = Literal["split", "sample"]
+Method = Literal["split", "sample"]
 VERSION = 1
 """Of the format and of what the defaults mean: both stand in the fingerprint."""
 
@@ -43,7 +43,7 @@ class Schema(Shown):
     ----------
     epsilon
         What a record costs, all its columns together.
-    strategy
+    method
         ``"split"``: every column is reported with its share of epsilon. ``"sample"``: each person
         reports one column, drawn at random, with the whole epsilon; other cells are blank. For
         estimates of single columns that is several times more accurate; a table whose columns
@@ -78,18 +78,18 @@ class Schema(Shown):
     (3, True)
     """
 
-    __slots__ = ("columns", "epsilon", "strategy", "weights")
+    __slots__ = ("columns", "epsilon", "method", "weights")
 
     columns: Mapping[str, Attribute]
     epsilon: Fraction
-    strategy: Strategy
+    method: Method
     weights: Mapping[str, Fraction]
 
     def __init__(
         self,
         *unnamed: object,
         epsilon: Number,
-        strategy: Strategy = "split",
+        method: Method = "split",
         weights: Mapping[str, Number] | None = None,
         **columns: Attribute,
     ) -> None:
@@ -101,7 +101,7 @@ class Schema(Shown):
                 "Type Schema(age=Number(0, 120, step=1), epsilon=1), or Schema.of(columns, "
                 "epsilon=1) for a dict.",
             )
-        self._settle(columns, epsilon, strategy, weights)
+        self._settle(columns, epsilon, method, weights)
 
     @classmethod
     def of(
@@ -109,21 +109,21 @@ class Schema(Shown):
         columns: Mapping[str, Attribute],
         *,
         epsilon: Number,
-        strategy: Strategy = "split",
+        method: Method = "split",
         weights: Mapping[str, Number] | None = None,
     ) -> Schema:
         """Return a schema whose columns may have any names."""
         schema = cls.__new__(cls)
-        schema._settle(columns, epsilon, strategy, weights)  # noqa: SLF001 - its own
+        schema._settle(columns, epsilon, method, weights)  # noqa: SLF001 - its own
         return schema
 
-    def _settle(self, columns: object, epsilon: object, strategy: object, weights: object) -> None:
-        one_of(strategy, "strategy", "split", "sample")
+    def _settle(self, columns: object, epsilon: object, method: object, weights: object) -> None:
+        one_of(method, "method", "split", "sample")
         known = _read_columns(columns)
         own = {
             "columns": MappingProxyType(known),
             "epsilon": positive(epsilon, "epsilon"),
-            "strategy": strategy,
+            "method": method,
             "weights": MappingProxyType(_read_weights(weights, known)),
         }
         for name, value in own.items():
@@ -135,11 +135,11 @@ class Schema(Shown):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Schema._again, (dict(self.columns), self.epsilon, self.strategy, dict(self.weights))
+        return Schema._again, (dict(self.columns), self.epsilon, self.method, dict(self.weights))
 
     @staticmethod
-    def _again(columns: Any, epsilon: Any, strategy: Any, weights: Any) -> Schema:  # noqa: ANN401
-        return Schema.of(columns, epsilon=epsilon, strategy=strategy, weights=weights)
+    def _again(columns: Any, epsilon: Any, method: Any, weights: Any) -> Schema:  # noqa: ANN401
+        return Schema.of(columns, epsilon=epsilon, method=method, weights=weights)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schema) and self.canonical() == other.canonical()
@@ -165,7 +165,7 @@ class Schema(Shown):
 
     def share(self, name: str) -> Fraction:
         """Return what a report of one column costs."""
-        if self.strategy == "sample":
+        if self.method == "sample":
             return self.epsilon
         return self.epsilon * self.weights[name] / sum(self.weights.values())
 
@@ -249,7 +249,7 @@ class Schema(Shown):
             name: {**column.facts(), "weight": str(self.weights[name] / total)}
             for name, column in self.columns.items()
         }
-        whole = {"sourdine": VERSION, "epsilon": str(self.epsilon), "strategy": self.strategy}
+        whole = {"sourdine": VERSION, "epsilon": str(self.epsilon), "method": self.method}
         return json.dumps({**whole, "columns": columns}, sort_keys=True)
 
     @property
@@ -261,7 +261,7 @@ class Schema(Shown):
         columns = ", ".join(f"{name}={column!r}" for name, column in self.columns.items())
         uneven = {name: shown(w) for name, w in self.weights.items() if w != 1}
         weights = f", weights={uneven}" if uneven else ""
-        own = f"epsilon={shown(self.epsilon)}, strategy={self.strategy!r}{weights}"
+        own = f"epsilon={shown(self.epsilon)}, method={self.method!r}{weights}"
         return f"Schema({columns}, {own})"
 
     def sheet(self) -> Sheet:
@@ -272,11 +272,11 @@ class Schema(Shown):
             by = by if by == sent else f"{by}; sent by {sent}"
             rows.append((name, part.column.kind, shown(part.epsilon), by))
         notes = [("cost", f"{self.guarantee}, for all columns of a record")]
-        if self.strategy == "sample":
+        if self.method == "sample":
             notes.append(("asked", "each person reports one column, drawn at random"))
         again = f"to sanitise the same records again costs epsilon {shown(self.epsilon)} again"
         return Sheet(
-            heads=("column", "kind", "epsilon", "by"), rows=rows, notes=[*notes, ("note", again)]
+            heads=("column", "kind", "epsilon", "by"), lines=rows, notes=[*notes, ("note", again)]
         )
 
 

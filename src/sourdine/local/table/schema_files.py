@@ -3,7 +3,7 @@
 ::
 
     epsilon = 2
-    strategy = "split"
+    method = "split"
 
     [columns.age]
     kind = "number"
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 __all__ = ["facts", "from_facts", "read", "to_toml", "write"]
 
 _KEYS = {
-    "number": ("lower", "upper", "step", "by", "missing"),
-    "choice": ("categories", "by", "missing"),
-    "flag": ("by", "missing"),
+    "number": ("lower", "upper", "step", "method", "missing"),
+    "choice": ("categories", "method", "missing"),
+    "flag": ("method", "missing"),
 }
 
 
@@ -81,13 +81,13 @@ def facts(schema: Schema) -> dict[str, Any]:
     Examples
     --------
     >>> facts(Schema(smokes=Flag(), epsilon=0.5))
-    {'epsilon': 0.5, 'strategy': 'split', 'columns': {'smokes': {'kind': 'flag'}}}
+    {'epsilon': 0.5, 'method': 'split', 'columns': {'smokes': {'kind': 'flag'}}}
     """
     columns = {}
     for name, column in schema.columns.items():
         weight = schema.weights[name]
         columns[name] = column.facts() | ({} if weight == 1 else {"weight": plain(weight)})
-    return {"epsilon": plain(schema.epsilon), "strategy": schema.strategy, "columns": columns}
+    return {"epsilon": plain(schema.epsilon), "method": schema.method, "columns": columns}
 
 
 def to_toml(schema: Schema) -> str:
@@ -97,7 +97,7 @@ def to_toml(schema: Schema) -> str:
     --------
     >>> print(to_toml(Schema(vote=Choice("yes", "no"), epsilon=0.5)))
     epsilon = 0.5
-    strategy = "split"
+    method = "split"
     <BLANKLINE>
     [columns.vote]
     kind = "choice"
@@ -105,7 +105,7 @@ def to_toml(schema: Schema) -> str:
     <BLANKLINE>
     """
     whole = facts(schema)
-    lines = [f"{key} = {_toml(whole[key])}" for key in ("epsilon", "strategy")]
+    lines = [f"{key} = {_toml(whole[key])}" for key in ("epsilon", "method")]
     for name, column in whole["columns"].items():
         bare = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
         lines += ["", f"[columns.{name if bare else _toml(name)}]"]
@@ -122,7 +122,7 @@ def from_facts(found: object) -> Schema:
     Traceback (most recent call last):
     sourdine.errors.ParameterError: a schema must hold known keys, got 'epsilom'. Type 'epsilon'.
     """
-    known = _table(found, "a schema", ("epsilon", "strategy", "columns"))
+    known = _table(found, "a schema", ("epsilon", "method", "columns"))
     for key in ("epsilon", "columns"):
         if key not in known:
             raise ParameterError("a schema", f"hold {key!r}", "none", f"Add {key!r}.")
@@ -135,7 +135,7 @@ def from_facts(found: object) -> Schema:
     return Schema.of(
         columns,
         epsilon=_number(known["epsilon"]),
-        strategy=known.get("strategy", "split"),
+        method=known.get("method", "split"),
         weights=weights,
     )
 

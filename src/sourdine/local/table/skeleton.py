@@ -17,9 +17,9 @@ HEAD = """\
 # bounds and categories read off the rows would give answers away.
 #   kind = "number"  with lower, upper, step      kind = "choice"  with categories
 #   kind = "flag"    true or false                weight = 2       twice the share of epsilon
-# strategy = "sample" asks each person for one column only: several times more accurate.
+# method = "sample" asks each person for one column only: several times more accurate.
 epsilon = "?"
-strategy = "split"
+method = "split"
 """
 
 KNOWN = {

@@ -70,7 +70,7 @@ def _thresholded(
 def _chosen(
     n: int, f: NDArray[np.float64], rng: np.random.Generator, source: Source
 ) -> NDArray[np.float64]:
-    protocol = best_protocol((0, 1), 1, n)
+    protocol = best_protocol(bounds=(0, 1), epsilon=1, n=n)
     people = np.repeat(np.arange(CELLS), rng.multinomial(n, f / f.sum()))
     chunks = np.array_split(people, -(-n // protocol.chunk))
     tally: Any = sum(protocol.tally(protocol.reports(chunk, source)) for chunk in chunks)

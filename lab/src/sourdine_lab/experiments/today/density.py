@@ -83,8 +83,8 @@ def _methods(n: int) -> dict[str, Callable[[NDArray[np.int64], Source], Floats]]
         "paper's wavelets": Dubois(n=n, constants="paper", gamma=UNIVERSAL, **unit),
         "wavelets, exact constants": Dubois(n=n, **unit),
         "one bit a person": OneBit(n=n, **unit),
-        "square wave": best_protocol((0, 1), EPSILON, n, loss="w1"),
-        "Sourdine": best_protocol((0, 1), EPSILON, n),
+        "square wave": best_protocol(bounds=(0, 1), epsilon=EPSILON, n=n, loss="w1"),
+        "Sourdine": best_protocol(bounds=(0, 1), epsilon=EPSILON, n=n),
     }
 
     def made(protocol: DensityProtocol) -> Callable[[NDArray[np.int64], Source], Floats]:

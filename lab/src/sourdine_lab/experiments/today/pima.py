@@ -73,7 +73,7 @@ def _schema(way: str, epsilon: float) -> Any:  # noqa: ANN401 - a schema
 
     from sourdine.local.table import Choice, Number, Schema  # noqa: PLC0415
 
-    numbers = {c.name: Number(c.low, c.high, c.step, by=WAYS[way]) for c in COLUMNS}
+    numbers = {c.name: Number(c.low, c.high, c.step, method=WAYS[way]) for c in COLUMNS}
     total = (len(COLUMNS) + 1) * Fraction(str(epsilon))
     return Schema.of({**numbers, LABEL: Choice(0, 1)}, epsilon=total)
 

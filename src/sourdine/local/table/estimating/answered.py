@@ -63,11 +63,11 @@ def mean_of_answers(mechanism: PaidFlag, tally: NDArray[np.int64], grid: Grid) -
 
 
 def quantiles_of_answers(
-    mechanism: PaidFlag, tally: NDArray[np.int64], grid: Grid, orders: Sequence[Number]
+    mechanism: PaidFlag, tally: NDArray[np.int64], grid: Grid, q: Sequence[Number]
 ) -> Release:
     """Estimate quantiles of those who answered; the parameters are those of `mean_of_answers`."""
-    read = tuple(float(probability(q, "orders")) for q in orders)
-    estimate = AnsweredQuantiles(mechanism=mechanism, grid=grid, orders=read)
+    read = tuple(float(probability(order, "q")) for order in q)
+    estimate = AnsweredQuantiles(mechanism=mechanism, grid=grid, q=read)
     return estimate.counted(tally)
 
 
@@ -160,14 +160,14 @@ class AnsweredQuantiles(Answered):
     ----------
     mechanism, grid
         What drew the reports, and the lattice of the numbers.
-    orders
+    q
         The orders of the quantiles.
     """
 
     kind: ClassVar[str] = "quantiles of answers"
     head: ClassVar[str] = "quantile"
 
-    orders: tuple[float, ...]
+    q: tuple[float, ...]
 
     def estimate(self, counts: Floats) -> NDArray[Any]:
         """Return the quantiles of the most likely distribution of the answers."""
@@ -179,7 +179,7 @@ class AnsweredQuantiles(Answered):
         )
         f = em(matrix, counts)[:-1]
         cumulative = np.cumsum(f) / max(f.sum(), 1e-300)
-        node = np.searchsorted(cumulative, np.array(self.orders) * (1 - 1e-12))
+        node = np.searchsorted(cumulative, np.array(self.q) * (1 - 1e-12))
         ticks = np.rint(c.nodes[np.minimum(node, len(c.nodes) - 1)]).astype(np.int64)
         return np.asarray(self.grid.values(ticks))
 
@@ -187,7 +187,7 @@ class AnsweredQuantiles(Answered):
         """Return the ends of all quantiles, which hold together."""
         del of
         counts = _grouped(self.mechanism, np.asarray(release.drawn["tally"], np.int64))
-        ends = [self._possible(counts, q, beta / len(self.orders)) for q in self.orders]
+        ends = [self._possible(counts, q, beta / len(self.q)) for q in self.q]
         low, high = (np.array([e[i] for e in ends], np.int64) for i in (0, 1))
         return self.grid.values(low), self.grid.values(high)
 
@@ -214,7 +214,7 @@ class AnsweredQuantiles(Answered):
     def labels(self, release: Release) -> dict[str, Sequence[float]]:
         """Return the order of each quantile."""
         del release
-        return {"q": self.orders}
+        return {"q": self.q}
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw the quantiles against their orders."""

@@ -31,7 +31,7 @@ def estimate(schema: Schema, clean: object, *, pairs: Sequence[tuple[str, str]] 
         What `sanitize` returned, or the path of the file it wrote; also another's, if it was
         written by the same schema.
     pairs
-        Columns to be looked at together; only under ``strategy="split"``.
+        Columns to be looked at together; only under ``method="split"``.
     """
     wanted = _read_pairs(schema, pairs)
     parts = schema.parts()
@@ -43,13 +43,13 @@ def estimate(schema: Schema, clean: object, *, pairs: Sequence[tuple[str, str]] 
     for slots in frame.codes(*(part.written_cell for part in parts.values()), chunk=ROWS):
         read = zip(parts.items(), slots, strict=True)
         codes = {name: part.read_back(column) for (name, part), column in read}
-        if schema.strategy == "sample":
+        if schema.method == "sample":
             answers = sum((c >= 0).astype(np.int64) for c in codes.values())
             unanswered += int(np.count_nonzero(answers == 0))
         for name, part in parts.items():
             there = codes[name] >= 0
             lost = ~there
-            if schema.strategy == "sample":
+            if schema.method == "sample":
                 there, lost = there & (answers == 1), there & (answers > 1)
             tallies[name] += part.mechanism.tally(codes[name][there])
             counts[name] += int(np.count_nonzero(there))
@@ -72,12 +72,12 @@ def _read_pairs(schema: Schema, pairs: Sequence[tuple[str, str]]) -> list[tuple[
             raise ParameterError(
                 "pairs", "be of two different columns", repr(names), f"The columns are: {listed}."
             )
-    if pairs and schema.strategy == "sample":
+    if pairs and schema.method == "sample":
         raise ParameterError(
             "pairs",
-            "be left out under strategy 'sample', where nobody answers for two columns",
+            "be left out under the method 'sample', where nobody answers for two columns",
             f"{len(pairs)}",
-            "Leave {pairs} out, or make the schema with strategy 'split'.",
+            "Leave {pairs} out, or make the schema with the method 'split'.",
             pairs=LEFT_OUT,
         )
     return [(a, b) for a, b in pairs]

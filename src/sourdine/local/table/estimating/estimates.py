@@ -150,7 +150,7 @@ class Estimates(Shown, Mapping[str, "Release"]):
 
     def _of(self, name: str, found: Release) -> Release:
         """Return an estimate as one of its column, for all people."""
-        return of_column(found, name, sampled=self.schema.strategy == "sample")
+        return of_column(found, name, sampled=self.schema.method == "sample")
 
     def answered(self, name: str) -> Release:
         """Return the share of people who answered, for numbers with ``missing=True``."""
@@ -174,12 +174,12 @@ class Estimates(Shown, Mapping[str, "Release"]):
             return self._of(name, mean_of_answers(part.mechanism, tally, grid))
         return self._of(name, mean(part.answer, tally, grid))  # type: ignore[arg-type]
 
-    def quantiles(self, name: str, orders: Sequence[Numeric] = DECILES) -> Release:
+    def quantiles(self, name: str, q: Sequence[Numeric] = DECILES) -> Release:
         """Return quantiles of a column of numbers; of those who answered, if that is known."""
         part, grid, tally = self._number(name, "quantiles")
         if isinstance(part.mechanism, PaidFlag):
-            return self._of(name, quantiles_of_answers(part.mechanism, tally, grid, orders))
-        return self._of(name, quantiles(part.answer, tally, grid, orders))  # type: ignore[arg-type]
+            return self._of(name, quantiles_of_answers(part.mechanism, tally, grid, q))
+        return self._of(name, quantiles(part.answer, tally, grid, q))  # type: ignore[arg-type]
 
     def distribution(self, name: str, *, bins: int = 32) -> Release:
         """Return the shares of bins of a column of numbers."""
@@ -267,7 +267,7 @@ class Estimates(Shown, Mapping[str, "Release"]):
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield what a reader must know of all columns: a word, and a sentence."""
         yield "cost", f"{self.cost}, for all columns of a record"
-        if self.schema.strategy == "sample":
+        if self.schema.method == "sample":
             asked = ", ".join(f"{name} {n}" for name, n in self.counts.items())
             yield "asked", f"of each column some people, drawn at random: {asked}"
         lost = ", ".join(f"{name} {n}" for name, n in self.dropped.items() if n)
@@ -286,7 +286,7 @@ class Estimates(Shown, Mapping[str, "Release"]):
         ]
         return Sheet(
             heads=("column", "what", "of", "estimate", *end_heads(SHOWN)),
-            rows=rows,
+            lines=rows,
             notes=[*self.remarks()],
         )
 

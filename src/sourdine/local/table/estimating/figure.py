@@ -113,7 +113,7 @@ def _bins(axes: Any, release: Release) -> None:  # noqa: ANN401
 
 def _quantiles(axes: Any, release: Release) -> None:  # noqa: ANN401
     statistic: Any = release.mechanism
-    orders = 100 * np.asarray(statistic.orders)
+    orders = 100 * np.asarray(statistic.q)
     low, high = (np.asarray(end, float) for end in release.interval())
     axes.fill_betweenx(orders, low, high, color=PALE, linewidth=0)
     axes.plot(np.asarray(release.value, float), orders, "o-", color=BLUE, markersize=4, linewidth=1)

@@ -122,8 +122,8 @@ def _of_categories(part: Part, column: Choice | Flag) -> Axis:
             "pairs",
             "be of columns reported by randomised response",
             f"{type(oracle).__name__} for {part.name!r}",
-            "Declare the column with {by}.",
-            by="response",
+            "Declare the column with {method}.",
+            method="response",
         )
     p, q = oracle.channel
     k = oracle.categories

@@ -72,7 +72,7 @@ def randomised(schema: Schema, frame: object, *, use: Use, source: Source) -> It
     Examples
     --------
     >>> from sourdine.local.table import Flag, Schema
-    >>> schema = Schema(smokes=Flag(by="response"), drinks=Flag(), epsilon=1, strategy="sample")
+    >>> schema = Schema(smokes=Flag(method="response"), drinks=Flag(), epsilon=1, method="sample")
     >>> rows = {"smokes": [True] * 5, "drinks": [False] * 5}
     >>> block = next(schema.randomised(rows, use="table"))
     >>> sum(len(reports) for reports in block.reports.values())
@@ -89,7 +89,7 @@ def randomised_block(
 ) -> Block:
     """Draw the reports of one block; under ``"sample"`` first whom to ask what."""
     n = len(slots[0])
-    if schema.strategy == "split":
+    if schema.method == "split":
         drawn = {k: p.reports(s, source) for (k, p), s in zip(parts.items(), slots, strict=True)}
         return Block(rows=n, reports=drawn, asked=None)
     asked = noise.categorical(list(schema.weights.values()), n, source=source)

@@ -74,7 +74,7 @@ def sanitize(  # noqa: PLR0913 - one call does it
     _demand_table(schema)
     names = [name for name in data.columns if name in schema.columns]
     parts = schema.parts()
-    sampled = schema.strategy == "sample"
+    sampled = schema.method == "sample"
     stream = _stream(schema, data, names, source, shown)
 
     def written(name: str, codes: NDArray[Any]) -> Column:
@@ -140,19 +140,19 @@ def _target(frame: object, to: object) -> Path | None:
 def _demand_table(schema: Schema) -> None:
     """Refuse what a table cannot show."""
     for name, column in schema.columns.items():
-        if schema.strategy == "sample" and column.blank:
+        if schema.method == "sample" and column.blank:
             raise ParameterError(
                 "missing",
-                "be False in a table of strategy 'sample'",
+                "be False in a table of the method 'sample'",
                 f"True for {name!r}",
-                "A blank would mean two things. Send reports, or type {strategy}.",
-                strategy="split",
+                "A blank would mean two things. Send reports, or type {method}.",
+                method="split",
             )
-        if column.kind != "number" and column.by not in {None, "auto", "response"}:
+        if column.kind != "number" and column.method not in {None, "auto", "response"}:
             raise ParameterError(
-                "by",
+                "method",
                 "be 'response' in a table",
-                f"{column.by!r} for {name!r}",
-                "The others report no categories. Send reports, or type {by}.",
-                by="response",
+                f"{column.method!r} for {name!r}",
+                "The others report no categories. Send reports, or type {method}.",
+                method="response",
             )
