@@ -47,7 +47,7 @@ from sourdine.local.categorical import (
 from sourdine.local.estimators.distribution import quantiles
 from sourdine.local.estimators.frequencies import frequencies
 from sourdine.local.estimators.means import mean
-from sourdine.local.numeric import Duchi, Hybrid, piecewise, square_wave
+from sourdine.local.numeric import Duchi, HybridReport, piecewise, square_wave
 from sourdine.noise import SeededSource
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ ORACLES: dict[str, Callable[..., Any]] = {
 NUMBERS: dict[str, Callable[[float], Any]] = {
     "duchi": lambda e: Duchi(epsilon=e, last=GRID.last),
     "piecewise": lambda e: piecewise(e, GRID.last),
-    "hybrid": lambda e: Hybrid(epsilon=e, last=GRID.last),
+    "hybrid": lambda e: HybridReport(epsilon=e, last=GRID.last),
     "square wave": lambda e: square_wave(e, GRID.last),
 }
 MEAN = Question(AGES, lambda report, tally: mean(report, tally, GRID), mean_of)

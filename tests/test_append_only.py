@@ -13,14 +13,14 @@ from contextlib import closing
 import pytest
 
 from sourdine import append_only
-from sourdine.append_only import Alone, Book, Kind, new_identity, now, only_grows, only_one
+from sourdine.append_only import Alone, Book, FileKind, new_identity, now, only_grows, only_one
 from sourdine.errors import ParameterError, SourdineError
 
 SCHEMA = f"""
 CREATE TABLE terms (identity TEXT NOT NULL, total INTEGER NOT NULL);
 CREATE TABLE lines (number INTEGER PRIMARY KEY, text TEXT NOT NULL);
 {only_grows("lines")}{only_one("terms")}"""
-DIARY = Kind(noun="diary", mark=b"Dia1", version=2, schema=SCHEMA)
+DIARY = FileKind(noun="diary", mark=b"Dia1", version=2, schema=SCHEMA)
 
 
 def begin(connection):
@@ -174,9 +174,9 @@ def test_a_fork_waits_for_the_end_of_a_turn(path):
 
 FORK = """
 import os, sys, threading, time
-from sourdine.append_only import Book, Kind, only_grows, only_one
+from sourdine.append_only import Book, FileKind, only_grows, only_one
 schema = "CREATE TABLE terms (identity TEXT);\\nCREATE TABLE lines (number INTEGER PRIMARY KEY);\\n"
-kind = Kind("diary", b"Dia1", 1, schema + only_grows("lines") + only_one("terms"))
+kind = FileKind("diary", b"Dia1", 1, schema + only_grows("lines") + only_one("terms"))
 book = Book(sys.argv[1], kind, lambda c: c.execute("INSERT INTO terms VALUES ('i')"))
 inside = threading.Event()
 def slow():
@@ -207,10 +207,10 @@ def refused(path, kind, text, error=ParameterError):
 
 @pytest.mark.usefixtures("book")
 def test_another_kind_is_refused(path):
-    other = Kind(noun="ledger", mark=b"Led1", version=2, schema=SCHEMA)
+    other = FileKind(noun="ledger", mark=b"Led1", version=2, schema=SCHEMA)
     text = r"ledger must be a file that Sourdine wrote, got .*\(a database of something else\)"
     refused(path, other, text)
-    newer = Kind(noun="diary", mark=b"Dia1", version=3, schema=SCHEMA)
+    newer = FileKind(noun="diary", mark=b"Dia1", version=3, schema=SCHEMA)
     refused(path, newer, "of format 2, this reads 3")
 
 

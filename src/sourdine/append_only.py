@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from sqlite3 import Connection
 
-__all__ = ["Alone", "Book", "Kind", "new_identity", "now", "only_grows", "only_one"]
+__all__ = ["Alone", "Book", "FileKind", "new_identity", "now", "only_grows", "only_one"]
 
 PATIENCE = 60.0
 """Seconds to wait for other writers."""
@@ -100,7 +100,7 @@ if hasattr(os, "register_at_fork"):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FileKind:
     """What sort of book it is.
 
     Parameters
@@ -184,7 +184,7 @@ class Book:
     def __init__(
         self,
         path: str | os.PathLike[str],
-        kind: Kind,
+        kind: FileKind,
         begin: Callable[[Connection], None] | None = None,
     ) -> None:
         self.path = Path(os.fsdecode(path)).absolute()

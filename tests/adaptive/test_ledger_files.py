@@ -26,7 +26,7 @@ from sourdine.adaptive.ledger import (
     TranscriptLedger,
 )
 from sourdine.adaptive.ledger.transaction import TOLD
-from sourdine.append_only import Book, Kind
+from sourdine.append_only import Book, FileKind
 from sourdine.errors import (
     BudgetExceededError,
     ParameterError,
@@ -34,7 +34,7 @@ from sourdine.errors import (
     SourdineError,
 )
 
-LEDGER_KIND = Kind(noun="ledger", mark=b"SouT", version=1, schema=LEDGER_TABLES)
+LEDGER_KIND = FileKind(noun="ledger", mark=b"SouT", version=1, schema=LEDGER_TABLES)
 SLOW = Custom("slow", lambda n, t: ((t + 1) / n) ** 0.25)
 
 
@@ -209,7 +209,7 @@ def test_two_ledgers_of_one_file_share_what_is_left(tmp_path):
 
 def test_a_larger_book_holds_a_ledger(tmp_path):
     """As a guard does: labels, proposals and the ledger in one file and one transaction."""
-    kind = Kind(
+    kind = FileKind(
         noun="guard",
         mark=b"Test",
         version=3,

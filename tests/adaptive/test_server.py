@@ -11,7 +11,7 @@ import pytest
 
 from sourdine.adaptive.ledger import Blocks, Iid
 from sourdine.adaptive.server import QueryServer, report
-from sourdine.adaptive.server.gaps import Cell, Gaps, Tally
+from sourdine.adaptive.server.gaps import Cell, Gaps, ToldCells
 from sourdine.adaptive.server.weights import Weights
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.privacy import SUBSTITUTE, Guarantee
@@ -84,7 +84,7 @@ def test_a_prior_must_be_positive(prior):
 
 def test_levels_of_the_cells_are_a_code():
     rng = np.random.default_rng(5)
-    told = Tally()
+    told = ToldCells()
     for _ in range(300):
         gaps = Gaps(rng.random(), 0.05, 0.0, 1.0)
         cells = [Cell(s, short) for s in gaps.steps() for short in (False, True)]

@@ -107,7 +107,9 @@ def test_every_protocol_draws_by_a_report():
 
 @pytest.mark.parametrize("first", ["sourdine.local", "sourdine.cli.app", "sourdine.noise"])
 def test_the_list_does_not_depend_on_what_was_imported(first):
-    told = f"import {first}; from sourdine import audit; print(*(s.name for s in audit.registered()))"
+    told = (
+        f"import {first}; from sourdine import audit; print(*(s.name for s in audit.registered()))"
+    )
     done = subprocess.run(  # noqa: S603 - our own code
         [sys.executable, "-c", told], capture_output=True, text=True, check=True
     )

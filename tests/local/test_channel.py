@@ -6,13 +6,13 @@ import pytest
 from sourdine.errors import ParameterTypeError
 from sourdine.local.estimators.channel import TAUS, channel, solve
 from sourdine.local.estimators.ramps import ramps
-from sourdine.local.numeric import Duchi, Hybrid, piecewise, square_wave
+from sourdine.local.numeric import Duchi, HybridReport, piecewise, square_wave
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase, RandomizedResponse
 
 REPORTS = {
     "square-wave": lambda m: square_wave(1, m),
     "piecewise": lambda m: piecewise(1, m),
-    "hybrid": lambda m: Hybrid(epsilon=1, last=m),
+    "hybrid": lambda m: HybridReport(epsilon=1, last=m),
     "duchi": lambda m: Duchi(epsilon=1, last=m),
     "laplace": lambda m: BoundedLaplace(epsilon=1, last=m),
     "window": lambda m: BoundedStaircase(epsilon=1, last=m),

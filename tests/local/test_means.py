@@ -10,7 +10,7 @@ from sourdine.errors import ParameterError
 from sourdine.grid import Grid
 from sourdine.local.estimators.distribution import distribution, quantiles
 from sourdine.local.estimators.means import mean, scores_of_share
-from sourdine.local.numeric import Duchi, Hybrid, piecewise, square_wave
+from sourdine.local.numeric import Duchi, HybridReport, piecewise, square_wave
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase
 from sourdine.noise import SeededSource
 from sourdine.privacy import LOCAL, Guarantee
@@ -22,7 +22,7 @@ MAKERS = {
     "square-wave": square_wave,
     "piecewise": piecewise,
     "duchi": lambda e, m: Duchi(epsilon=e, last=m),
-    "hybrid": lambda e, m: Hybrid(epsilon=e, last=m),
+    "hybrid": lambda e, m: HybridReport(epsilon=e, last=m),
     "laplace": lambda e, m: BoundedLaplace(epsilon=e, last=m),
     "window": lambda e, m: BoundedStaircase(epsilon=e, last=m),
 }

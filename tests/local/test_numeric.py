@@ -10,7 +10,7 @@ from sourdine import data, noise
 from sourdine.audit import ALPHA, p_value, replay
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.grid import Grid
-from sourdine.local.numeric import Duchi, Hybrid, SlidingWindow, piecewise, square_wave
+from sourdine.local.numeric import Duchi, HybridReport, SlidingWindow, piecewise, square_wave
 from sourdine.mechanisms import BoundedStaircase
 from sourdine.noise import SeededSource
 from sourdine.privacy import LOCAL, Guarantee
@@ -21,7 +21,7 @@ MAKERS = {
     "square-wave": square_wave,
     "piecewise": piecewise,
     "duchi": lambda e, m: Duchi(epsilon=e, last=m),
-    "hybrid": lambda e, m: Hybrid(epsilon=e, last=m),
+    "hybrid": lambda e, m: HybridReport(epsilon=e, last=m),
     "odd": lambda e, m: SlidingWindow(epsilon=e, last=m, slide=7, width=3),
 }
 each = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
@@ -104,9 +104,9 @@ def test_duchi_has_the_variance_of_the_paper():
 
 
 def test_hybrid_is_even_and_below_its_threshold_a_bit():
-    assert Hybrid(epsilon=0.61, last=9).codes == 2
-    assert Hybrid(epsilon=0.62, last=9).codes > 2
-    variance = Hybrid(epsilon=2, last=100_000).variance([0, 30_000, 50_000])
+    assert HybridReport(epsilon=0.61, last=9).codes == 2
+    assert HybridReport(epsilon=0.62, last=9).codes > 2
+    variance = HybridReport(epsilon=2, last=100_000).variance([0, 30_000, 50_000])
     assert np.ptp(variance) / variance.max() < 0.02
 
 

@@ -17,7 +17,7 @@ from sourdine.local.categorical import (
     SubsetSelection,
     UnaryEncoding,
 )
-from sourdine.local.numeric import Duchi, Hybrid, SlidingWindow
+from sourdine.local.numeric import Duchi, HybridReport, SlidingWindow
 from sourdine.local.shuffling import shuffled, shuffled_allowance
 from sourdine.local.shuffling.amplified import _blanket
 from sourdine.local.shuffling.binary import others
@@ -77,7 +77,7 @@ REPORTS = [
     BoundedLaplace(epsilon=1, last=3),
     BoundedStaircase(epsilon=1, last=4),
     BoundedStaircase(epsilon=1, last=3, method="truncated"),
-    Hybrid(epsilon=0.5, last=3),
+    HybridReport(epsilon=0.5, last=3),
     Duchi(epsilon=1, last=2),
 ]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sourdine.exact import exp_neg
-from sourdine.noise.blocks import Blocks, block_shift
+from sourdine.noise.blocks import BlockTable, block_shift
 from sourdine.noise.gaussian import _GaussianLaw, _Weights
 from sourdine.noise.laplace import _LaplaceLaw
 
@@ -26,18 +26,18 @@ def draw(blocks, count, source):
 
 @pytest.mark.parametrize("shift", [1, 2, 3, 4])
 def test_laplace_by_coarse_blocks(shift, fits, laplace, source):
-    blocks = Blocks(_LaplaceLaw(Fraction(5), shift))
+    blocks = BlockTable(_LaplaceLaw(Fraction(5), shift))
     assert fits(draw(blocks, 10**6, source), laplace(5, 90), -90)
 
 
 @pytest.mark.parametrize("shift", [1, 2, 3, 4])
 def test_gaussian_by_coarse_blocks(shift, fits, gaussian, source):
-    blocks = Blocks(_GaussianLaw(Fraction(25), shift))
+    blocks = BlockTable(_GaussianLaw(Fraction(25), shift))
     assert fits(draw(blocks, 10**6, source), gaussian(25, 60), -60)
 
 
 def test_coarse_blocks_in_words_of_64_bits(fits, source):
-    blocks = Blocks(_LaplaceLaw(Fraction(2**16), 17))
+    blocks = BlockTable(_LaplaceLaw(Fraction(2**16), 17))
     draws = draw(blocks, 10**6, source) / 2.0**16
     edges = np.linspace(-10, 10, 321)
     below = np.where(edges < 0, np.exp(edges) / 2, 1 - np.exp(-np.abs(edges)) / 2)
@@ -50,7 +50,7 @@ def test_coarse_blocks_in_words_of_64_bits(fits, source):
 def test_coins_decide_as_the_ideal(name, scripted, exp_oracle):
     make, loss = LAWS[name]
     scale, shift = Fraction(25 if name == "laplace" else 400), 3
-    blocks = Blocks(make(scale, shift))
+    blocks = BlockTable(make(scale, shift))
     for block in (0, -1, 1, -2, 3):
         (cells,) = (blocks._steps.table == block << shift).nonzero()
         inside = range(block << shift, (block + 1) << shift)
@@ -77,7 +77,7 @@ def test_what_is_surely_kept_is(name, shift):
     make, loss = LAWS[name]
     sigma = Fraction(25) if shift == 3 else Fraction(2**20)
     scale = sigma if name == "laplace" else sigma**2
-    blocks = Blocks(make(scale, shift))
+    blocks = BlockTable(make(scale, shift))
     table, length = blocks._steps.table, 1 << shift
     sure = np.broadcast_to(blocks._sure, table.shape) >> (8 * blocks._word.itemsize - 16)
     known = table != blocks._steps.undecided

@@ -8,7 +8,7 @@ from scipy.special import ndtr
 
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource, discrete_gaussian
-from sourdine.noise.blocks import Blocks
+from sourdine.noise.blocks import BlockTable
 from sourdine.noise.gaussian import _GaussianBits, _GaussianLaw
 from sourdine.noise.laplace import FEW
 
@@ -68,7 +68,7 @@ def test_law_of_large_scales(sigma, fits, source):
 
 
 def forced(variance, shift, count, source, *, search=False):
-    blocks = Blocks(_GaussianLaw(Fraction(variance), shift))
+    blocks = BlockTable(_GaussianLaw(Fraction(variance), shift))
     blocks._sure = np.zeros((), blocks._word)
     if search:
         blocks._steps.table[:] = blocks._steps.undecided

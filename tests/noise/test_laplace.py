@@ -8,7 +8,7 @@ import pytest
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource, discrete_laplace, geometric, laplace_around
 from sourdine.noise.bits import LaplaceBits
-from sourdine.noise.blocks import Blocks, block_shift
+from sourdine.noise.blocks import BlockTable, block_shift
 from sourdine.noise.laplace import FEW, _LaplaceLaw
 
 HIGHEST = 2**63 - 1
@@ -84,7 +84,7 @@ def test_law_of_large_scales(t, fits, source):
 
 def forced(law, count, source):
     """Every lane open, so that every coin goes through the second look."""
-    blocks = Blocks(law)
+    blocks = BlockTable(law)
     blocks._sure = np.zeros((), blocks._word)
     out = np.empty(count, np.int64)
     blocks.fill(out, source)
@@ -104,7 +104,7 @@ def test_law_when_every_coin_is_decided_with_integers(fits, laplace, source, mon
 
 def test_law_when_every_block_is_searched(fits, laplace, source):
     law = _LaplaceLaw(Fraction(1000), block_shift(1000))
-    blocks = Blocks(law)
+    blocks = BlockTable(law)
     blocks._steps.table[:] = blocks._steps.undecided
     out = np.empty(2 * 10**5, np.int64)
     blocks.fill(out, source)
@@ -113,7 +113,7 @@ def test_law_when_every_block_is_searched(fits, laplace, source):
 
 
 def test_law_when_no_table_decides(fits, laplace, source):
-    blocks = Blocks(_LaplaceLaw(Fraction(3), 0))
+    blocks = BlockTable(_LaplaceLaw(Fraction(3), 0))
     blocks._steps.table[:] = blocks._steps.undecided
     out = np.empty(10**6, np.int64)
     blocks.fill(out, source)
@@ -188,7 +188,7 @@ def test_values_beyond_64_bits_saturate(t, source):
 
 
 def test_blocks_saturate_too():
-    blocks = Blocks(_LaplaceLaw(Fraction(2**52), block_shift(2**52)))
+    blocks = BlockTable(_LaplaceLaw(Fraction(2**52), block_shift(2**52)))
     far = np.array([2**40, -(2**40)])
     values = blocks._values(far, np.array([5, 5]))
     assert values.tolist() == [HIGHEST, -(2**63)]

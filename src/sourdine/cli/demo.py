@@ -38,7 +38,7 @@ class Answers(NamedTuple):
     spent: str
 
 
-class Line(NamedTuple):
+class DemoRow(NamedTuple):
     """One row of the table."""
 
     name: str
@@ -77,14 +77,14 @@ def _ask(data: NDArray[np.int64]) -> Answers:
     return Answers(mean, deciles, histogram, f"epsilon {float(session.spent.epsilon):g}")
 
 
-def _lines(answers: Answers, data: NDArray[np.int64]) -> Iterator[Line]:
+def _lines(answers: Answers, data: NDArray[np.int64]) -> Iterator[DemoRow]:
     clamped = np.clip(data, *BOUNDS)
-    yield Line("mean", answers.mean.value, answers.mean.interval(), float(clamped.mean()))
+    yield DemoRow("mean", answers.mean.value, answers.mean.interval(), float(clamped.mean()))
     lows, highs = answers.deciles.interval()
     truths = np.quantile(clamped, DECILES, method="inverted_cdf")
     columns = (column.tolist() for column in (answers.deciles.value, lows, highs, truths))
     for i, (value, low, high, truth) in enumerate(zip(*columns, strict=True), 1):
-        yield Line("median" if i == 5 else f"decile {i}", value, (low, high), truth)
+        yield DemoRow("median" if i == 5 else f"decile {i}", value, (low, high), truth)
 
 
 def _table(answers: Answers, data: NDArray[np.int64]) -> Table:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["DIRECT_BELOW", "LARGEST", "BlockLaw", "Blocks", "block_shift"]
+__all__ = ["DIRECT_BELOW", "LARGEST", "BlockLaw", "BlockTable", "block_shift"]
 
 DIRECT_BELOW = 128
 """Scales below need no blocks: the table holds the values themselves."""
@@ -66,7 +66,7 @@ class BlockLaw(Protocol):
         r"""Return :math:`\phi(b + d) - \phi(b)` in floating point."""
 
 
-class Blocks:
+class BlockTable:
     """Draws from a symmetric law by table, for many lanes.
 
     Parameters

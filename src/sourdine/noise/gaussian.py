@@ -13,7 +13,7 @@ from sourdine.errors import ParameterError
 from sourdine.exact import exp_neg, given, positive
 from sourdine.noise.arrays import saturated, saturated_array
 from sourdine.noise.bits import LaplaceBits
-from sourdine.noise.blocks import LARGEST, Blocks, block_shift
+from sourdine.noise.blocks import LARGEST, BlockTable, block_shift
 from sourdine.noise.filters import SLACK, below_exp
 from sourdine.noise.laplace import FEW
 from sourdine.noise.lazy import LazyUniform, remembered
@@ -177,8 +177,8 @@ def _gaussian_bits(variance: Number) -> _GaussianBits:
 
 
 @remembered(32)
-def _blocks(variance: Fraction) -> Blocks:
-    return Blocks(_GaussianLaw(variance, block_shift(isqrt(int(variance)))))
+def _blocks(variance: Fraction) -> BlockTable:
+    return BlockTable(_GaussianLaw(variance, block_shift(isqrt(int(variance)))))
 
 
 @overload

@@ -10,7 +10,7 @@ import numpy as np
 from sourdine.exact import exp_neg, integer, positive
 from sourdine.noise.arrays import saturated_array
 from sourdine.noise.bits import LaplaceBits
-from sourdine.noise.blocks import LARGEST, Blocks, block_shift
+from sourdine.noise.blocks import LARGEST, BlockTable, block_shift
 from sourdine.noise.lazy import remembered
 from sourdine.noise.sizes import Shape, Size, lanes
 from sourdine.noise.source import SYSTEM, Source
@@ -78,8 +78,8 @@ def laplace_bits(scale: Number) -> LaplaceBits:
 
 
 @remembered(32)
-def _blocks(scale: Fraction) -> Blocks:
-    return Blocks(_LaplaceLaw(scale, block_shift(int(scale))))
+def _blocks(scale: Fraction) -> BlockTable:
+    return BlockTable(_LaplaceLaw(scale, block_shift(int(scale))))
 
 
 @overload

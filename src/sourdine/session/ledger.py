@@ -19,7 +19,7 @@ from fractions import Fraction
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
-from sourdine.append_only import Book, Kind, new_identity, now, only_grows, only_one
+from sourdine.append_only import Book, FileKind, new_identity, now, only_grows, only_one
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.privacy import Guarantee, afterwards
 from sourdine.session.charges import Charge, Terms
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FileLedger", "Ledger", "MemoryLedger"]
 
-LEDGER = Kind(
+LEDGER = FileKind(
     noun="ledger",
     mark=b"Sour",
     version=1,

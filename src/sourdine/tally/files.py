@@ -78,7 +78,7 @@ def _opened(ending: str, files: Sequence[str]) -> Engine:
     if ending.endswith(PARQUET):
         connection = private_connection("statistics_propagation")
         return Duck(_scanned(connection, _parquet(files)), connection)
-    return Lines(files) if ending.endswith(LINES) else _of_arrays(files)
+    return TextLines(files) if ending.endswith(LINES) else _of_arrays(files)
 
 
 class TextFile(Duck):
@@ -117,7 +117,7 @@ class TextFile(Duck):
             return Duck.column(engine, name)
 
 
-class Lines(Memory):
+class TextLines(Memory):
     """Text files of one value a line, without a header, read into memory.
 
     What is not UTF-8 is replaced. A blank line is a value that is missing.

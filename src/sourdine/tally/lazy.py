@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from sourdine.tally.cells import Cell, Edges
     from sourdine.tally.column import Column
 
-__all__ = ["Lazy"]
+__all__ = ["LazyEngine"]
 
 _MANY_EDGES = 64
 _HALF = 1 << 31
 _SAFE = 1 << 62
 
 
-class Lazy(Engine):
+class LazyEngine(Engine):
     """A lazy narwhals frame: Polars, Spark, Ibis, Dask.
 
     Parameters
@@ -128,7 +128,7 @@ class Lazy(Engine):
 
     def only(self, name: str) -> Engine:
         """Return one column alone."""
-        return Lazy(self._frame.select(name))
+        return LazyEngine(self._frame.select(name))
 
     def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:
         """Yield the values that occur in a column, and how often."""
@@ -164,7 +164,7 @@ class Lazy(Engine):
             found[code].append(value)
         never = nw.col(name).is_null() & ~nw.col(name).is_null()
         return [
-            Lazy(self._frame.filter(nw.col(name).is_in(values) if values else never))
+            LazyEngine(self._frame.filter(nw.col(name).is_in(values) if values else never))
             for values in found[:-1]
         ]
 

@@ -104,9 +104,9 @@ def _of_native(data: object) -> Engine:
     except TypeError:
         return _of_capsule(data)
     if isinstance(frame, nw.LazyFrame):
-        from sourdine.tally.lazy import Lazy  # noqa: PLC0415
+        from sourdine.tally.lazy import LazyEngine  # noqa: PLC0415
 
-        return Lazy(frame)
+        return LazyEngine(frame)
     from sourdine.tally.series import memory_of_frame, memory_of_series  # noqa: PLC0415
 
     return memory_of_series(frame) if isinstance(frame, nw.Series) else memory_of_frame(frame)

@@ -12,7 +12,7 @@ from sourdine.adaptive.answers import AdaptiveAnswer
 from sourdine.adaptive.holdout.labels import Labels
 from sourdine.adaptive.holdout.losses import loss_of
 from sourdine.adaptive.ledger import LEDGER_TABLES
-from sourdine.append_only import Book, Kind, only_grows, only_one
+from sourdine.append_only import Book, FileKind, only_grows, only_one
 from sourdine.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ __all__ = [
 FINAL = "final"
 """What the last answer of a guard is called in its ledger."""
 
-GUARD = Kind(
+GUARD = FileKind(
     noun="guard",
     mark=b"SouG",
     version=1,

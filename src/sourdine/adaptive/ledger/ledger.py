@@ -33,7 +33,7 @@ from sourdine.adaptive.ledger.codes import Spent
 from sourdine.adaptive.ledger.dependence import Dependence, Iid, dependence_of
 from sourdine.adaptive.ledger.transaction import FileLines, Line, Lines, MemoryLines, Turn, add_up
 from sourdine.adaptive.thresholds import largest
-from sourdine.append_only import Alone, Book, Kind, new_identity, now, only_grows, only_one
+from sourdine.append_only import Alone, Book, FileKind, new_identity, now, only_grows, only_one
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import integer, kind, positive
 from sourdine.release import History, beta_of
@@ -60,7 +60,7 @@ CREATE TABLE answers (
 HEADS = {"number": "", "when": "time", "what": "question", "bits": "bits in all"}
 """What a ledger's history shows of an answer."""
 
-LEDGER = Kind(noun="ledger", mark=b"SouT", version=1, schema=LEDGER_TABLES)
+LEDGER = FileKind(noun="ledger", mark=b"SouT", version=1, schema=LEDGER_TABLES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Algorithms that stay right when updates depend on their answers."""
 
 from sourdine.adaptive.robust.advice import Advice, advise
-from sourdine.adaptive.robust.choices import Choice
+from sourdine.adaptive.robust.choices import Candidate
 from sourdine.adaptive.robust.lazy import Lazy
 from sourdine.adaptive.robust.planning import (
     Copies,
@@ -18,7 +18,7 @@ from sourdine.adaptive.robust.wrapper import Robust
 __all__ = [
     "ENDLESS",
     "Advice",
-    "Choice",
+    "Candidate",
     "Copies",
     "Lazy",
     "Proof",

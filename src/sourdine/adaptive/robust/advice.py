@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sourdine.adaptive.robust.choices import CHOICES, Choice, Need
+from sourdine.adaptive.robust.choices import CHOICES, Candidate, Need
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind, number
 from sourdine.presentation.numbers import shown
@@ -54,10 +54,10 @@ class Advice(Shown):
     task: str
     model: str
     need: Need
-    choices: tuple[Choice, ...]
+    choices: tuple[Candidate, ...]
 
     @property
-    def best(self) -> Choice:
+    def best(self) -> Candidate:
         """The cheapest choice that is proved."""
         return next(choice for choice in self.choices if choice.proved)
 

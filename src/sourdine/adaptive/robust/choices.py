@@ -18,7 +18,7 @@ from sourdine.presentation.numbers import shown
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["BROKEN", "CHOICES", "PROVED", "SURVIVED", "Choice", "Need"]
+__all__ = ["BROKEN", "CHOICES", "PROVED", "SURVIVED", "Candidate", "Need"]
 
 PROVED, SURVIVED, BROKEN = "proved", "survived attacks", "broken"
 WRONG = 0.01
@@ -40,7 +40,7 @@ class Need:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Candidate:
     """One algorithm: its memory in bytes, its standing, and why."""
 
     name: str
@@ -54,8 +54,8 @@ class Choice:
         return self.standing == PROVED
 
 
-def _table(need: Need, note: str = "no randomness, nothing to find out") -> Choice:
-    return Choice("exact table", sizes.table_bytes(need.universe), PROVED, note)
+def _table(need: Need, note: str = "no randomness, nothing to find out") -> Candidate:
+    return Candidate("exact table", sizes.table_bytes(need.universe), PROVED, note)
 
 
 def _looks(largest: float, factor: float) -> int:
@@ -63,89 +63,93 @@ def _looks(largest: float, factor: float) -> int:
     return 2 + ceil(log(largest) / log(factor))
 
 
-def _median(need: Need, one: Callable[[float, float], int], what: str, leap: float = 1) -> Choice:
+def _median(
+    need: Need, one: Callable[[float, float], int], what: str, leap: float = 1
+) -> Candidate:
     """Return the private median with as many copies as its proof needs."""
     looks = max(STEADY, _looks(leap, (1 + need.error / 4) ** WINDOW))
     copies = copies_needed(looks * need.steps, wrong=WRONG, beta=need.beta, method="exponential")
     memory = copies * one(0.75 * need.error, WRONG)
     note = f"Robust, dp-median: {shown(copies, 1)} copies, {looks} looks for each answer"
-    return Choice(f"private median of {what}", memory, PROVED, note)
+    return Candidate(f"private median of {what}", memory, PROVED, note)
 
 
-def _survived(need: Need, answers: int, choice: Choice) -> list[Choice]:
+def _survived(need: Need, answers: int, choice: Candidate) -> list[Candidate]:
     """Return a choice that was attacked for ``answers`` answers, where those are enough."""
     return [choice] if need.steps <= answers else []
 
 
-def _distinct_insertions(need: Need) -> list[Choice]:
+def _distinct_insertions(need: Need) -> list[Candidate]:
     one = sizes.hll_bytes(need.error, need.beta / need.steps)
     return [
-        Choice("bitset", sizes.bitset_bytes(need.universe), PROVED, "exact"),
-        Choice(
+        Candidate("bitset", sizes.bitset_bytes(need.universe), PROVED, "exact"),
+        Candidate(
             "keyed HyperLogLog",
             one,
             PROVED,
             "repeated items change nothing, new ones hash afresh: Keyed, with a secret key",
         ),
-        Choice("HyperLogLog", one, BROKEN, "known hash: 320 000 chosen items read as 20 138"),
+        Candidate("HyperLogLog", one, BROKEN, "known hash: 320 000 chosen items read as 20 138"),
     ]
 
 
-def _distinct_subsets(need: Need) -> list[Choice]:
+def _distinct_subsets(need: Need) -> list[Candidate]:
     one = sizes.hll_bytes(need.error, need.beta / need.steps)
     few = 32 * sizes.hll_bytes(0.75 * need.error, WRONG)
     note = "Robust, epsilon0=1.5: 2048 subset queries"
     return [
-        Choice("bitset", sizes.bitset_bytes(need.universe), PROVED, "exact"),
+        Candidate("bitset", sizes.bitset_bytes(need.universe), PROVED, "exact"),
         _median(need, sizes.hll_bytes, "salted HyperLogLogs", need.universe),
-        *_survived(need, 2048, Choice("32 salted HyperLogLogs", few, SURVIVED, note)),
-        Choice("keyed HyperLogLog", one, BROKEN, "8192 subset queries: 0.41 to 2.16 of the truth"),
+        *_survived(need, 2048, Candidate("32 salted HyperLogLogs", few, SURVIVED, note)),
+        Candidate(
+            "keyed HyperLogLog", one, BROKEN, "8192 subset queries: 0.41 to 2.16 of the truth"
+        ),
     ]
 
 
-def _distinct_turnstile(need: Need) -> list[Choice]:
+def _distinct_turnstile(need: Need) -> list[Candidate]:
     return [_table(need, "HyperLogLog cannot delete; nothing smaller is promised here")]
 
 
-def _heavy_insertions(need: Need) -> list[Choice]:
+def _heavy_insertions(need: Need) -> list[Candidate]:
     counters = sizes.misra_gries_bytes(need.error)
     return [
         _table(need),
-        Choice("Misra-Gries", counters, PROVED, "deterministic; Space-Saving likewise"),
-        Choice("CountSketch", 8 * counters, BROKEN, "as many adaptive queries as counters"),
+        Candidate("Misra-Gries", counters, PROVED, "deterministic; Space-Saving likewise"),
+        Candidate("CountSketch", 8 * counters, BROKEN, "as many adaptive queries as counters"),
     ]
 
 
-def _heavy_turnstile(need: Need) -> list[Choice]:
+def _heavy_turnstile(need: Need) -> list[Candidate]:
     counters = sizes.misra_gries_bytes(need.error)
     return [
         _table(need, "nothing smaller is promised here"),
-        Choice("CountSketch", 8 * counters, BROKEN, "as many adaptive queries as counters"),
+        Candidate("CountSketch", 8 * counters, BROKEN, "as many adaptive queries as counters"),
     ]
 
 
-def _quantiles_insertions(need: Need) -> list[Choice]:
+def _quantiles_insertions(need: Need) -> list[Candidate]:
     gk = sizes.gk_bytes(need.error, need.steps)
     sample = sizes.reservoir_bytes(need.error, need.beta / need.steps, need.universe)
     return [
         _table(need),
-        Choice("Greenwald-Khanna", gk, PROVED, "deterministic"),
-        Choice("reservoir sample", sample, PROVED, "even if the sample is in sight"),
+        Candidate("Greenwald-Khanna", gk, PROVED, "deterministic"),
+        Candidate("reservoir sample", sample, PROVED, "even if the sample is in sight"),
     ]
 
 
-def _quantiles_turnstile(need: Need) -> list[Choice]:
+def _quantiles_turnstile(need: Need) -> list[Candidate]:
     return [_table(need, "nothing smaller is promised here")]
 
 
-def _f2_insertions(need: Need) -> list[Choice]:
+def _f2_insertions(need: Need) -> list[Candidate]:
     largest = max(need.steps, need.universe)
     flips = sizes.flips_needed(float(largest) ** 2, need.error)
     one = sizes.ams_bytes(need.error / 5, need.beta / (flips * need.steps))
     return [
         *_f2_sketches(need),
         _f2_plain(need, 12, "insertions, six for each row"),
-        Choice(
+        Candidate(
             "switching",
             flips * one,
             PROVED,
@@ -154,7 +158,7 @@ def _f2_insertions(need: Need) -> list[Choice]:
     ]
 
 
-def _noisy_rows(need: Need, leap: float) -> list[Choice]:
+def _noisy_rows(need: Need, leap: float) -> list[Candidate]:
     """Return `RobustF2` with as many rows as its proof needs, where it has one."""
     from sourdine.adaptive.sketches.f2_steps import width_to_prove  # noqa: PLC0415 - it imports us
 
@@ -165,10 +169,10 @@ def _noisy_rows(need: Need, leap: float) -> list[Choice]:
     except ParameterError:
         return []
     note = f"RobustF2({shown(rows, 1)}, noise={0.052 * alpha:.3g}), {looks} looks for each answer"
-    return [Choice("RobustF2, many rows", 8 * rows, PROVED, note)]
+    return [Candidate("RobustF2, many rows", 8 * rows, PROVED, note)]
 
 
-def _f2_survived(need: Need) -> list[Choice]:
+def _f2_survived(need: Need) -> list[Candidate]:
     """Return what was attacked at an error of 0.25, where that is enough."""
     from sourdine.adaptive.sketches.f2_steps import survived_answers  # noqa: PLC0415 - it imports us
 
@@ -178,19 +182,19 @@ def _f2_survived(need: Need) -> list[Choice]:
     noisy = f"RobustF2(), noisy rows: {shown(answers, 1)} answers"
     copies = "Robust, sample=25, epsilon0=2: 30 000 probes"
     return [
-        *_survived(need, answers, Choice("RobustF2", 8 * 20_000, SURVIVED, noisy)),
-        *_survived(need, 30_000, Choice("200 AMS of 200 rows", 8 * 40_000, SURVIVED, copies)),
+        *_survived(need, answers, Candidate("RobustF2", 8 * 20_000, SURVIVED, noisy)),
+        *_survived(need, 30_000, Candidate("200 AMS of 200 rows", 8 * 40_000, SURVIVED, copies)),
     ]
 
 
-def _f2_plain(need: Need, halves: int, updates: str) -> Choice:
+def _f2_plain(need: Need, halves: int, updates: str) -> Candidate:
     """Return a sketch as it is, and what breaks it: ``halves`` / 2 updates for each row."""
     memory = sizes.ams_bytes(need.error, need.beta)
     note = f"{shown(halves * memory // 16, 1)} {updates}: 0.4 of the truth"
-    return Choice("plain AMS", memory, BROKEN, note)
+    return Candidate("plain AMS", memory, BROKEN, note)
 
 
-def _f2_sketches(need: Need, leap: float = 1) -> list[Choice]:
+def _f2_sketches(need: Need, leap: float = 1) -> list[Candidate]:
     return [
         _table(need),
         *_noisy_rows(need, leap),
@@ -199,49 +203,49 @@ def _f2_sketches(need: Need, leap: float = 1) -> list[Choice]:
     ]
 
 
-def _f2_turnstile(need: Need) -> list[Choice]:
+def _f2_turnstile(need: Need) -> list[Candidate]:
     every = sizes.ams_bytes(need.error / 4, need.beta / need.steps**2)
     copies = shown(need.steps, 1)
     leap = float(max(need.steps, need.universe)) ** 2
     return [
         *_f2_sketches(need, leap),
         _f2_plain(need, 1, "probes, half as many as rows"),
-        Choice("switching", need.steps * every, PROVED, f"Robust, switching: {copies} copies"),
+        Candidate("switching", need.steps * every, PROVED, f"Robust, switching: {copies} copies"),
     ]
 
 
-def _lipschitz(need: Need) -> list[Choice]:
+def _lipschitz(need: Need) -> list[Candidate]:
     whole = sizes.table_bytes(need.universe)
     return [
-        Choice("lazy exact", whole, PROVED, "Lazy: deterministic, and recomputes least"),
+        Candidate("lazy exact", whole, PROVED, "Lazy: deterministic, and recomputes least"),
         *_survived(
             need,
             80,
-            Choice("private median of 24 samples", 6 * whole, SURVIVED, "and slower than exact"),
+            Candidate("private median of 24 samples", 6 * whole, SURVIVED, "and slower than exact"),
         ),
     ]
 
 
-def _any_insertions(need: Need) -> list[Choice]:
+def _any_insertions(need: Need) -> list[Candidate]:
     return [
-        Choice("the first item", 8, PROVED, "it is never deleted"),
-        Choice("bitset", sizes.bitset_bytes(need.universe), PROVED, "all of them"),
+        Candidate("the first item", 8, PROVED, "it is never deleted"),
+        Candidate("bitset", sizes.bitset_bytes(need.universe), PROVED, "all of them"),
     ]
 
 
-def _any_turnstile(need: Need) -> list[Choice]:
+def _any_turnstile(need: Need) -> list[Candidate]:
     return [
-        Choice(
+        Candidate(
             "bitset",
             sizes.bitset_bytes(need.universe),
             PROVED,
             "linear memory is necessary: 0.85 bits for each item there can be",
         ),
-        Choice("l0-sampler 2 x 8", 8 * 624, BROKEN, "delete what it names: 23 times do"),
+        Candidate("l0-sampler 2 x 8", 8 * 624, BROKEN, "delete what it names: 23 times do"),
     ]
 
 
-CHOICES: dict[tuple[str, str], Callable[[Need], list[Choice]]] = {
+CHOICES: dict[tuple[str, str], Callable[[Need], list[Candidate]]] = {
     ("distinct", "insertions"): _distinct_insertions,
     ("distinct", "subset"): _distinct_subsets,
     ("distinct", "turnstile"): _distinct_turnstile,

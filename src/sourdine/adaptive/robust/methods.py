@@ -18,7 +18,7 @@ from sourdine.noise import SYSTEM, Source, uniform_below
 if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
 
-__all__ = ["ByMedian", "BySwitching", "Dynamic", "Method", "Terms", "drawn_of"]
+__all__ = ["ByMedian", "BySwitching", "Dynamic", "Method", "RobustTerms", "drawn_of"]
 
 
 WIDEST = 1 << 20
@@ -36,7 +36,7 @@ class Dynamic(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class RobustTerms:
     """What both ways are told; `sourdine.adaptive.robust.Robust` explains and checks it."""
 
     copies: int
@@ -51,7 +51,7 @@ class Terms:
 class Method(Protocol):
     """A way to answer."""
 
-    terms: Terms
+    terms: RobustTerms
 
     @property
     def stray(self) -> float:
@@ -77,7 +77,7 @@ class ByMedian:
     """The private median of a sample of the copies, as in the lecture."""
 
     def __init__(
-        self, terms: Terms, *, sample: int | None, epsilon0: Number | None, window: int
+        self, terms: RobustTerms, *, sample: int | None, epsilon0: Number | None, window: int
     ) -> None:
         if epsilon0 is None or terms.steps is None:
             raise ParameterTypeError(
@@ -195,7 +195,7 @@ class BySwitching:
 
     stray = 0.0
 
-    def __init__(self, terms: Terms, *, sample: int | None, epsilon0: Number | None) -> None:
+    def __init__(self, terms: RobustTerms, *, sample: int | None, epsilon0: Number | None) -> None:
         if sample is not None or epsilon0 is not None:
             raise ParameterTypeError(
                 "sample" if epsilon0 is None else "epsilon0",

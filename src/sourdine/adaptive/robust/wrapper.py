@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sourdine.adaptive.robust.methods import ByMedian, BySwitching, Dynamic, Method, Terms
+from sourdine.adaptive.robust.methods import ByMedian, BySwitching, Dynamic, Method, RobustTerms
 from sourdine.adaptive.robust.proof import Proof
 from sourdine.errors import BudgetExceededError, ParameterTypeError
 from sourdine.exact import at_least, integer, kind, number, one_of, positive
@@ -136,7 +136,7 @@ class Robust:
                     kind(function),
                     "Type Robust(lambda seed: MySketch(seed), current=lambda: changes, ...).",
                 )
-        terms = Terms(
+        terms = RobustTerms(
             copies=integer(copies, "copies", least=1, most=MOST_COPIES),
             steps=None if steps is None else integer(steps, "steps", least=1),
             error=float(number(error, "error", above=0, most=1)),

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import NamedTuple
 
-__all__ = ["Cell", "Gaps", "Tally"]
+__all__ = ["Cell", "Gaps", "ToldCells"]
 
 ONE = 32
 """What an answer counts in the shares; half of it is there beforehand, for a rare one little."""
@@ -70,12 +70,12 @@ class Gaps:
         return max(0, ceil((gap - self.threshold) / (2 * self.threshold)))
 
 
-class Tally:
+class ToldCells:
     """How often each cell was told, and the levels that the next one is charged for.
 
     Examples
     --------
-    >>> told, all_cells = Tally(), [Cell(1), Cell(-1), Cell(2)]
+    >>> told, all_cells = ToldCells(), [Cell(1), Cell(-1), Cell(2)]
     >>> told.levels(Cell(1), all_cells)
     3
     >>> for _ in range(9):

@@ -46,7 +46,7 @@ class Trained:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ByFunction:
     """Guesses from a function."""
 
     function: Callable[[Any], float]
@@ -81,7 +81,7 @@ class Parts:
         _consistent(guess, universe, prior, training, groups)
         evidence = _evidence(data, cells)
         if callable(guess):
-            return cls(evidence, Told(guess))
+            return cls(evidence, ByFunction(guess))
         if guess == "weights" and cells is not None:
             return cls(evidence, Weights(cells.size, prior))
         if training is not None:

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     Ends = tuple[float, float]
 
-__all__ = ["Look", "PlainLook", "Question"]
+__all__ = ["Look", "PlainLook", "LookQuestion"]
 
 ROUNDING = 1e-9
 """Nats left to the rounding of divergences."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class LookQuestion:
     """A query, the guess, and the least and the largest value a row may have: all public."""
 
     query: Any
@@ -42,22 +42,22 @@ class Look(Protocol):
     def demand(self) -> None:
         """Raise if there may be no more looks; depends on answers alone."""
 
-    def cells(self, question: Question) -> list[Cell]:
+    def cells(self, question: LookQuestion) -> list[Cell]:
         """Return the cells that a surprise may be told as."""
 
-    def surprises(self, question: Question) -> bool:
+    def surprises(self, question: LookQuestion) -> bool:
         """Return whether the average is not near the guess; takes as long for yes as for no."""
 
-    def cell(self, question: Question) -> Cell:
+    def cell(self, question: LookQuestion) -> Cell:
         """Return the cell of an average that surprised."""
 
-    def known(self, question: Question, cell: Cell | None) -> Ends:
+    def known(self, question: LookQuestion, cell: Cell | None) -> Ends:
         """Return the ends between which the answer says the sample's average is."""
 
-    def value(self, question: Question, cell: Cell | None) -> float:
+    def value(self, question: LookQuestion, cell: Cell | None) -> float:
         """Return the value told."""
 
-    def learn(self, question: Question, cell: Cell) -> None:
+    def learn(self, question: LookQuestion, cell: Cell) -> None:
         """Move the hypothesis by what was told."""
 
     def nats(self, answer: int) -> float:
@@ -95,17 +95,17 @@ class PlainLook:
         """Return inf."""
         return inf
 
-    def cells(self, question: Question) -> list[Cell]:
+    def cells(self, question: LookQuestion) -> list[Cell]:
         """Return the cells beyond the threshold, each with a long and a short step."""
         steps = self._gaps(question).steps()
         short = steps if self.hypothesis else []
         return [*map(Cell, steps), *(Cell(step, short=True) for step in short)]
 
-    def surprises(self, question: Question) -> bool:
+    def surprises(self, question: LookQuestion) -> bool:
         """Return whether the average is further from the guess than the threshold."""
         return abs(self._average(question) - question.guess) > self.threshold
 
-    def cell(self, question: Question) -> Cell:
+    def cell(self, question: LookQuestion) -> Cell:
         """Return the cell of the average, with a short step where a long one might overshoot."""
         average = self._average(question)
         cell = Cell(self._gaps(question).cell(average))
@@ -114,18 +114,18 @@ class PlainLook:
             return cell
         return Cell(cell.steps, short=True)
 
-    def known(self, question: Question, cell: Cell | None) -> Ends:
+    def known(self, question: LookQuestion, cell: Cell | None) -> Ends:
         """Return the cell's ends, or those around the guess."""
         if cell is not None:
             return self._gaps(question).ends(cell.steps)
         low, high = question.guess - self.threshold, question.guess + self.threshold
         return max(low, question.low), min(high, question.high)
 
-    def value(self, question: Question, cell: Cell | None) -> float:
+    def value(self, question: LookQuestion, cell: Cell | None) -> float:
         """Return the middle of the cell, or the guess."""
         return question.guess if cell is None else sum(self.known(question, cell)) / 2
 
-    def learn(self, question: Question, cell: Cell) -> None:
+    def learn(self, question: LookQuestion, cell: Cell) -> None:
         """Move the hypothesis to the value told, or by a short step."""
         tilt = self._tilt(question, cell)
         if tilt is not None and self.hypothesis is not None:
@@ -133,19 +133,19 @@ class PlainLook:
             self._most = self._allowed()
             self.hypothesis.move(tilt)
 
-    def _tilt(self, question: Question, cell: Cell) -> Tilt | None:
+    def _tilt(self, question: LookQuestion, cell: Cell) -> Tilt | None:
         if self.hypothesis is None:
             return None
         near = min(self.known(question, cell), key=lambda end: abs(end - question.guess))
         target = near if cell.short else self.value(question, cell)
         return self.hypothesis.tilt(question.query, target)
 
-    def _average(self, question: Question) -> float:
+    def _average(self, question: LookQuestion) -> float:
         return min(max(self.evidence.average(question.query), question.low), question.high)
 
     def _allowed(self) -> float:
         """Return the most that the divergence may be after one more surprise."""
         return self._most - 2 * self.threshold**2
 
-    def _gaps(self, question: Question) -> Gaps:
+    def _gaps(self, question: LookQuestion) -> Gaps:
         return Gaps(question.guess, self.threshold, question.low, question.high)

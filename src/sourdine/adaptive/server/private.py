@@ -47,7 +47,7 @@ from sourdine.privacy import SUBSTITUTE, Concentrated, Guarantee
 
 if TYPE_CHECKING:
     from sourdine.adaptive.server.evidence import Cells
-    from sourdine.adaptive.server.looks import Ends, Question
+    from sourdine.adaptive.server.looks import Ends, LookQuestion
     from sourdine.adaptive.server.weights import Weights
     from sourdine.noise import Source
 
@@ -174,12 +174,12 @@ class PrivateLook:
         r"""Return :math:`I + \ln(i(i + 1) / \beta)` of the account of privacy."""
         return self._information + log(answer) + log(answer + 1) - log(self._beta / 2)
 
-    def cells(self, question: Question) -> list[Cell]:
+    def cells(self, question: LookQuestion) -> list[Cell]:
         """Return the cells of half a threshold around the guess."""
         below, above = self._reach(question)
         return [Cell(step) for step in range(-below, above + 1)]
 
-    def surprises(self, question: Question) -> bool:
+    def surprises(self, question: LookQuestion) -> bool:
         """Return whether the search has found what it waits for."""
         self._looks += 1
         guess = round(question.guess * self._evidence.n * TICKS)
@@ -187,7 +187,7 @@ class PrivateLook:
         self._left -= found
         return found
 
-    def cell(self, question: Question) -> Cell:
+    def cell(self, question: LookQuestion) -> Cell:
         """Return the cell of the noisy average of a query that surprised."""
         ticks = self._evidence.n * TICKS
         average = self.disturbed(self._total(question)) / ticks
@@ -196,7 +196,7 @@ class PrivateLook:
         steps = round(2 * (inside - question.guess) / self._threshold)
         return Cell(min(max(steps, -below), above))
 
-    def _total(self, question: Question) -> int:
+    def _total(self, question: LookQuestion) -> int:
         """Return the sum of a query over the rows, in ticks."""
         return int(np.rint(question.query * TICKS).astype(np.int64) @ self._evidence.counts)
 
@@ -213,27 +213,27 @@ class PrivateLook:
         """Return a sum with noise."""
         return noise.laplace_around(total, self._value.scale, source=self._source)
 
-    def known(self, question: Question, cell: Cell | None) -> Ends:
+    def known(self, question: LookQuestion, cell: Cell | None) -> Ends:
         """Return the ends of the average behind the answer, but for a chance of the noise."""
         off = self._threshold + self._search_error() if cell is None else self._value_error()
         middle = self.value(question, cell)
         return max(middle - off, question.low), min(middle + off, question.high)
 
-    def value(self, question: Question, cell: Cell | None) -> float:
+    def value(self, question: LookQuestion, cell: Cell | None) -> float:
         """Return the middle of the cell, or the guess."""
         if cell is None:
             return question.guess
         middle = question.guess + cell.steps * self._threshold / 2
         return min(max(middle, question.low), question.high)
 
-    def learn(self, question: Question, cell: Cell) -> None:
+    def learn(self, question: LookQuestion, cell: Cell) -> None:
         """Move the hypothesis to the near end of what is known, if that lies beyond it."""
         low, high = self.known(question, cell)
         if not low <= question.guess <= high:
             target = low if question.guess < low else high
             self._hypothesis.move(self._hypothesis.tilt(question.query, target))
 
-    def _reach(self, question: Question) -> tuple[int, int]:
+    def _reach(self, question: LookQuestion) -> tuple[int, int]:
         below, above = question.guess - question.low, question.high - question.guess
         return max(0, round(2 * below / self._threshold)), max(
             0, round(2 * above / self._threshold)

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from sourdine.adaptive.answers import Certificate
     from sourdine.adaptive.server.server import QueryServer
 
-__all__ = ["Report", "report"]
+__all__ = ["ServerReport", "report"]
 
 
 @dataclass(frozen=True, slots=True)
-class Report(Shown):
+class ServerReport(Shown):
     """What is proved of a server's answers, and apart from it what was tried.
 
     Parameters
@@ -46,7 +46,7 @@ class Report(Shown):
         )
 
 
-def report(server: QueryServer, attacks: Mapping[str, float] | None = None) -> Report:
+def report(server: QueryServer, attacks: Mapping[str, float] | None = None) -> ServerReport:
     """Return the certificate, and apart from it the error that each attack achieved.
 
     Parameters
@@ -74,7 +74,7 @@ def report(server: QueryServer, attacks: Mapping[str, float] | None = None) -> R
             kind(attacks),
             "Type report(server, {'overfitting': 0.013}).",
         )
-    return Report(server.certificate() if server.answers else None, attacks or {})
+    return ServerReport(server.certificate() if server.answers else None, attacks or {})
 
 
 def _errors(attacks: object) -> bool:

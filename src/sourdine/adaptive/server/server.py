@@ -28,10 +28,10 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.adaptive.answers import AdaptiveAnswer, Certificate
 from sourdine.adaptive.ledger import Dependence, TranscriptLedger
-from sourdine.adaptive.server.gaps import Tally
+from sourdine.adaptive.server.gaps import ToldCells
 from sourdine.adaptive.server.guesses import Parts, Trained, read_guess
 from sourdine.adaptive.server.left import Left, left_until
-from sourdine.adaptive.server.looks import Look, PlainLook, Question
+from sourdine.adaptive.server.looks import Look, PlainLook, LookQuestion
 from sourdine.adaptive.server.private import PrivateLook
 from sourdine.adaptive.server.terms import (
     agreed_beta,
@@ -170,7 +170,7 @@ class QueryServer:
                 *counted, threshold=self.error, privacy=privacy, hard=hard, beta=self.beta,
                 source=source,
             )  # fmt: skip
-        self._tally, self._lock = Tally(), Lock()
+        self._tally, self._lock = ToldCells(), Lock()
         self.answers, self.hard = 0, 0
         self._widest, self._most_bits = 0.0, 0.0
 
@@ -230,7 +230,7 @@ class QueryServer:
         """
         with self._lock:
             read = self._evidence.read(query)
-            question = Question(read, self._guess(read, guess), *self._evidence.span(read))
+            question = LookQuestion(read, self._guess(read, guess), *self._evidence.span(read))
             self._look.demand()
             cells = self._look.cells(question)
             if not cells:
@@ -291,7 +291,7 @@ class QueryServer:
         return self._until(positive(error, "error"))
 
     def _until(self, goal: Fraction | None) -> Left:
-        cells, left = self._look.cells(Question(None, 0.0)), Left(None, None)
+        cells, left = self._look.cells(LookQuestion(None, 0.0)), Left(None, None)
         if goal is not None and cells:
             left = left_until(goal, self.ledger, lambda more: self._tally.bound(cells, more))
         if not isinstance(self._look, PrivateLook):
@@ -328,7 +328,7 @@ class QueryServer:
             )
 
     def _answer(
-        self, question: Question, cell: Cell | None, nats: float, bits: float
+        self, question: LookQuestion, cell: Cell | None, nats: float, bits: float
     ) -> AdaptiveAnswer:
         value = self._look.value(question, cell)
         lower, upper = self._ends(*self._look.known(question, cell), nats)
@@ -337,7 +337,7 @@ class QueryServer:
             AdaptiveAnswer(value, *ends, bits, "hypothesis" if cell is None else "data")
         )
 
-    def _certain(self, question: Question) -> AdaptiveAnswer:
+    def _certain(self, question: LookQuestion) -> AdaptiveAnswer:
         """Return the answer to a query that cannot surprise: its range says it all."""
         return self._counted(
             AdaptiveAnswer(question.guess, question.low, question.high, 0.0, "hypothesis")

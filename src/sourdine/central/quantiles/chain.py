@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["LONGEST", "Chain", "Rows", "Targets", "TooWideError"]
+__all__ = ["LONGEST", "Chain", "RankMasses", "Targets", "TooWideError"]
 
 LONGEST = 660.0
 """The range of exponents that floats hold with room to spare.
@@ -110,13 +110,13 @@ class Chain:
         blocks = -(-(2 * half + 1) // block)
         self._a = np.arange(blocks) * float(block) + (block - 1) / 2 - half
         begin = targets.T[:, :-1] + targets.S[:, None] - half
-        masses = [Rows(points, column, block, blocks) for column in begin.T]
+        masses = [RankMasses(points, column, block, blocks) for column in begin.T]
         if self.DEPTH * c * half + max(rows.log_spread for rows in masses) > LONGEST:
             raise TooWideError
         self._kept: list[tuple[Floats, Floats]] = []
         self.logs = self._forward(masses, keep=block == 1)
 
-    def _forward(self, masses: list[Rows], *, keep: bool) -> Floats:
+    def _forward(self, masses: list[RankMasses], *, keep: bool) -> Floats:
         a, c, m = self._a, self._c, self._targets.m
         first, last = self._ends()
         up = np.exp(2 * c * a)
@@ -197,7 +197,7 @@ class Chain:
         return i if side == 1 else i + 1 + noise.by_weight(v[i + 1 :], source=source)
 
 
-class Rows:
+class RankMasses:
     """The masses of one quantile's ranks, by row and block."""
 
     __slots__ = ("_at", "_block", "_blocks", "_masses", "log_spread")

@@ -19,7 +19,7 @@ from sourdine.central.quantiles.chain import Chain
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sourdine.central.quantiles.chain import Rows
+    from sourdine.central.quantiles.chain import RankMasses
     from sourdine.noise import Source
 
     Floats = NDArray[np.float64]
@@ -37,7 +37,7 @@ class LongChain(Chain):
 
     DEPTH = 2
 
-    def _forward(self, masses: list[Rows], *, keep: bool) -> Floats:
+    def _forward(self, masses: list[RankMasses], *, keep: bool) -> Floats:
         first, last = self._ends()
         a, c = self._a, self._c
         log_scale = np.zeros(len(first))

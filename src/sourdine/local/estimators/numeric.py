@@ -12,7 +12,7 @@ from sourdine.errors import ParameterError
 from sourdine.grid import Grid
 from sourdine.laws.normal import gaussian_quantile as normal_quantile
 from sourdine.local.estimators.estimate import Estimate
-from sourdine.local.numeric import Duchi, Hybrid, SlidingWindow
+from sourdine.local.numeric import Duchi, HybridReport, SlidingWindow
 from sourdine.local.numeric.unbiased import on_grid
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase
 from sourdine.release.answer import plain
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["NumericEstimate", "normal_quantile", "read_tally"]
 
 RANDOMISERS = {
-    c.__name__: c for c in (BoundedLaplace, BoundedStaircase, Duchi, Hybrid, SlidingWindow)
+    c.__name__: c for c in (BoundedLaplace, BoundedStaircase, Duchi, HybridReport, SlidingWindow)
 }
 PARAMETERS = ("epsilon", "last", "slide", "width", "method", "minimise")
 
@@ -57,7 +57,7 @@ class NumericEstimate(Estimate):
         """What a reader must know: a function of the parameters alone."""
         if isinstance(self.report, (BoundedLaplace, BoundedStaircase)):
             name = type(self.report).__name__
-            return (f"{name} tells little of a number: ask with Hybrid or square_wave.",)
+            return (f"{name} tells little of a number: ask with HybridReport or square_wave.",)
         return ()
 
     def number(self, share: float) -> float:

@@ -4,8 +4,8 @@ Bounded Laplace and the bounded staircase, which report ticks, are in `sourdine.
 """
 
 from sourdine.local.numeric.duchi import Duchi
-from sourdine.local.numeric.hybrid import Hybrid
+from sourdine.local.numeric.hybrid import HybridReport
 from sourdine.local.numeric.sliding import SlidingWindow, piecewise, square_wave
 from sourdine.local.numeric.unbiased import UnbiasedReport
 
-__all__ = ["Duchi", "Hybrid", "SlidingWindow", "UnbiasedReport", "piecewise", "square_wave"]
+__all__ = ["Duchi", "HybridReport", "SlidingWindow", "UnbiasedReport", "piecewise", "square_wave"]

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Hybrid"]
+__all__ = ["HybridReport"]
 
 THRESHOLD = Fraction(61, 100)
 """Up to this epsilon Duchi's bit alone has the smaller worst variance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hybrid(UnbiasedReport):
+class HybridReport(UnbiasedReport):
     r"""Report by Duchi's bit with probability :math:`e^{-\varepsilon/2}`, else by the window.
 
     The codes 0 and 1 are Duchi's, those from 2 on are the cells of `piecewise`: the report says
@@ -62,7 +62,7 @@ class Hybrid(UnbiasedReport):
 
     Examples
     --------
-    >>> Hybrid(epsilon=0.5, last=100).codes, Hybrid(epsilon=2, last=100).codes
+    >>> HybridReport(epsilon=0.5, last=100).codes, HybridReport(epsilon=2, last=100).codes
     (2, 412)
     """
 
@@ -155,7 +155,7 @@ class Hybrid(UnbiasedReport):
 register(
     Specimen(
         name="number.hybrid",
-        make=lambda epsilon: Hybrid(epsilon=epsilon, last=3),
+        make=lambda epsilon: HybridReport(epsilon=epsilon, last=3),
         inputs=tuple(range(4)),
         tight=True,
     )

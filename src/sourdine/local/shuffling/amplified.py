@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind, number, positive
 from sourdine.local.categorical.oracle import Oracle
-from sourdine.local.numeric import Duchi, Hybrid, SlidingWindow
+from sourdine.local.numeric import Duchi, HybridReport, SlidingWindow
 from sourdine.local.shuffling.binary import Ones, others
 from sourdine.local.shuffling.blanket import Blanket
 from sourdine.mechanisms import BoundedStaircase, RandomizedResponse, Warner
@@ -178,7 +178,7 @@ def _coins(report: Report | Guarantee) -> list[tuple[float, float]]:
         a, b = (float(chance) for chance in report.channel)
         return [(a, b)] if sum(report.channel) == 1 else [(a, b), (1 - b, 1 - a)]
     two = isinstance(report, RandomizedResponse) and report.categories == 2
-    if two or isinstance(report, Duchi) or (isinstance(report, Hybrid) and report.always_bit):
+    if two or isinstance(report, Duchi) or (isinstance(report, HybridReport) and report.always_bit):
         b = 1 / (1 + exp(float(_own(report))))
         return [(1 - b, b)]
     return []

@@ -45,7 +45,7 @@ def report(*, epsilon: Fraction, method: str, last: int) -> Report:
             epsilon=epsilon, last=last, method="truncated"
         ),
         "duchi": lambda: numeric.Duchi(epsilon=epsilon, last=last),
-        "hybrid": lambda: numeric.Hybrid(epsilon=epsilon, last=last),
+        "hybrid": lambda: numeric.HybridReport(epsilon=epsilon, last=last),
         "piecewise": lambda: numeric.piecewise(epsilon, last),
         "square-wave": lambda: numeric.square_wave(epsilon, last),
     }

@@ -62,7 +62,7 @@ def compute(part: Part) -> Iterator[Row]:
 
 def _made(epsilon: float) -> dict[str, Callable[[], tuple[Any, bool]]]:
     """Return the randomiser of each method, and whether its reports are simply averaged."""
-    from sourdine.local.numeric import Duchi, Hybrid, piecewise, square_wave  # noqa: PLC0415
+    from sourdine.local.numeric import Duchi, HybridReport, piecewise, square_wave  # noqa: PLC0415
     from sourdine.mechanisms import BoundedLaplace, BoundedStaircase  # noqa: PLC0415
     from sourdine.mechanisms.mechanism import settle  # noqa: PLC0415
 
@@ -78,7 +78,7 @@ def _made(epsilon: float) -> dict[str, Callable[[], tuple[Any, bool]]]:
         REDRAWN: redrawn,
         "Duchi": lambda: (Duchi(epsilon=epsilon, last=LAST), False),
         "piecewise": lambda: (piecewise(epsilon, LAST), False),
-        "hybrid": lambda: (Hybrid(epsilon=epsilon, last=LAST), False),
+        "hybrid": lambda: (HybridReport(epsilon=epsilon, last=LAST), False),
         "square wave (Sourdine)": lambda: (square_wave(epsilon, LAST), False),
     }
 
