@@ -256,7 +256,7 @@ def test_honest_error_of_the_private_median_is_within_its_accuracy():
     ("changed", "text"),
     [
         ({"method": "median"}, "method must be 'dp-median' or 'switching'"),
-        ({"copies": 0}, "copies must be from 1 to"),
+        ({"copies": 0}, "copies must be at least 1"),
         ({"sample": 61}, r"sample must be at most the number of copies \(60\), got 61"),
         ({"sample": 0}, "sample must be at least 1"),
         ({"epsilon0": 0}, "epsilon0 must be above 0"),
@@ -265,7 +265,7 @@ def test_honest_error_of_the_private_median_is_within_its_accuracy():
         ({"error": 1.5}, "error must be above 0 and at most 1"),
         ({"start": -1}, "start must be at least 0"),
         ({"least": 0}, "least must be above 0"),
-        ({"window": 0}, "window must be from 1 to"),
+        ({"window": 0}, "window must be at least 1"),
         ({"wrong": 0}, "wrong must be above 0"),
     ],
 )

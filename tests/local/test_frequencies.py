@@ -188,7 +188,7 @@ def test_of_many_categories_the_largest_are_shown():
 
 def test_picture(tmp_path):
     pytest.importorskip("matplotlib")
-    few = frequencies(ORACLES["response"], [60, 50, 40, 30, 15, 5], 200, labels="abcdef")
+    few = frequencies(ORACLES["response"], [60, 50, 40, 30, 15, 5], 200, labels=list("abcdef"))
     figure = few.plot(truth=SHARES, path=str(tmp_path / "few.png"), title="A survey")
     assert (tmp_path / "few.png").stat().st_size > 5000
     axes = figure.axes[0]

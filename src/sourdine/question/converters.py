@@ -63,7 +63,7 @@ def confidence(x: Number) -> Fraction:
 
 def between_0_and_1(x: object, name: str, example: float) -> Fraction:
     """Return a probability that is neither 0 nor 1."""
-    chance = rational(x, name)
+    chance = rational(x, name, example=example)
     if not 0 < chance <= 1 - Fraction(1, 10**12):
         raise ParameterError(
             name,

@@ -256,7 +256,7 @@ def beta_of(confidence: object, least: Fraction | int = 0) -> Fraction:
     >>> beta_of(0.95)
     Fraction(1, 20)
     """
-    value = rational(confidence, "confidence")
+    value = rational(confidence, "confidence", example=0.95)
     if not (0 < value < 1 and 1 - value >= least):
         raise ParameterError(
             "confidence",

@@ -12,9 +12,9 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.errors import ParameterError
-from sourdine.exact import given, one_of, positive, rational
+from sourdine.exact import given, integer, one_of, positive, rational
 from sourdine.laws import Product
-from sourdine.local.densities.wavelets import UNIT, Basis, Level
+from sourdine.local.densities.wavelets import DEEPEST, UNIT, Basis, Level
 from sourdine.mechanisms.laplace import laplace_error, laplace_law
 from sourdine.mechanisms.mechanism import Report, read_beta, read_scale, settle
 from sourdine.mechanisms.registry import Specimen, register
@@ -78,6 +78,7 @@ class NoisyCoefficients(Report):
 
     def __post_init__(self) -> None:
         epsilon = positive(self.epsilon, "epsilon")
+        integer(self.bits_of_input, "bits_of_input", least=1, most=DEEPEST, example=DEEPEST)
         one_of(self.constants, "constants", "exact", "paper")
         nu = rational(self.nu, "nu", example=1.5)
         if nu <= 1:
