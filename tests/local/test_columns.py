@@ -105,7 +105,11 @@ def test_categories_are_read_back(column, kind, tmp_path):
 
 @pytest.mark.parametrize("method", [None, *CATEGORICAL])
 def test_reports_may_go_by_any_oracle(method):
-    for column in (Choice(*"abcdefgh", method=method), Flag(method=method), Choice("a", "b", method=method, missing="-")):
+    for column in (
+        Choice(*"abcdefgh", method=method),
+        Flag(method=method),
+        Choice("a", "b", method=method, missing="-"),
+    ):
         own = part(column, use="report")
         assert own.mechanism.guarantee.epsilon == 2
         reports = own.reports(np.array([0, 1, MISSING, 1]), SeededSource(1))

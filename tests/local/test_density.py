@@ -269,7 +269,9 @@ def test_auto_beats_the_paper():
     x = np.random.default_rng(7).beta(2, 5, 50_000)
     auto, paper = [], []
     for seed in range(3):
-        auto.append(squared_error(density(x, bounds=(0, 1), epsilon=1, source=SeededSource(seed)), f))
+        auto.append(
+            squared_error(density(x, bounds=(0, 1), epsilon=1, source=SeededSource(seed)), f)
+        )
         rule = Dubois(bounds=(0, 1), epsilon=1, n=50_000, constants="paper")
         found = rule.density([rule.grid.ticks(x)], source=SeededSource(seed))
         paper.append(squared_error(found, f))

@@ -170,7 +170,11 @@ def test_very_fine_grids_and_pickles():
     rng = np.random.default_rng(11)
     y = rng.integers(0, 2, 3000)
     x = rng.normal(0.4 + 0.2 * y, 0.1)[:, None]
-    for method, step in (("laplace", Fraction(1, 2**40)), ("staircase", None), ("square-wave", None)):
+    for method, step in (
+        ("laplace", Fraction(1, 2**40)),
+        ("staircase", None),
+        ("square-wave", None),
+    ):
         schema = Schema(x=Number(0, 1, step, method=method), epsilon=4)
         noisy = Sanitizer(schema, source=SeededSource(1)).transform(x)
         knows = NoisyGaussianNB(schema=schema).fit(noisy, y)

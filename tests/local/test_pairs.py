@@ -29,7 +29,9 @@ def asked(n, seed=1):
     ("epsilon", "n", "method"), [(4, 2000, None), (8, 200, None), (6, 2000, "laplace")]
 )
 def test_pairs_are_unbiased_and_cover(epsilon, n, method):
-    schema = Schema(age=Number(0, 59, step=1, method=method), vote=Choice("a", "b", "c"), epsilon=epsilon)
+    schema = Schema(
+        age=Number(0, 59, step=1, method=method), vote=Choice("a", "b", "c"), epsilon=epsilon
+    )
     parts = schema.parts()
     age, vote = asked(n)
     truth = np.zeros((3, 3))

@@ -1,8 +1,8 @@
 """Audits: claims of privacy and accuracy, checked by machine.
 
-`registered` finds a specimen of every mechanism of the library. `worst_case` compares the exact laws
-of all neighbours, `replay` runs a whole call on two data sets, `p_value` holds draws against their
-law, the attacks look for what is not in the mathematics, and `checks` is the suite that every
+`registered` finds a specimen of every mechanism of the library. `worst_case` compares the exact
+laws of all neighbours, `replay` runs a whole call on two data sets, `p_value` holds draws against
+their law, the attacks look for what is not in the mathematics, and `checks` is the suite that every
 mechanism passes.
 """
 

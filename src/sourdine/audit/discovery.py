@@ -34,8 +34,9 @@ ROOMS = (mechanisms, central, local, adaptive)
 EXEMPT = {
     "sourdine.adaptive.server.private": (
         "A conversation has no law of its own: what it tells depends on the analyst. Its search "
-        "and its sums are those of AboveThreshold and Laplace; ``test_exact_laws_of_all_neighbours`` "
-        "and ``test_search_and_noise_follow_their_laws`` hold whole conversations to the claim."
+        "and its sums are those of AboveThreshold and Laplace; "
+        "``test_exact_laws_of_all_neighbours`` and ``test_search_and_noise_follow_their_laws`` "
+        "hold whole conversations to the claim."
     ),
     "sourdine.adaptive.server.splits": (
         "Draws which rows guess and which check from their number alone; no row is handed to it."
@@ -50,7 +51,8 @@ EXEMPT = {
     ),
     "sourdine.local.table.sanitizing.blocks": (
         "Draws which column a person is asked for, whatever the answers: "
-        "``test_who_is_asked_what_does_not_depend_on_the_answers``. The answers are audited reports."
+        "``test_who_is_asked_what_does_not_depend_on_the_answers``. The answers are audited "
+        "reports."
     ),
 }
 """Modules that draw and hold no mechanism, each with the reason why nothing is left unaudited."""

@@ -114,7 +114,7 @@ class Product:
 
     def _of(self, name: str) -> Law:
         known = dict(zip(self.names or (), self.factors, strict=True))
-        return known.get(name, self.rest)  # type: ignore[arg-type]
+        return known[name] if name in known or self.rest is None else self.rest
 
     def _knows(self, row: Mapping[str, int]) -> bool:
         return set(row) <= set(self.names or ())

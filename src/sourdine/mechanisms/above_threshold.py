@@ -85,9 +85,10 @@ class AboveThreshold(Mechanism["Answers"]):
     Notes
     -----
     *Claim*: :math:`\varepsilon`-differential privacy in both forms. *Checked by*
-    ``test_exact_worst_case[choice.above_threshold]`` and ``[choice.above_threshold.monotone]``; on two questions
-    a wrong constant would hide, so the audit asks six. *Claim*: `error` and `lemma` hold.
-    *Checked by* ``test_error_bound_holds[above-threshold]`` and ``test_above_threshold_lemma``.
+    ``test_exact_worst_case[choice.above_threshold]`` and ``[choice.above_threshold.monotone]``; on
+    two questions a wrong constant would hide, so the audit asks six. *Claim*: `error` and `lemma`
+    hold. *Checked by* ``test_error_bound_holds[above-threshold]`` and
+    ``test_above_threshold_lemma``.
 
     References
     ----------

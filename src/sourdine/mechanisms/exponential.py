@@ -107,9 +107,10 @@ class Exponential(Selection):
     -----
     *Claim*: :math:`\varepsilon`-differential privacy: the weight moves by :math:`e^{c\Delta}`, the
     sum of all weights by as much again, or not at all in the same direction for monotone scores.
-    *Checked by* ``test_exact_worst_case[choice.exponential]`` and ``[choice.exponential.monotone]``.
-    *Claim*: the chosen score falls short of the best by more than :math:`\ln(m/\beta)/c` with
-    probability :math:`\beta` at most. *Checked by* ``test_error_bound_holds[exponential]``.
+    *Checked by* ``test_exact_worst_case[choice.exponential]`` and
+    ``[choice.exponential.monotone]``. *Claim*: the chosen score falls short of the best by more
+    than :math:`\ln(m/\beta)/c` with probability :math:`\beta` at most. *Checked by*
+    ``test_error_bound_holds[exponential]``.
 
     References
     ----------

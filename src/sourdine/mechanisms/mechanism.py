@@ -191,6 +191,10 @@ class Report(Mechanism[int]):
         """The highest code."""
 
     @abstractmethod
+    def law(self, x: int) -> Law:
+        """Return the distribution of the report of a code."""
+
+    @abstractmethod
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[Any]:
         """Draw one report for each person, from codes that are known to be 0 to ``top``."""
 

@@ -31,8 +31,8 @@ class PermuteAndFlip(Selection):
     Notes
     -----
     *Claim*: :math:`\varepsilon`-differential privacy with the constants of the
-    exponential mechanism. *Checked by* ``test_exact_worst_case[choice.permute_and_flip]``. *Claim*: its
-    expected loss is never above that of the exponential mechanism. *Checked by*
+    exponential mechanism. *Checked by* ``test_exact_worst_case[choice.permute_and_flip]``.
+    *Claim*: its expected loss is never above that of the exponential mechanism. *Checked by*
     ``test_permute_and_flip_beats_exponential``.
 
     References

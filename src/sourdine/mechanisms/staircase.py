@@ -84,8 +84,8 @@ class Staircase(Additive["Value"]):
     Notes
     -----
     *Claim*: :math:`\varepsilon`-differential privacy: a shift by at most :math:`\Delta` changes the
-    exponent by at most one. *Checked by* ``test_exact_worst_case[noise.staircase]``. *Claim*: no other
-    width has a smaller mean loss. *Checked by* ``test_staircase_width_is_optimal``.
+    exponent by at most one. *Checked by* ``test_exact_worst_case[noise.staircase]``. *Claim*: no
+    other width has a smaller mean loss. *Checked by* ``test_staircase_width_is_optimal``.
 
     References
     ----------

@@ -224,7 +224,8 @@ class Subsample(Mechanism["Records"]):
             key = value if isinstance(value, int) else tuple(value)
             chances[key] += float(chance)
             inputs[key] = value
-        return Law.mixture(list(chances.values()), [self.mechanism.law(v) for v in inputs.values()])
+        laws: list[Any] = [self.mechanism.law(value) for value in inputs.values()]
+        return Law.mixture(list(chances.values()), laws)
 
     def _samples(self, n: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
         """Yield every sample of n records with its probability."""

@@ -59,9 +59,10 @@ class Warner(FrequencyOracle):
     Notes
     -----
     *Claim*: :math:`\varepsilon = \ln\max(a/b, (1-b)/(1-a))`, no less; two fair coins are
-    :math:`\ln 3`-LDP. *Checked by* ``test_exact_worst_case[category.warner]``, ``test_two_fair_coins``.
-    *Claims* on `estimate`, `bias` and `variance` (the slides leave them open, row L2): *checked by*
-    ``test_warner_estimator``; on `optimum`: *checked by* ``test_warner_optimum_beats_other_coins``.
+    :math:`\ln 3`-LDP. *Checked by* ``test_exact_worst_case[category.warner]``,
+    ``test_two_fair_coins``. *Claims* on `estimate`, `bias` and `variance` (the slides leave them
+    open, row L2): *checked by* ``test_warner_estimator``; on `optimum`: *checked by*
+    ``test_warner_optimum_beats_other_coins``.
 
     References
     ----------

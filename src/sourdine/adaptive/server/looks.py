@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Ends = tuple[float, float]
 
-__all__ = ["Look", "PlainLook", "LookQuestion"]
+__all__ = ["Look", "LookQuestion", "PlainLook"]
 
 ROUNDING = 1e-9
 """Nats left to the rounding of divergences."""

@@ -31,7 +31,7 @@ from sourdine.adaptive.ledger import Dependence, TranscriptLedger
 from sourdine.adaptive.server.gaps import ToldCells
 from sourdine.adaptive.server.guesses import Parts, Trained, read_guess
 from sourdine.adaptive.server.left import Left, left_until
-from sourdine.adaptive.server.looks import Look, PlainLook, LookQuestion
+from sourdine.adaptive.server.looks import Look, LookQuestion, PlainLook
 from sourdine.adaptive.server.private import PrivateLook
 from sourdine.adaptive.server.terms import (
     agreed_beta,

@@ -65,8 +65,8 @@ class Anchors(QuantileMechanism):
 
     Notes
     -----
-    *Claim*: :math:`\varepsilon`-differential privacy, that of the joint draw: all else is a function
-    of it. *Checked by* ``test_anchors_law_keeps_the_claim`` and
+    *Claim*: :math:`\varepsilon`-differential privacy, that of the joint draw: all else is a
+    function of it. *Checked by* ``test_anchors_law_keeps_the_claim`` and
     ``test_anchors_constant_cannot_be_raised``.
 
     Examples

@@ -57,8 +57,8 @@ class SubsetSelection(BitRows):
     -----
     *Claim*: a set has probability proportional to 1 or to :math:`e^{-\varepsilon}`, with the same
     total for all, so the report is :math:`\varepsilon`-LDP, no less. *Checked by*
-    ``test_exact_worst_case[category.subset]``. *Claim*: supports have the chances p and q. *Checked by*
-    ``test_supports_have_their_chances``.
+    ``test_exact_worst_case[category.subset]``. *Claim*: supports have the chances p and q.
+    *Checked by* ``test_supports_have_their_chances``.
 
     *How sets are drawn*. With probability :math:`\frac{w(1-b)}{w + (k-w)b}` the true category is
     put in, else no category is special: it then lies in the set with probability :math:`p`, and

@@ -56,8 +56,8 @@ class UnaryEncoding(BitRows):
     -----
     *Claim*: two people's rows differ in two bits, so the worst ratio is
     :math:`\frac{p(1-q)}{q(1-p)} = e^\varepsilon` in both forms, no less. *Checked by*
-    ``test_exact_worst_case[category.unary]`` and ``[category.symmetric]``. *Claim*: supports have the chances
-    p and q. *Checked by* ``test_supports_have_their_chances``.
+    ``test_exact_worst_case[category.unary]`` and ``[category.symmetric]``. *Claim*: supports have
+    the chances p and q. *Checked by* ``test_supports_have_their_chances``.
 
     References
     ----------

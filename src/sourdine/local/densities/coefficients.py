@@ -164,7 +164,7 @@ class NoisyCoefficients(Report):
         """Return the noisy coefficients."""
         return np.asarray(release.value, np.int64)
 
-    def law(self, x: int) -> Product:
+    def law(self, x: int) -> Product:  # type: ignore[override]
         """Return the law of each coefficient; they are independent."""
         pairs = zip(self.coefficients(np.array([x]))[0].tolist(), self.each(), strict=True)
         return Product(tuple(laplace_law(c, t) for c, t in pairs))

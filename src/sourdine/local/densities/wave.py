@@ -46,8 +46,8 @@ class Wave(DensityProtocol):
     Notes
     -----
     The report is `sourdine.local.numeric.square_wave`, whose claim
-    ``test_exact_worst_case[number.square-wave]`` checks. The spread is that of the estimate from fresh
-    reports, were the estimate the truth.
+    ``test_exact_worst_case[number.square-wave]`` checks. The spread is that of the estimate from
+    fresh reports, were the estimate the truth.
 
     References
     ----------

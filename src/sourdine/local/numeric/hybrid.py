@@ -51,8 +51,8 @@ class HybridReport(UnbiasedReport):
     Notes
     -----
     *Claim*: exactly :math:`\varepsilon`-LDP: the choice between the two does not depend on the
-    tick. *Checked by* ``test_exact_worst_case[number.hybrid]``. *Claim*: `estimates` is unbiased with the
-    `variance` given, which is nearly the same for all ticks. *Checked by*
+    tick. *Checked by* ``test_exact_worst_case[number.hybrid]``. *Claim*: `estimates` is unbiased
+    with the `variance` given, which is nearly the same for all ticks. *Checked by*
     ``test_estimates_are_unbiased``.
 
     References

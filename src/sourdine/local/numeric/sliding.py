@@ -64,9 +64,10 @@ class SlidingWindow(UnbiasedReport):
     Notes
     -----
     *Claim*: exactly :math:`\varepsilon`-LDP: every cell has the probability :math:`p`, :math:`q`
-    or, by random rounding, a mean of them. *Checked by* ``test_exact_worst_case[number.square-wave]`` and
-    ``test_exact_worst_case[number.piecewise]``. *Claim*: `estimates` is unbiased with the `variance`
-    given, for all ticks. *Checked by* ``test_estimates_are_unbiased``.
+    or, by random rounding, a mean of them. *Checked by*
+    ``test_exact_worst_case[number.square-wave]`` and ``test_exact_worst_case[number.piecewise]``.
+    *Claim*: `estimates` is unbiased with the `variance` given, for all ticks. *Checked by*
+    ``test_estimates_are_unbiased``.
 
     References
     ----------

@@ -165,7 +165,11 @@ class Number(Attribute):
         """Return the parameters as JSON and TOML know them."""
         ends = {"lower": self.lower, "upper": self.upper, "step": self.step}
         numbers = {name: plain(Fraction(value or 0)) for name, value in ends.items()}
-        return {"kind": self.kind, **numbers, **_given(method=self.method, missing=self.missing or None)}
+        return {
+            "kind": self.kind,
+            **numbers,
+            **_given(method=self.method, missing=self.missing or None),
+        }
 
     def __repr__(self) -> str:
         facts = list(self.facts().items())[1:]
@@ -200,7 +204,9 @@ class Choice(Attribute):
     missing: str | None
     kind: ClassVar[str] = "choice"
 
-    def __init__(self, *categories: Any, method: str | None = None, missing: str | None = None) -> None:  # noqa: ANN401
+    def __init__(
+        self, *categories: Any, method: str | None = None, missing: str | None = None
+    ) -> None:  # noqa: ANN401
         if missing is not None and (not isinstance(missing, str) or not missing):
             raise ParameterTypeError(
                 "missing",
