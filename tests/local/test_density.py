@@ -115,6 +115,11 @@ def test_bad_terms_of_a_protocol_are_refused(made, wrong, said):
         made(bounds=(0, 1), epsilon=1, **people, **wrong)
 
 
+def test_all_but_the_data_is_named():
+    with pytest.raises(TypeError, match="positional"):
+        density([0.5], (0, 1), 1)
+
+
 def made(mass, **more):
     mass = np.array(mass, float)
     given = {"bounds": (0, 1), "raw": mass * mass.size, "spread": np.full(mass.size, 0.1)}
@@ -293,7 +298,8 @@ sys.modules["pywt"] = None
 import sourdine as sd
 from sourdine.presentation.figures import MissingExtraError
 for method in ("histogram", "square-wave"):
-    assert sd.local.density([0.2, 0.4], bounds=(0, 1), epsilon=1, method=method).integral(0, 1) > 0.99
+    found = sd.local.density([0.2, 0.4], bounds=(0, 1), epsilon=1, method=method)
+    assert found.integral(0, 1) > 0.99
 assert sd.local.density([0.2, 0.4], bounds=(0, 1), epsilon=1, loss="w1").integral(0, 1) > 0.99
 for method in ("auto", "shrinkage", "one-bit", "dubois"):
     try:

@@ -204,7 +204,6 @@ class RobustF2:
         return int(np.rint(share, out=share).sum())
 
     def __repr__(self) -> str:
-        return (
-            f"RobustF2(width={self.width}, noise={float(self.noise):g}, clip={float(self.clip):g}): "
-            f"{self.looks} looks; survived {self.steps}, proved {self.certificate()}"
-        )
+        terms = f"width={self.width}, noise={float(self.noise):g}, clip={float(self.clip):g}"
+        looked = f"{self.looks} looks; survived {self.steps}, proved {self.certificate()}"
+        return f"RobustF2({terms}): {looked}"

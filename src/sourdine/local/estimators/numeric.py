@@ -84,7 +84,7 @@ class NumericEstimate(Estimate):
         own = {name: tuple(v) if isinstance(v, list) else v for name, v in own.items()}
         return cls(report=report, grid=Grid(*map(Fraction, facts["grid"])), **own)
 
-    def counted(self, tally: NDArray[np.int64], estimate: Any, **more: Any) -> Release:  # noqa: ANN401
+    def counted(self, tally: NDArray[np.int64], estimate: Any, **more: object) -> Release:  # noqa: ANN401
         """Return the release of an estimate from a tally."""
         drawn = {"tally": tally, "reports": int(tally.sum()), "estimate": estimate, **more}
         return self.release(self.report.guarantee, drawn, self.grid)

@@ -205,8 +205,11 @@ class Choice(Attribute):
     kind: ClassVar[str] = "choice"
 
     def __init__(
-        self, *categories: Any, method: str | None = None, missing: str | None = None
-    ) -> None:  # noqa: ANN401
+        self,
+        *categories: Any,  # noqa: ANN401 - whatever the answers are
+        method: str | None = None,
+        missing: str | None = None,
+    ) -> None:
         if missing is not None and (not isinstance(missing, str) or not missing):
             raise ParameterTypeError(
                 "missing",
