@@ -114,7 +114,9 @@ class Product:
 
     def _of(self, name: str) -> Law:
         known = dict(zip(self.names or (), self.factors, strict=True))
-        return known.get(name, self.rest)  # type: ignore[arg-type]
+        law = known.get(name, self.rest)
+        assert law is not None  # noqa: S101 - whoever names the entries says what the rest is
+        return law
 
     def _knows(self, row: Mapping[str, int]) -> bool:
         return set(row) <= set(self.names or ())

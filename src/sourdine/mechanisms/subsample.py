@@ -14,7 +14,7 @@ from attrs import Factory, field, frozen
 from sourdine import noise
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, number
-from sourdine.laws import Law
+from sourdine.laws import Law, alone
 from sourdine.mechanisms.inputs import REACH, read_ticks
 from sourdine.mechanisms.laplace import Laplace
 from sourdine.mechanisms.mechanism import Mechanism
@@ -224,7 +224,8 @@ class Subsample(Mechanism["Records"]):
             key = value if isinstance(value, int) else tuple(value)
             chances[key] += float(chance)
             inputs[key] = value
-        return Law.mixture(list(chances.values()), [self.mechanism.law(v) for v in inputs.values()])
+        laws = [alone(self.mechanism.law(v)) for v in inputs.values()]
+        return Law.mixture(list(chances.values()), laws)
 
     def _samples(self, n: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
         """Yield every sample of n records with its probability."""

@@ -73,45 +73,50 @@ def _enter(  # noqa: PLR0913 - a row of the table below
 _enter("exponential", QExp, ADD, ([1, 1, 98], DENSE), q=ONE, cells=100, draws=4_000)
 _enter("exponential", QExp, SWAP, ([0, 0, 2, 99], DENSE), q=ONE, cells=100, draws=4_000)
 
-several = {"q": (HALF, Fraction(51, 100)), "cells": 20, "epsilon": 4, "draws": 3_000}
+several: dict[str, Any] = {
+    "q": (HALF, Fraction(51, 100)),
+    "cells": 20,
+    "epsilon": 4,
+    "draws": 3_000,
+}
 _enter("exponential.several", IndExp, ADD, ([0, 0, 7, 17, 17, 17, 19], [2, 2, 6, 6]), **several)
 _enter("exponential.several", IndExp, SWAP, ([0, 0, 1, 1, 17, 17, 17, 18], DENSE), **several)
 
-one = {"q": ONE, "cells": 100, "draws": 4_000}
+one: dict[str, Any] = {"q": ONE, "cells": 100, "draws": 4_000}
 _enter("piecewise_laplace", PiecewiseLaplace, ADD, ([0, 1, 99], DENSE), **one)
 _enter("piecewise_laplace", PiecewiseLaplace, SWAP, ([98, 99, 99], [3] * 16), **one)
 _enter("inverse_sensitivity", InverseSensitivity, ADD, ([1, 99, 99], DENSE), **one)
 _enter("inverse_sensitivity", InverseSensitivity, SWAP, ([98, 98, 98], DENSE), **one)
 
-bins = {"q": ONE, "cells": 8, "steps": 8, "draws": 6_000}
+bins: dict[str, Any] = {"q": ONE, "cells": 8, "steps": 8, "draws": 6_000}
 _enter("histogram", HistogramMethod, ADD, ([0] * 16, [3] * 8), **bins)
 _enter("histogram", HistogramMethod, SWAP, ([0] * 15 + [7], [3] * 12), **bins)
 
-two = {"q": ENDS, "epsilon": 4, "draws": 2_500}
+two: dict[str, Any] = {"q": ENDS, "epsilon": 4, "draws": 2_500}
 _enter("joint", JointFree, ADD, ([], [0, 0, 9, 9, 9, 11], DENSE), cells=12, **two)
 _enter("joint", JointFree, SWAP, ([0], [0, 0, 16, 16, 16, 19], DENSE), cells=20, **two)
 _enter("jointexp", JointExp, ADD, ([], [0, 0, 3, 3, 3, 3, 9], [3] * 8), cells=12, **two)
 _enter("jointexp", JointExp, SWAP, ([0], [0, 6, 6, 19], [3] * 10), cells=20, **two)
 
-three = {**two, "q": QUARTILES, "anchors": 2}
+three: dict[str, Any] = {**two, "q": QUARTILES, "anchors": 2}
 _enter("anchors", Anchors, ADD, ([], [0, 0, 9, 9, 9, 11], DENSE), cells=12, **three)
 _enter("anchors", Anchors, SWAP, ([0], [0, 0, 16, 16, 16, 19], DENSE), cells=20, **three)
 
-beside = {"q": ONE, "draws": 2_000}
+beside: dict[str, Any] = {"q": ONE, "draws": 2_000}
 _enter("joint.brackets", Brackets, ADD, ([], [0, 3, 3]), cells=6, epsilon=4, **beside)
 _enter(
     "joint.brackets", Brackets, SWAP, ([0], [1, 1, 4, 4], [3] * 5), cells=10,
     epsilon=Fraction(15, 2), weaker=Fraction(6, 5), **beside,
 )  # fmt: skip
 
-levels = {"stride": 2, "draws": 2_000}
+levels: dict[str, Any] = {"stride": 2, "draws": 2_000}
 _enter("hybrid", Hybrid, ADD, ([1], DENSE), q=(Fraction(1, 16), HALF), cells=50, **levels)
 _enter(
     "hybrid", Hybrid, SWAP, ([2, 2, 2, 2, 9, 10, 10], [0, 0, 0, 5, 5, 5]), q=QUARTILES, cells=12,
     epsilon=Fraction(9, 2), weaker=Fraction(5, 3), **levels,
 )  # fmt: skip
 
-slices = {"q": QUARTILES, "dither": 1, "draws": 2_500}
+slices: dict[str, Any] = {"q": QUARTILES, "dither": 1, "draws": 2_500}
 _enter("recursive", RecExp, ADD, ([], [1, 1, 1, 6, 6, 7], DENSE), cells=8, epsilon=4, **slices)
 _enter(
     "recursive", RecExp, SWAP, ([0, 0, 2, 2, 2, 15, 15, 15], [3] * 5), cells=16, epsilon=8,
@@ -122,13 +127,20 @@ _enter(
     epsilon=8, dither=2, draws=2_500,
 )  # fmt: skip
 
-tree = {"q": ONE, "cells": 6, "branching": 2, "height": 2, "tight": True, "draws": 6_000}
+tree: dict[str, Any] = {
+    "q": ONE,
+    "cells": 6,
+    "branching": 2,
+    "height": 2,
+    "tight": True,
+    "draws": 6_000,
+}
 _enter("tree", Tree, ADD, ([], [0, 0, 4]), **tree)
 _enter("tree", Tree, SWAP, ([5], [0, 0, 4]), **tree)
 
 _enter("laplace", NaiveLaplace, ADD, ([5], [1, 4]), q=ONE, cells=6, tight=True, draws=8_000)
 _enter("laplace", NaiveLaplace, SWAP, ([5], [1, 4]), q=ONE, cells=6, tight=True, draws=8_000)
 
-wide = {"q": ONE, "cells": 6, "delta": Fraction(3, 10), "draws": 20_000}
+wide: dict[str, Any] = {"q": ONE, "cells": 6, "delta": Fraction(3, 10), "draws": 20_000}
 _enter("gaussian", NaiveGaussian, ADD, ([5], [2]), **wide)
 _enter("gaussian", NaiveGaussian, SWAP, ([5], [2]), **wide)
