@@ -45,7 +45,7 @@ def command(run: Callable[..., None], options: Sequence[Option]) -> Callable[...
         run(**given)
 
     parameters = [option.parameter() for option in options]
-    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    vars(call)["__signature__"] = inspect.Signature(parameters)
     call.__annotations__ = {p.name: p.annotation for p in parameters}
     return call
 

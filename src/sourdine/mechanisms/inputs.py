@@ -7,7 +7,7 @@ nearest end; to move every input to fixed ends brings no two inputs further apar
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def read_ticks(x: object) -> Value:
     if type(x) is int:
         return x
     if _whole(x):
-        return int(x)  # type: ignore[call-overload, no-any-return]
+        return int(x)
     ticks = np.asarray(x, object) if isinstance(x, (list, tuple)) else np.asarray(x)
     if ticks.dtype.kind == "O" and all(_whole(v) for v in ticks.flat):
         clipped = [min(max(int(v), ENDS.min), ENDS.max) for v in ticks.flat]
@@ -97,7 +97,7 @@ def add(x: Value, k: Value) -> Value:
     return np.where(wrapped, np.where(k < 0, ENDS.min, ENDS.max), total)
 
 
-def _whole(x: object) -> bool:
+def _whole(x: object) -> TypeGuard[numbers.Integral]:
     return isinstance(x, numbers.Integral) and not isinstance(x, bool)
 
 

@@ -82,7 +82,7 @@ def documented(call: Callable[..., Any], cls: type[Question], first: str) -> Cal
     call.__module__ = cls.__module__
     call.__doc__ = _doc(cls)
     lead = inspect.Parameter(first, inspect.Parameter.POSITIONAL_ONLY)
-    call.__signature__ = inspect.Signature([lead, *_signature(cls)])  # type: ignore[attr-defined]
+    vars(call)["__signature__"] = inspect.Signature([lead, *_signature(cls)])
     return call
 
 

@@ -95,8 +95,8 @@ class Tally:
             )
         if self.table is not None and other.table is not None:
             return Tally(self.sizes, self.table + other.table)
-        parts = [(t.ticks, t.tallied) for t in (self, other)]
-        ticks, tallied = merge(parts)  # type: ignore[arg-type]
+        parts = [(t.ticks, t.tallied) for t in (self, other) if t.ticks is not None]
+        ticks, tallied = merge(parts)
         return Tally(self.sizes, None, ticks, tallied, self.missing + other.missing)
 
 

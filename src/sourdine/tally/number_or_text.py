@@ -76,7 +76,7 @@ def as_float(v: Real) -> float:
     try:
         return float(v)
     except OverflowError:
-        return float("inf") if v > 0 else float("-inf")  # type: ignore[operator]
+        return float("-inf") if v < 0 else float("inf")
 
 
 def read_text(v: object) -> str | None:

@@ -19,6 +19,7 @@ from sourdine.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from io import BufferedIOBase
 
 __all__ = ["header", "mended", "strict_column"]
 
@@ -138,8 +139,8 @@ def _separator(lines: IO[str]) -> str:
     return max(_SEPARATORS, key=first.count)
 
 
-def _bytes(path: str) -> IO[bytes]:
-    return gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb")  # type: ignore[return-value]
+def _bytes(path: str) -> BufferedIOBase:
+    return gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb")
 
 
 def _opened(path: str, *, errors: str = "replace") -> IO[str]:

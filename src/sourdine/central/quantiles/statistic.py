@@ -202,7 +202,7 @@ class Quantiles(GaussianReady):
 
     def _build(self, method: str, records: float | None) -> QuantileMechanism:
         share = 1 - COUNTING if self.counts else 1
-        common = {
+        common: dict[str, Any] = {
             "epsilon": self.epsilon * share,
             "q": self.orders,
             "cells": self.grid.size,
@@ -212,7 +212,7 @@ class Quantiles(GaussianReady):
         if self.interval is not None:
             common["epsilon"] = self.epsilon * (share - CERTIFYING)
             usual = noise_reach(2 * len(self.orders), self.orders, self._scale, self._risk)
-            return Brackets(slack=ceil(FURTHER * usual), records=records, **common)  # type: ignore[arg-type]
+            return Brackets(slack=ceil(FURTHER * usual), records=records, **common)
         return made(method, common, delta=self.delta, records=records)
 
     @property

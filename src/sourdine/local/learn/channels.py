@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError
+from sourdine.laws import alone
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,7 +44,7 @@ def matrix(report: Report) -> Floats:
     """
     codes, width = report.codes, _width(report.codes)
     ends = np.minimum(np.arange(width, codes + width, width), codes) - 1
-    rows = np.array([report.law(x).cdf(ends) for x in _nodes(report.top).tolist()])
+    rows = np.array([alone(report.law(x)).cdf(ends) for x in _nodes(report.top).tolist()])
     found = np.maximum(np.diff(rows, axis=1, prepend=0.0), 0)
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.exact import rational
-from sourdine.laws import Law
+from sourdine.laws import Law, alone
 from sourdine.mechanisms import BoundedLaplace, RandomizedResponse
 from sourdine.mechanisms.mechanism import RAREST, Report, read_beta, settle
 from sourdine.mechanisms.registry import Specimen, register
@@ -115,8 +115,8 @@ class AnyAnswer(Report):
     def law(self, x: int) -> Law:
         """Return the law of ``value``, or their average."""
         if x <= self.value.top:
-            return self.value.law(x)
-        every = [self.value.law(code) for code in range(self.top)]
+            return alone(self.value.law(x))
+        every = [alone(self.value.law(code)) for code in range(self.top)]
         return Law.mixture([1.0] * len(every), every)
 
     def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
