@@ -206,7 +206,7 @@ COUNT = Laplace(epsilon=1, relation=ADD_REMOVE)
         (
             lambda: Subsample(mechanism=COUNT, values=(0, 1)),
             ParameterTypeError,
-            "rate must be given alone, or else sample and n, got rate=None",
+            "rate must be given, or else sample and n, got rate=None",
         ),
         (
             lambda: Subsample(mechanism=COUNT, values=(0, 1), rate=0),

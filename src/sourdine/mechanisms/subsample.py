@@ -148,8 +148,8 @@ class Subsample(Mechanism["Records"]):
         if self.rate is None and self.sample is not None and self.n is not None:
             return amplification.without_replacement(inner, self.sample, self.n)
         raise ParameterTypeError(
-            "rate",
-            "be given alone, or else sample and n",
+            "rate" if self.rate is None else "sample",
+            "be given, or else sample and n" if self.rate is None else "be left out beside a rate",
             f"rate={self.rate}, sample={self.sample} and n={self.n}",
             "Type {rate}, and leave {sample} and {n} out.",
             rate=0.1,
