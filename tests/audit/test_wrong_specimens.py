@@ -211,6 +211,42 @@ def test_checks_reject_an_error_bound_that_is_too_small():
         checks.check_error_bound(boast)
 
 
+def test_an_error_bound_that_only_draws_can_judge_is_judged(monkeypatch):
+    """Where outputs are too many to add up; a bound that is right passes."""
+    monkeypatch.setattr(checks, "MOST_OUTCOMES", 1)
+
+    @frozen(kw_only=True)
+    class Boastful(Laplace):
+        def error(self, beta=0.05):
+            return super().error(beta) / 2
+
+    for kind, given in ((Boastful, 0), (Boastful, [0, 4]), (Laplace, 0), (Laplace, [0, 4])):
+        one = Specimen(
+            name="boast",
+            make=lambda e, kind=kind: kind(epsilon=e, sensitivity=30),
+            inputs=(given,),
+            tight=True,
+            draws=20_000,
+        )
+        if kind is Laplace:
+            checks.check_error_bound(one)
+        else:
+            with pytest.raises(AssertionError, match=r"error\(0\.5\)"):
+                checks.check_error_bound(one)
+
+
+def test_a_vector_s_noise_half_as_large_is_rejected():
+    def weak(epsilon):
+        half = Laplace(epsilon=epsilon, sensitivity=2)
+        settle(half, scale=half.scale / 2)
+        return half
+
+    assert worst_case(weak(1), [[0, 0]]).epsilon == pytest.approx(2)
+    one = Specimen(name="weak", make=weak, inputs=([0, 0],), tight=True)
+    with pytest.raises(AssertionError, match="for a claim of 1"):
+        checks.check_worst_case(one)
+
+
 def test_an_audit_of_nothing_is_refused():
     with pytest.raises(ParameterError, match="inputs must have neighbours to compare, got none"):
         worst_case(Laplace(epsilon=1), [])

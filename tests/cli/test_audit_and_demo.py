@@ -2,38 +2,58 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
-from sourdine.audit import checks
 from sourdine.cli import audit as audit_command
 from sourdine.mechanisms import Laplace, Specimen
 from sourdine.mechanisms.mechanism import settle
+from sourdine.presentation.figures import MissingExtraError
 from sourdine.privacy import Guarantee
 
 
 def test_audit_prints_a_row_and_succeeds(sourdine):
-    done = sourdine("audit", "warner", "laplace")
+    done = sourdine("audit", "category.warner", "noise.laplace.vector")
     assert done.returncode == 0, done.stderr
-    assert "warner" in done.stdout
+    assert "category.warner" in done.stdout
     assert "1.000000" in done.stdout
     assert "All 2 keep their promise" in done.stdout
 
 
-def test_audit_of_an_unknown_name_says_which_exist(sourdine):
-    done = sourdine("audit", "nope")
+def test_audit_finds_the_hybrid_of_quantiles(sourdine):
+    done = sourdine("audit", "hybrid")
     assert done.returncode == 2
-    assert "mechanism must be one of" in done.stderr
+    assert "Do you mean quantiles.hybrid or number.hybrid?" in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
+
+
+def test_audit_says_what_it_could_not_do(monkeypatch, capsys):
+    def without(_):
+        raise MissingExtraError("PyWavelets must be installed for this, got none.")
+
+    laplace = next(s for s in audit_command.chosen(["noise.laplace"]) if s.name == "noise.laplace")
+    lost = Specimen(name="density.lost", make=without, inputs=(0,), tight=True)
+    monkeypatch.setattr(audit_command, "chosen", lambda _: (laplace, lost))
+    assert audit_command.run([]) is True
+    out = " ".join(capsys.readouterr().out.split())
+    assert "All 1 keep their promise" in out
+    assert "Not audited: density.lost. PyWavelets must be installed" in out
+
+
+def test_audit_says_where_only_weaker_copies_are_caught(capsys):
+    assert audit_command.run(["noise.gaussian.vector"])
+    assert "noise.gaussian.vector (10%)" in " ".join(capsys.readouterr().out.split())
 
 
 def test_audit_fails_on_a_broken_mechanism(monkeypatch, capsys):
     def lying(epsilon):
-        weak = Laplace(epsilon=epsilon * checks.WEAKER)
+        weak = Laplace(epsilon=epsilon * Fraction(21, 20))
         settle(weak, guarantee=Guarantee(epsilon))
         return weak
 
     liar = Specimen(name="liar", make=lying, inputs=(0,), tight=True)
-    monkeypatch.setattr(audit_command, "registered", lambda: (liar,))
+    monkeypatch.setattr(audit_command, "chosen", lambda _: (liar,))
     assert audit_command.run([]) is False
     assert "Broken: liar" in capsys.readouterr().out
 

@@ -66,7 +66,7 @@ def check_weaker_copy_is_rejected(specimen: Specimen) -> None:
     claim, factor = _made(specimen).guarantee, specimen.weaker
     worst = worst_case(_made(specimen, factor), specimen.inputs, claim)
     caught = not worst.within(claim)
-    _demand(caught, f"a copy {float(factor - 1):.0%} too weak passes with {worst.upper}")
+    _demand(caught, f"a copy {100 * float(factor - 1):.0f} % too weak passes with {worst.upper}")
 
 
 def check_law_has_mass_one(specimen: Specimen) -> None:

@@ -117,8 +117,8 @@ def chosen(names: Sequence[str]) -> tuple[Specimen, ...]:
     >>> chosen(["hybrid"])
     Traceback (most recent call last):
     ...
-    sourdine.errors.ParameterError: mechanism must be an address of the audit's table, got 'hybrid'. \
-Do you mean quantiles.hybrid or number.hybrid?
+    sourdine.errors.ParameterError: mechanism must be an address of the audit's table, \
+got 'hybrid'. Do you mean quantiles.hybrid or number.hybrid?
     """
     every = registered()
     kept = set()

@@ -49,8 +49,8 @@ class Thresholdout:
     *Claim*: all answers together are :math:`2B/(\sigma n)`-differentially private for the
     :math:`n` rows held out: each overflow ends one AboveThreshold of :math:`1/(\sigma n)`, and its
     answer is a Laplace mechanism of as much. Noise is exact, on ticks of :math:`2^{-20}/n`.
-    *Checked by* ``test_exact_worst_case[choice.above_threshold]`` and, that the threshold is drawn anew,
-    ``test_thresholdout_draws_its_threshold_anew``. Against analysts who climb hills it
+    *Checked by* ``test_exact_worst_case[choice.above_threshold]`` and, that the threshold is drawn
+    anew, ``test_thresholdout_draws_its_threshold_anew``. Against analysts who climb hills it
     may well be worse than nothing: it is here to be compared with.
 
     References
