@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         histogram,
         mean,
         median,
+        mode,
         proportion,
         quantile,
         quantiles,
@@ -80,8 +81,8 @@ _ROOMS = (
     "mechanisms", "noise", "plan", "privacy", "questions", "session", "tally",
 )  # fmt: skip
 _STATISTICS = (
-    "ask", "count", "histogram", "mean", "median", "proportion", "quantile", "quantiles", "sum",
-    "variance",
+    "ask", "count", "histogram", "mean", "median", "mode", "proportion", "quantile", "quantiles",
+    "sum", "variance",
 )  # fmt: skip
 _NAMES = {
     **dict.fromkeys(_STATISTICS, "central.functions"),
@@ -118,6 +119,7 @@ __all__ = [
     "mean",
     "mechanisms",
     "median",
+    "mode",
     "noise",
     "plan",
     "privacy",

@@ -25,6 +25,7 @@ from sourdine.central import (
     Histogram,
     Mean,
     Median,
+    Mode,
     Proportion,
     Quantile,
     Quantiles,
@@ -56,6 +57,7 @@ class Statistics(Generic[R]):
     quantiles = Face(Quantiles)
     quantile = Face(Quantile)
     median = Face(Median)
+    mode = Face(Mode)
 
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> R:
         """Do with a question what this face does."""

@@ -12,6 +12,7 @@ from sourdine.central.functions import (
     histogram,
     mean,
     median,
+    mode,
     proportion,
     quantile,
     quantiles,
@@ -23,6 +24,7 @@ from sourdine.central.groups import ByGroup
 from sourdine.central.histogram import Histogram
 from sourdine.central.keys import NamedCounts
 from sourdine.central.mean import Mean
+from sourdine.central.mode import Mode
 from sourdine.central.proportion import Proportion
 from sourdine.central.quantiles.statistic import Median, Quantile, Quantiles
 from sourdine.central.statistic import Statistic
@@ -38,6 +40,7 @@ __all__ = [
     "Histogram",
     "Mean",
     "Median",
+    "Mode",
     "NamedCounts",
     "Proportion",
     "Quantile",
@@ -51,6 +54,7 @@ __all__ = [
     "histogram",
     "mean",
     "median",
+    "mode",
     "proportion",
     "quantile",
     "quantiles",

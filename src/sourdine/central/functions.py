@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sourdine.central.count import Count
 from sourdine.central.histogram import Histogram
 from sourdine.central.mean import Mean
+from sourdine.central.mode import Mode
 from sourdine.central.proportion import Proportion
 from sourdine.central.quantiles.statistic import Median, Quantile, Quantiles
 from sourdine.central.sum import Sum
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from sourdine.release import Release
 
 __all__ = [
-    "ask", "count", "histogram", "mean", "median", "proportion", "quantile", "quantiles", "sum",
-    "variance",
+    "ask", "count", "histogram", "mean", "median", "mode", "proportion", "quantile", "quantiles",
+    "sum", "variance",
 ]  # fmt: skip
 
 
@@ -44,3 +45,4 @@ histogram = function(Histogram)
 quantiles = function(Quantiles)
 quantile = function(Quantile)
 median = function(Median)
+mode = function(Mode)

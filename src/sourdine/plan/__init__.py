@@ -24,6 +24,7 @@ __all__ = [
     "histogram",
     "mean",
     "median",
+    "mode",
     "proportion",
     "quantile",
     "quantiles",
@@ -43,4 +44,5 @@ histogram = _FREE.histogram
 quantiles = _FREE.quantiles
 quantile = _FREE.quantile
 median = _FREE.median
+mode = _FREE.mode
 together = _FREE.together
