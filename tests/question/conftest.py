@@ -19,6 +19,7 @@ import pytest
 from typer.main import get_command
 
 import sourdine as sd
+from sourdine.central import Statistic
 from sourdine.cli.app import app
 from sourdine.cli.wording import ShellWording
 from sourdine.errors import LEFT_OUT, SourdineError
@@ -67,20 +68,37 @@ GOOD: dict[str, list[Any]] = {
     "relation": ["substitute", "add_remove", sd.SUBSTITUTE],
     "unit": ["patient"],
     "rows": [2, "3", np.int64(1)],
-    "bounds": [(0, 240), [0, "240"], ("-12", "120"), (0.0, 120.0), "0 120", "0,120"],
+    "bounds": [
+        (0, 240),
+        [0, "240"],
+        ("-12", "120"),
+        (0.0, 120.0),
+        "0 120",
+        "0,120",
+        np.array([0, 240]),
+    ],
     "step": [2, "0.5", "1/4", 0.125, 2**-10, Fraction(1, 3)],
     "category": ["m", "other"],
     "interval": [0.9, "0.95"],
 }
 ERRORS = {"count": 10, "sum": 5000, "mean": 2, "variance": 500, "proportion": 0.05, "histogram": 20,
           "quantiles": 0.05, "quantile": 0.05, "median": 0.05}  # fmt: skip
-ORDERS = [[0.1, 0.9], "0.1,0.5,0.9", (Fraction(1, 3), 0.5), ["1/4", "0.5"], [0.5]]
+ORDERS = [
+    [0.1, 0.9],
+    "0.1,0.5,0.9",
+    np.array([0.1, 0.9]),
+    (Fraction(1, 3), 0.5),
+    ["1/4", "0.5"],
+    [0.5],
+]
 BESIDE: dict[str, list[tuple[Any, dict[str, Any]]]] = {
     "bins": [(7, {}), ("7", {}), ([0, 18, 65, 120], EDGES), ("0,18,65,120", EDGES),
-             ([0, "1/3", 0.5], EDGES)],
-    "categories": [(["f", "m"], LISTED), ("f,m", LISTED), ("unknown", UNKNOWN), (["x"], LISTED)],
+             ([0, "1/3", 0.5], EDGES), (np.linspace(0, 120, 5), EDGES)],
+    "categories": [(["f", "m"], LISTED), ("f,m", LISTED), ("unknown", UNKNOWN), (["x"], LISTED),
+                   (np.array(["f", "m"]), LISTED)],
     "by": [("region", GROUPS)],
-    "keys": [(["f", "m"], GROUPS), ("f,m", {"by": "region"}), ("f", {"by": "region"})],
+    "keys": [(["f", "m"], GROUPS), ("f,m", {"by": "region"}), ("f", {"by": "region"}),
+             (np.array(["f", "m"]), {"by": "region"})],
 }  # fmt: skip
 
 
@@ -179,6 +197,11 @@ class Asked:
         return Asked(self.name, {name: x for name, x in both.items() if x is not OUT})
 
     @property
+    def options(self) -> set[str]:
+        """The names that are typed."""
+        return set(self.typed)
+
+    @property
     def words(self) -> list[str] | None:
         """What is typed in a shell; None where a value has no text."""
         words = []
@@ -208,19 +231,20 @@ def _spelled(name: str, x: Any) -> list[str] | None:
         pair = isinstance(parts, (list, tuple)) and len(parts) == 2
         each = [_spelled("", part) for part in parts] if pair else [None]
         return None if None in each else [part[0] for part in each]
-    if isinstance(x, bool):
-        return None
-    if isinstance(x, (list, tuple)) and x:
-        if name in ("keys", "categories", "category") and not all(isinstance(p, str) for p in x):
-            return None
-        each = [_spelled("", part) for part in x]
-        listed = len(x) > 1 or name in ("keys", "categories")
-        return [",".join(part[0] for part in each)] if listed and None not in each else None
+    if isinstance(x, (list, tuple)):
+        return _listed(name, x)
     if isinstance(x, sd.Relation):
         return [x.value]
-    if name in TEXTS:
-        return [x] if isinstance(x, str) else None
-    return [str(x)] if isinstance(x, (str, int, float, Fraction, Decimal, np.number)) else None
+    plain = str if name in TEXTS else (str, int, float, Fraction, Decimal, np.number)
+    return [str(x)] if isinstance(x, plain) and not isinstance(x, bool) else None
+
+
+def _listed(name: str, x: Any) -> list[str] | None:
+    lists = name in ("keys", "categories")
+    nested = any(isinstance(part, (list, tuple)) for part in x)
+    each = [] if nested else [_spelled(name if lists else "", part) for part in x]
+    enough = each and (lists or len(each) > 1)
+    return [",".join(part[0] for part in each)] if enough and None not in each else None
 
 
 def _base(name: str) -> Asked:
@@ -232,10 +256,8 @@ def _good() -> list[Asked]:
     for name, cls in STATISTICS.items():
         base = _base(name)
         for p in parameters(cls):
-            for value in GOOD.get(p.name, ()):
-                table.append(base.with_(**{p.name: value}))
-            for value, more in BESIDE.get(p.name, ()):
-                table.append(base.with_(**{**more, p.name: value}))
+            beside = [(value, {}) for value in GOOD.get(p.name, ())] + BESIDE.get(p.name, [])
+            table += [base.with_(**{**more, p.name: value}) for value, more in beside]
         table += [base.with_(error=typed, epsilon=OUT) for typed in _as_texts(ERRORS[name])]
         table.append(base.with_(**GROUPS, **FIXED))
         table.append(base.with_(unit="patient", rows=2, **GROUPS))
@@ -263,12 +285,14 @@ def _methods(name: str) -> list[dict[str, Any]]:
 
 
 def _bad() -> list[Asked]:
+    """Return every bad value of every parameter; of one that all have, some for each statistic."""
     table = []
+    common = {p.name for p in parameters(Statistic)}
     for name, cls in STATISTICS.items():
         for p in parameters(cls):
-            more = WITHOUT.get(p.name, {})
-            for value in BAD[p.name]:
-                table.append(_base(name).with_(**{**more, p.name: value}))
+            more, values = WITHOUT.get(p.name, {}), BAD[p.name]
+            some = values if name in ("count", "mean") or p.name not in common else values[:3]
+            table += [_base(name).with_(**{**more, p.name: value}) for value in some]
     table += [_base(name).with_(**more) for name, more in COMBINATIONS]
     return table
 
@@ -371,18 +395,20 @@ def faces(shell):
     def by_command(asked):
         return shell(asked.name, asked.words)["question"]
 
-    def always(asked):
+    def always(_):
         return True
 
     def spelled(asked):
         return asked.words is not None
+
+    answered = {str(asked) for asked in (*QUESTIONS[::4], *MISTAKES)}  # a file takes its time
 
     return [
         Face("function", by_function, always),
         Face("session", by_session, always),
         Face("plan", by_plan, always),
         Face("JSON", by_json, lambda asked: asked.json is not None),
-        Face("command", by_command, spelled),
+        Face("command", by_command, lambda asked: spelled(asked) and str(asked) in answered),
         Face("plan command", by_plan_command, spelled),
     ]
 

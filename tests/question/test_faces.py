@@ -42,10 +42,11 @@ def test_a_bad_question_is_refused_alike_by_every_face(mistake, faces, wording):
     for face in faces:
         if not face.takes(mistake):
             continue
-        try:
-            said[face.name] = face(mistake)
-        except typer.BadParameter.__base__ as error:  # the shell knows its options
-            assert error.message.startswith("No such option"), (str(mistake), error)
+        if "command" in face.name and not mistake.options <= wording[mistake.name].names:
+            with pytest.raises(typer.BadParameter.__base__, match="No such option"):
+                face(mistake)
+            continue
+        said[face.name] = face(mistake)
     first = said["function"]
     assert isinstance(first, SourdineError), str(mistake)
     for name, error in said.items():

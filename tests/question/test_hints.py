@@ -47,7 +47,7 @@ def test_hints_work_in_json(mistake):
 
 def test_hints_work_in_the_shell(mistake, shell, wording):
     words = mistake.words
-    if words is None or not _options(words) <= wording[mistake.name].names:
+    if words is None or not mistake.options <= wording[mistake.name].names:
         pytest.skip("cannot be typed")
     error = refusal(lambda: shell(mistake.name, words))
     if not error.tries:
@@ -61,10 +61,6 @@ def test_hints_work_in_the_shell(mistake, shell, wording):
             words += shlex.split(typed)
     again = refusal(lambda: shell(mistake.name, words))
     assert again is None or again.name != error.name, (str(mistake), str(error), str(again))
-
-
-def _options(words):
-    return {word[2:] for word in words if re.match("--[a-z]", word)}
 
 
 def _without(words, option):

@@ -104,12 +104,14 @@ def _each(x: object) -> Any:  # noqa: ANN401
 
 
 def _categories(x: object) -> Any:  # noqa: ANN401
-    return x if x == "unknown" else _listed(x)
+    return x if isinstance(x, str) and x == "unknown" else _listed(x)
 
 
-_SPELLED = {"type": "string", "pattern": r"^\s*[+-]?[0-9._]+([eE][+-]?[0-9]+)?(/[0-9]+)?\s*$"}
+_DECIMAL = r"[+-]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9_]+)([eE][+-]?[0-9]+)?"
+_FRACTION = "-?[0-9_]+/[0-9_]*[1-9][0-9_]*"
+_SPELLED = {"type": "string", "pattern": rf"^\s*({_DECIMAL}|{_FRACTION})\s*$"}
 _NUMBER: Mapping[str, Any] = {"anyOf": [{"type": "number"}, _SPELLED]}
-_LABEL = {"type": ["string", "number", "boolean"]}
+_LABEL = {"type": ["string", "number", "boolean"], "minLength": 1}
 _LABELS: Mapping[str, Any] = {"type": "array", "items": _LABEL, "minItems": 1}
 
 NUMBER = Kind(metavar="NUMBER", schema=_NUMBER, parse=spelled)

@@ -102,6 +102,7 @@ class Question(Drawer):
             "type": "object",
             "properties": {"statistic": {"const": cls.kind}, **own},
             "required": ["statistic", *cls.required],
+            "oneOf": [{"required": ["epsilon"]}, {"required": ["error"]}],
             "additionalProperties": False,
         }
 
