@@ -27,15 +27,16 @@ from sourdine.exact import integer
 from sourdine.mechanisms.mechanism import read_beta, settle
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from sourdine.central.quantiles.algorithm import Drawn
+    from sourdine.central.quantiles.joint import Cut
     from sourdine.central.quantiles.points import Points
     from sourdine.exact.parameters import Number
     from sourdine.laws import Law
     from sourdine.noise import Source
+
+    Slices = dict[tuple[tuple[int, int], tuple[int, int], tuple[int, ...]], JointSampler]
 
 __all__ = ["Hybrid"]
 
@@ -118,13 +119,25 @@ class Hybrid(QuantileMechanism):
 
     def one(self, x: Points, source: Source) -> list[int]:
         """Draw the total's number, the first level's ticks, then those of each slice."""
-        k, ticks, ranks = self.first.cut(x, source)
+        return self._within(x, self.first.cut(x, source), {}, source)
+
+    def many(self, x: Points, size: int, source: Source) -> list[Drawn]:
+        """Draw many times from weights that are summed up once."""
+        first = JointSampler(x, self.first.lattice, self.first.c)
+        slices: Slices = {}
+        return [self._within(x, first.draw(source), slices, source) for _ in range(size)]
+
+    def _within(self, x: Points, cut: Cut, slices: Slices, source: Source) -> list[int]:
+        """Draw the ticks of each slice that the first level cuts."""
+        k, ticks, ranks = cut
         drawn = [k, *ticks]
         cuts, places = [0, *ranks, x.n], [0, *ticks, self.cells - 1]
         for i, goals in enumerate(self.goals(k)):
             if len(goals) > 1:
-                part = (cuts[i], cuts[i + 1]), (places[i], places[i + 1])
-                drawn += self._slice(x, part, goals, source)
+                key = (cuts[i], cuts[i + 1]), (places[i], places[i + 1]), tuple(goals)
+                if key not in slices:
+                    slices[key] = self._slice(x, *key)
+                drawn += [places[i] + tick for tick in slices[key].draw(source)[1]]
         return drawn
 
     def goals(self, k: int) -> list[list[int]]:
@@ -137,19 +150,13 @@ class Hybrid(QuantileMechanism):
         return [[base[j + 1] - base[a + 1] for j in range(a + 1, b + 1)] for a, b in pairwise(ends)]
 
     def _slice(
-        self,
-        x: Points,
-        part: tuple[tuple[int, int], tuple[int, int]],
-        goals: Sequence[int],
-        source: Source,
-    ) -> list[int]:
+        self, x: Points, ranks: tuple[int, int], ticks: tuple[int, int], goals: tuple[int, ...]
+    ) -> JointSampler:
         lattice, c = Fixed.of(goals), self.first.c
         try:
-            sampler = JointSampler(x.cut(*part), lattice, c)
+            return JointSampler(x.cut(ranks, ticks), lattice, c)
         except NotReadError:
-            sampler = JointSampler(x.complete().cut(*part), lattice, c)
-        low = part[1][0]
-        return [low + tick for tick in sampler.draw(source)[1]]
+            return JointSampler(x.complete().cut(ranks, ticks), lattice, c)
 
     def published(self, drawn: Drawn) -> NDArray[np.int64]:
         """Return the ticks of both levels, in order."""

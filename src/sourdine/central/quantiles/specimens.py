@@ -141,6 +141,6 @@ _enter("tree", Tree, SWAP, ([5], [0, 0, 4]), **tree)
 _enter("laplace", NaiveLaplace, ADD, ([5], [1, 4]), q=ONE, cells=6, tight=True, draws=8_000)
 _enter("laplace", NaiveLaplace, SWAP, ([5], [1, 4]), q=ONE, cells=6, tight=True, draws=8_000)
 
-wide: dict[str, Any] = {"q": ONE, "cells": 6, "delta": Fraction(3, 10), "draws": 20_000}
-_enter("gaussian", NaiveGaussian, ADD, ([5], [2]), **wide)
-_enter("gaussian", NaiveGaussian, SWAP, ([5], [2]), **wide)
+wide: dict[str, Any] = {"q": ONE, "cells": 6, "delta": Fraction(2, 5), "epsilon": 4, "draws": 8_000}
+_enter("gaussian", NaiveGaussian, ADD, ([5], [3]), **wide)
+_enter("gaussian", NaiveGaussian, SWAP, ([5], [3]), **wide)
