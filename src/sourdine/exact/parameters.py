@@ -153,8 +153,7 @@ def integer(
     )
     hint = f"Type a whole number, such as {what}."
     if isinstance(x, (bool, np.bool_, type)) or not isinstance(x, SupportsIndex):
-        got = repr(x) if isinstance(x, numbers.Number) else given(x)
-        raise ParameterTypeError(name, "be a whole number", got, hint, **tries)
+        raise ParameterTypeError(name, "be a whole number", given(x), hint, **tries)
     value = x.__index__()
     if least is not None and value < least:
         raise ParameterError(name, f"be at least {least}", given(x), hint, **tries)
