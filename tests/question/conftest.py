@@ -305,9 +305,11 @@ QUESTIONS, MISTAKES = distinct(_good()), distinct(_bad())
 
 
 def pytest_generate_tests(metafunc):
-    for name, table in (("question", QUESTIONS), ("mistake", MISTAKES)):
+    """Give each test the questions, or the mistakes, of one statistic at a time."""
+    for name, table in (("questions", QUESTIONS), ("mistakes", MISTAKES)):
         if name in metafunc.fixturenames:
-            metafunc.parametrize(name, table, ids=[f"{i}-{x.name}" for i, x in enumerate(table)])
+            parts = [[asked for asked in table if asked.name == part] for part in STATISTICS]
+            metafunc.parametrize(name, parts, ids=STATISTICS)
 
 
 # ---- five faces: what was understood, or the error

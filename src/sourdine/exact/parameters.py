@@ -153,7 +153,7 @@ def integer(
     )
     hint = f"Type a whole number, such as {what}."
     if isinstance(x, (bool, np.bool_, type)) or not isinstance(x, SupportsIndex):
-        got = repr(x) if isinstance(x, numbers.Number) else given(x)
+        got = repr(x) if given(x).removeprefix("-").isdigit() else given(x)  # a Fraction(3, 1)
         raise ParameterTypeError(name, "be a whole number", got, hint, **tries)
     value = x.__index__()
     if least is not None and value < least:
