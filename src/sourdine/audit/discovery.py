@@ -112,7 +112,7 @@ def chosen(names: Sequence[str]) -> tuple[Specimen, ...]:
 
     Examples
     --------
-    >>> [specimen.name for specimen in chosen(["quantiles.hybrid", "mean.laplace"])]
+    >>> [specimen.name for specimen in chosen(["quantiles.hybrid", "variance.laplace"])]
     ['noise.laplace.together', 'quantiles.hybrid.add_remove', 'quantiles.hybrid.substitute']
     >>> chosen(["hybrid"])
     Traceback (most recent call last):

@@ -93,12 +93,11 @@ def register(specimen: Specimen) -> None:
     Examples
     --------
     >>> from sourdine.mechanisms import Laplace
-    >>> register(Specimen(name="noise.laplace", make=Laplace, inputs=(0,), tight=True))
+    >>> register(Specimen(name="laplace", make=Laplace, inputs=(0,), tight=True))
     Traceback (most recent call last):
     ...
-    sourdine.errors.ParameterError: name must be an address, got 'laplace'. Type one, \
-such as 'noise.mine'.
-    """
+    sourdine.errors.ParameterError: name must be an address, got 'laplace'. Type one, such as 'noise.mine'.
+    """  # noqa: E501
     for address in specimen.addresses:
         if not ADDRESS.fullmatch(address) or address.partition(".")[0] not in FAMILIES:
             raise ParameterError(

@@ -124,5 +124,14 @@ def test_bad_parameters_are_refused():
         Tree(epsilon=1, q=[0.5], cells=6, branching=1)
     with pytest.raises(ParameterError, match=r"height must leave at most .* got 30 levels of 16"):
         Tree(epsilon=1, q=[0.5], cells=6, height=30)
-    with pytest.raises(ParameterError, match="node by node"):
-        Tree(epsilon=1, q=[0.5], cells=6).law(Points.of([], 6))
+
+
+def test_the_law_has_a_factor_for_each_node():
+    tree = Tree(epsilon=1, q=[0.5], cells=6, branching=2, height=2)
+    points = Points.of([0, 0, 4], 6)
+    law, counts = tree.law(points), tree.counts(points)
+    assert len(law.factors) == len(counts)
+    for factor, count in zip(law.factors, counts.tolist(), strict=True):
+        pmf = factor.pmf(np.arange(count - 40, count + 41))
+        assert np.argmax(pmf) == 40
+        assert np.allclose(pmf, pmf[::-1])
