@@ -9,7 +9,8 @@ WORKERS ?= auto
 demo: $(VENV)/.ready ## the main job on real data: a picture and a table
 	$(BIN)/sourdine demo --out demo
 
-PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q
+# Bytecode is kept, whatever the shell says: else every process that a test starts compiles all anew.
+PYTEST := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q
 
 test: $(VENV)/.ready ## the library, doctests included
 	$(PYTEST) -n $(WORKERS) tests

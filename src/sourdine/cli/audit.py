@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -43,7 +44,7 @@ def run(names: Sequence[str]) -> bool:
     if late:
         console.print(f"On so small a domain only weaker copies are caught of: {', '.join(late)}.")
     for name, reason in missing:
-        console.print(f"[yellow]Not audited:[/] {name}. {reason}")
+        console.print(f"[yellow]Not audited:[/] {name}. {escape(reason)}")
     return not failed
 
 
