@@ -51,7 +51,7 @@ class Count(Statistic):
         """What draws it."""
         return Laplace(epsilon=self.epsilon, sensitivity=self.rows, relation=self.relation)
 
-    @property
+    @cached_property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know."""
         if self.column is None:

@@ -90,7 +90,7 @@ class ByGroup(Drawer):
         """Whether the values are numbers."""
         return self.part.intervals
 
-    @property
+    @cached_property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know."""
         together = ("The intervals hold for all groups together.",) if self.intervals else ()

@@ -244,7 +244,7 @@ class Histogram(Statistic):
         noisy = "discrete Laplace noise"
         return f"{noisy} above a private threshold" if self.unknown else noisy
 
-    @property
+    @cached_property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know."""
         together = "The intervals hold for all bins together; counts may be negative, by noise."

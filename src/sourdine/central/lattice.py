@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-import numpy as np
 from attrs import field, frozen
 
 from sourdine.central.statistic import Statistic
@@ -16,9 +15,6 @@ from sourdine.question import PRIVACY, WHAT, kinds, says
 from sourdine.question import converters as read
 from sourdine.question.converters import Bounds
 from sourdine.tally import Ticks
-
-if TYPE_CHECKING:
-    from sourdine.tally import Frame
 
 __all__ = ["Bounds", "GaussianReady", "Numeric", "lattice"]
 
@@ -78,14 +74,6 @@ class Numeric(Statistic):
     def lowest(self) -> float:
         """The lower bound."""
         return float(self.grid.lower)
-
-    def moments(self, data: Frame, powers: int) -> list[int]:
-        """Return the sums of the ticks' powers from 0 up: their number, their sum, ..."""
-        values = data.array(self.column)
-        if values is None:
-            return [data.total(self.cell, power) for power in range(powers + 1)]
-        n = len(values) - int(np.isnan(values).sum()) if values.dtype.kind == "f" else len(values)
-        return [n, *(data.total(self.cell, power) for power in range(1, powers + 1))]
 
     @property
     def clipping(self) -> str:

@@ -165,7 +165,7 @@ class Mean(GaussianReady):
         noisy = "the sum" if self.known else "a sum and a count"
         return f"discrete {self.method.title()} noise on {noisy}"
 
-    @property
+    @cached_property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know."""
         missing = (
@@ -177,7 +177,7 @@ class Mean(GaussianReady):
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Sum up and draw."""
-        n, total = self.moments(data, 1)
+        n, total = data.moments(self.cell, 1)
         if self.known:
             return self._draw_known(len(data), n, total)
         if self.method == "exponential":

@@ -135,7 +135,7 @@ class Proportion(Statistic):
         noisy = "discrete Laplace noise on a sum and a count"
         return "inverse sensitivity" if self.known else noisy
 
-    @property
+    @cached_property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know."""
         yes = (
@@ -150,8 +150,7 @@ class Proportion(Statistic):
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count the ones and draw."""
         if self.category is None:
-            cell = Ticks(self.column, COIN)
-            ones, n = data.total(cell, 1), data.total(cell, 0)
+            n, ones = data.moments(Ticks(self.column, COIN), 1)
         else:
             ones = int(data.tally(Codes(self.column, [self.category])).counts[0])
             n = len(data)

@@ -73,7 +73,7 @@ class Sum(Numeric):
         """Refuse early what the noise cannot carry."""
         _ = self.mechanism
 
-    @property
+    @cached_property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know."""
         return (self.clipping, "A missing value adds nothing.", *self.person)
@@ -81,7 +81,7 @@ class Sum(Numeric):
     def draw(self, data: Frame) -> dict[str, Any]:
         """Add up and add the noise."""
         p, q = self._whole()
-        n, total = self.moments(data, 1)
+        n, total = data.moments(self.cell, 1)
         return {"units": self.mechanism.release(p * n + q * total, source=self.source).value}
 
     def value(self, drawn: Mapping[str, Any]) -> int | float:

@@ -99,7 +99,7 @@ class Variance(Numeric):
         """What draws it."""
         return "discrete Laplace noise on three sums"
 
-    @property
+    @cached_property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know."""
         left = "The variance is that of the values that are not missing."
@@ -107,7 +107,7 @@ class Variance(Numeric):
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Sum up and draw."""
-        sums = self.sums(*self.moments(data, 2))
+        sums = self.sums(*data.moments(self.cell, 2))
         drawn = self.mechanism.release(sums, source=self.source).value
         return dict(zip(NAMES, drawn, strict=True))
 

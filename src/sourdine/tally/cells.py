@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 __all__ = ["Cell", "Codes", "Edges", "Ticks"]
 
 
+_HALF = 31
+"""Sums of numbers below 2**62 are exact as those of their upper and lower halves."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ticks:
     """The points of a lattice: values clamped to its bounds and snapped to the nearest point.
@@ -94,6 +98,20 @@ class Ticks:
         if some:
             ticks[none] = MISSING
         return ticks
+
+    def power_sum(
+        self, ticks: NDArray[np.int64], counts: NDArray[np.int64] | None, power: int
+    ) -> int:
+        """Return the exact sum of powers of ticks that are not missing, however large."""
+        present = ticks >= 0
+        if not power:
+            return int(np.count_nonzero(present) if counts is None else counts[present].sum())
+        t = ticks[present]
+        if self.grid.last**power < 1 << 62 and counts is None:
+            p = t**power
+            return (int((p >> _HALF).sum()) << _HALF) + int((p & ((1 << _HALF) - 1)).sum())
+        n = [1] * len(t) if counts is None else counts[present].tolist()
+        return sum(k * v**power for k, v in zip(n, t.tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from sourdine.tally.cells import Cell, Codes, Ticks
     from sourdine.tally.column import Column
 
-__all__ = ["Engine", "power_sum"]
-
-_HALF = 31
+__all__ = ["Engine"]
 
 
 class Engine(ABC):
@@ -90,9 +88,12 @@ class Engine(ABC):
     def total(self, name: str, cell: Ticks, power: int) -> int:
         """Return the exact sum of powers of ticks."""
         return sum(
-            power_sum(slots[0], counts, power, cell.grid.last)
-            for slots, counts in self.groups([(name, cell)])
+            cell.power_sum(slots[0], counts, power) for slots, counts in self.groups([(name, cell)])
         )
+
+    def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
+        """Return the exact sums of powers of ticks, from 0 to the highest."""
+        return [self.total(name, cell, power) for power in range(most + 1)]
 
     def between(
         self, name: str, cell: Ticks, ranges: Sequence[tuple[int, int]]
@@ -108,14 +109,3 @@ class Engine(ABC):
                 yield t[inside], None if counts is None else counts[inside]
 
         return merge(parts()) if ranges else merge([])
-
-
-def power_sum(t: NDArray[np.int64], counts: NDArray[np.int64] | None, power: int, last: int) -> int:
-    """Return the exact sum of powers of the ticks that are not missing, however large."""
-    present = t >= 0
-    t = t[present]
-    if last**power < 1 << 62 and counts is None:
-        p = t**power
-        return (int((p >> _HALF).sum()) << _HALF) + int((p & ((1 << _HALF) - 1)).sum())
-    n = [1] * len(t) if counts is None else counts[present].tolist()
-    return sum(k * v**power for k, v in zip(n, t.tolist(), strict=True))

@@ -162,6 +162,25 @@ class Frame:
             power = integer(power, "power", least=0)
         return self._engine.total(self.resolve(cell.column), cell, power)
 
+    def moments(self, cell: Ticks, most: int) -> list[int]:
+        """Return how many values are there, the sum of their ticks, of their squares, ...
+
+        Parameters
+        ----------
+        cell
+            The column and its grid.
+        most
+            The highest power.
+
+        Examples
+        --------
+        >>> from sourdine.grid import Grid
+        >>> ages = Ticks("age", Grid(0, 120, step=1))
+        >>> Frame({"age": [20, 30, None]}).moments(ages, 2)
+        [2, 50, 1300]
+        """
+        return self._engine.moments(self.resolve(cell.column), cell, most)
+
     def between(
         self, cell: Ticks, ranges: Sequence[tuple[int, int]]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

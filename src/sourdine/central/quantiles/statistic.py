@@ -220,7 +220,7 @@ class Quantiles(GaussianReady):
         """What draws it."""
         return f"method {self.method}" + ("" if self.interval is None else ", with brackets")
 
-    @property
+    @cached_property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know."""
         width = (
