@@ -193,9 +193,9 @@ for _relation in ("add_remove", "substitute"):
             make=lambda epsilon, relation=_relation: GridMean(  # type: ignore[misc]
                 epsilon=epsilon, last=20, relation=relation
             ),
-            inputs=((0, 0), (7, 2), (0, 80), (40, 4)),
+            inputs=((0, 0), (0, 80), (80, 4)),
             tight=False,
-            draws=4_000,
+            draws=5_000,
             epsilon=4,
         )
     )

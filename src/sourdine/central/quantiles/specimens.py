@@ -71,7 +71,7 @@ def _enter(  # noqa: PLR0913 - a row of the table below
 
 
 _enter("exponential", QExp, ADD, ([1, 1, 98], DENSE), q=ONE, cells=100, draws=4_000)
-_enter("exponential", QExp, SWAP, ([0, 0, 2, 99], DENSE), q=ONE, cells=100, draws=4_000)
+_enter("exponential", QExp, SWAP, ([0, 0, 2, 99], [3] * 16), q=ONE, cells=100, draws=4_000)
 
 several: dict[str, Any] = {
     "q": (HALF, Fraction(51, 100)),
@@ -82,11 +82,11 @@ several: dict[str, Any] = {
 _enter("exponential.several", IndExp, ADD, ([0, 0, 7, 17, 17, 17, 19], [2, 2, 6, 6]), **several)
 _enter("exponential.several", IndExp, SWAP, ([0, 0, 1, 1, 17, 17, 17, 18], DENSE), **several)
 
-one: dict[str, Any] = {"q": ONE, "cells": 100, "draws": 4_000}
+one: dict[str, Any] = {"q": ONE, "cells": 100, "draws": 3_000}
 _enter("piecewise_laplace", PiecewiseLaplace, ADD, ([0, 1, 99], DENSE), **one)
 _enter("piecewise_laplace", PiecewiseLaplace, SWAP, ([98, 99, 99], [3] * 16), **one)
 _enter("inverse_sensitivity", InverseSensitivity, ADD, ([1, 99, 99], DENSE), **one)
-_enter("inverse_sensitivity", InverseSensitivity, SWAP, ([98, 98, 98], DENSE), **one)
+_enter("inverse_sensitivity", InverseSensitivity, SWAP, ([98, 98, 98], [3] * 12), **one)
 
 bins: dict[str, Any] = {"q": ONE, "cells": 8, "steps": 8, "draws": 6_000}
 _enter("histogram", HistogramMethod, ADD, ([0] * 16, [3] * 8), **bins)
@@ -102,7 +102,7 @@ three: dict[str, Any] = {**two, "q": QUARTILES, "anchors": 2}
 _enter("anchors", Anchors, ADD, ([], [0, 0, 9, 9, 9, 11], DENSE), cells=12, **three)
 _enter("anchors", Anchors, SWAP, ([0], [0, 0, 16, 16, 16, 19], DENSE), cells=20, **three)
 
-beside: dict[str, Any] = {"q": ONE, "draws": 2_000}
+beside: dict[str, Any] = {"q": ONE, "draws": 1_200}
 _enter("joint.brackets", Brackets, ADD, ([], [0, 3, 3]), cells=6, epsilon=4, **beside)
 _enter(
     "joint.brackets", Brackets, SWAP, ([0], [1, 1, 4, 4], [3] * 5), cells=10,
@@ -116,7 +116,7 @@ _enter(
     epsilon=Fraction(9, 2), weaker=Fraction(5, 3), **levels,
 )  # fmt: skip
 
-slices: dict[str, Any] = {"q": QUARTILES, "dither": 1, "draws": 2_500}
+slices: dict[str, Any] = {"q": QUARTILES, "dither": 1, "draws": 2_000}
 _enter("recursive", RecExp, ADD, ([], [1, 1, 1, 6, 6, 7], DENSE), cells=8, epsilon=4, **slices)
 _enter(
     "recursive", RecExp, SWAP, ([0, 0, 2, 2, 2, 15, 15, 15], [3] * 5), cells=16, epsilon=8,
