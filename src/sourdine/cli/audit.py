@@ -71,15 +71,15 @@ def _audited(specimens: Sequence[Specimen]) -> tuple[list[Row], list[tuple[str, 
 
 def _table(rows: Sequence[Row]) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("mechanism", no_wrap=True)
-    for name, width in (("claim", 5), ("worst", 8), ("p", 5), ("s", 2)):
+    named = [row.name + _delta(row) for row in rows]
+    table.add_column("mechanism", no_wrap=True, min_width=max(map(len, named), default=0))
+    for name, width in (("claim", 6), ("worst", 8), ("p", 5), ("s", 2)):
         table.add_column(name, justify="right", no_wrap=True, min_width=width)
-    table.add_column("verdict", no_wrap=True)
+    table.add_column("verdict", no_wrap=True, min_width=7)
     table.add_column("worst pair", no_wrap=True)
-    for row in rows:
-        delta = f" δ={float(row.claim.delta):g}" if row.claim.delta else ""
+    for row, name in zip(rows, named, strict=True):
         table.add_row(
-            row.name + delta,
+            name,
             f"{float(row.claim.epsilon):.4g}",
             f"{row.worst.epsilon:.6f}",
             f"{row.p_value:.1g}",
@@ -88,3 +88,7 @@ def _table(rows: Sequence[Row]) -> Table:
             row.worst.pair(),
         )
     return table
+
+
+def _delta(row: Row) -> str:
+    return f" δ={float(row.claim.delta):g}" if row.claim.delta else ""
