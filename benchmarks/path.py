@@ -7,6 +7,7 @@ what was typed to what is published opens these files. The exit status is 1 if a
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,7 +62,7 @@ def main() -> int:
         call()
         steps = walked(call)
         ways[name] = list(dict.fromkeys(steps))
-        switches = sum(a != b for a, b in zip(steps, steps[1:], strict=False))
+        switches = sum(a != b for a, b in pairwise(steps))
         table.add_row(name, str(len(ways[name])), str(most or ""), str(switches), str(len(steps)))
         missed |= most is not None and len(ways[name]) > most
     console.print(table)

@@ -18,7 +18,7 @@ from record import Beside, write
 
 CANDIDATES = ("numpy", "sourdine", "sourdine.mechanisms", "sourdine.cli")
 ROUNDS = 15
-MOST = 1.6
+MOST = 1.2
 
 
 def import_time(module: str) -> float:

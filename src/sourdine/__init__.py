@@ -37,8 +37,6 @@ from sourdine.errors import (
     ParameterTypeError,
     SourdineError,
 )
-from sourdine.grid import Grid
-from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Budget, Guarantee, Relation
 
 if TYPE_CHECKING:
     from sourdine import (
@@ -71,6 +69,8 @@ if TYPE_CHECKING:
         sum,  # noqa: A004 - the statistic
         variance,
     )
+    from sourdine.grid import Grid
+    from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Budget, Guarantee, Relation
     from sourdine.session import Session
     from sourdine.tally import Frame
 
@@ -84,9 +84,12 @@ _STATISTICS = (
     "ask", "count", "histogram", "mean", "median", "mode", "proportion", "quantile", "quantiles",
     "sum", "variance",
 )  # fmt: skip
+_PROMISES = ("ADD_REMOVE", "LOCAL", "SUBSTITUTE", "Budget", "Guarantee", "Relation")
 _NAMES = {
     **dict.fromkeys(_STATISTICS, "central.functions"),
+    **dict.fromkeys(_PROMISES, "privacy"),
     "Frame": "tally",
+    "Grid": "grid",
     "Release": "answers",
     "Session": "session",
 }

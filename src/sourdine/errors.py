@@ -14,7 +14,6 @@ of the private data, and no condition of the data raises.
 
 from __future__ import annotations
 
-import json
 import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -182,7 +181,8 @@ class BudgetExceededError(SourdineError):
 def _plain(value: object) -> Any:  # noqa: ANN401
     """Return a value as JSON knows it."""
     if isinstance(value, Fraction):
-        return json.loads(literal(value).replace("'", '"'))
+        plain = int(value) if value.denominator == 1 else float(value)
+        return plain if Fraction(repr(plain)) == value else str(value)
     if isinstance(value, (list, tuple)):
         return [_plain(part) for part in value]
     return value if isinstance(value, (bool, int, float, str)) else str(value)
