@@ -29,11 +29,11 @@ from sourdine.adaptive.graphs import (
     ExactMinCut,
     RobustMinCut,
     SkeletonMinCut,
-    balanced,
     lazy_mincut,
     mincut,
 )
-from sourdine.adaptive.robust import Lazy, copies_needed, cost, lecture_cost
+from sourdine.adaptive.robust import Lazy, copies_needed, cost
+from sourdine_lab.lecture import balanced, lecture_cost
 
 OUT = Path(__file__).parent / "out" / "mincut.md"
 N, DEGREE, KEEP, STEPS, COPIES = 120, 40, 0.25, 100, 24

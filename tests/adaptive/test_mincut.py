@@ -13,11 +13,10 @@ from sourdine.adaptive.graphs import (
     ExactMinCut,
     RobustMinCut,
     SkeletonMinCut,
-    balanced,
     lazy_mincut,
     mincut,
 )
-from sourdine.adaptive.robust import ENDLESS, cost, lecture_cost
+from sourdine.adaptive.robust import ENDLESS, cost
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource
 from sourdine.presentation.figures import MissingExtraError
@@ -161,19 +160,6 @@ def test_toggling_does_not_fool_lazy_cuts():
     edges = graph(0)
     end = toggle(lazy_mincut(N, edges), N, edges, least=6)
     assert abs(end.answer / mincut(N, end.edges) - 1) <= 0.25
-
-
-def test_the_lectures_phase_balances_the_cost():
-    vertices, edges = 4096, 10**6
-    phase = balanced(vertices, edges)
-
-    def total(steps):
-        return lecture_cost(steps, t_init=edges, t_update=vertices**0.5, t_query=1)
-
-    best = min(total(round(phase.steps * factor)) for factor in (0.25, 0.5, 1, 2, 4))
-    assert best == total(round(phase.steps))
-    assert best == pytest.approx(2 * phase.cost + 1, rel=1e-3)
-    assert phase.cost < edges / 100
 
 
 def test_the_corrected_cost_has_the_factors():

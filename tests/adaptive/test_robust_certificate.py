@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations, product
-from math import ceil, comb, exp, expm1, log, log1p, log10, sqrt
+from math import ceil, comb, exp, expm1, log, log1p, log10
 
 import numpy as np
 import pytest
@@ -17,8 +17,6 @@ from sourdine.adaptive.robust import (
     copies_needed,
     cost,
     crossover,
-    lecture_copies,
-    lecture_cost,
     plan_copies,
 )
 from sourdine.adaptive.robust.median import PrivateMedian
@@ -324,22 +322,9 @@ def test_privacy_pays_from_eleven_thousand_changes_on():
     assert copies_needed(12_000) < 12_000
 
 
-def test_the_lecture_hides_a_factor_of_a_hundred():
-    assert [lecture_copies(t) for t in (100, 10_000, 10**6)] == [10, 100, 1000]
-    ratios = [copies_needed(t) / lecture_copies(t) for t in (100, 10_000, 10**6)]
-    assert all(75 < ratio < 130 for ratio in ratios)
-
-
 def test_cost_of_a_step():
     times = {"t_init": 5.0, "t_update": 0.25, "t_query": 0.5}
     assert cost(100, copies=30, sample=7, **times) == 30 * 5 / 100 + 30 * 0.25 + 7 * 0.5
-    assert lecture_cost(100, **times) == 5 / 10 + 10 * 0.25 + 0.5
-    assert cost(100, copies=lecture_copies(100), sample=1, **times) == lecture_cost(100, **times)
-    # the minimum cut: initialise |E|, update sqrt|V|; T = |E|/sqrt|V| gives sqrt|E| |V|^{1/4}
-    edges, root = 10_000, 16.0
-    steps = int(edges / root)
-    best = lecture_cost(steps, t_init=edges, t_update=root, t_query=0)
-    assert best == pytest.approx(2 * sqrt(edges) * sqrt(root))
 
 
 @pytest.mark.parametrize(

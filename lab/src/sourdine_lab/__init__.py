@@ -13,6 +13,7 @@ compared with, and the games that show why, live here:
 ``command``        ``sourdine lab``
 ``bounds``         the documents' theorems on accuracy, as printed and as they hold
 ``amplification``  what sampling does to a promise: as printed, and as it is
+``lecture``        what a lecture says a robust algorithm costs, without constants
 ``game``           the game of adaptive questions, analysts who play it
 ``samples``        samples with and without dependence, and those that no answer suits
 ``answering``      other ways to answer, to compare with, and what is proved of each

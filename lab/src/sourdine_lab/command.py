@@ -13,6 +13,8 @@ from sourdine.cli.streams import complain
 from sourdine.errors import ParameterError, SourdineError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.progress import Progress
 
     from sourdine_lab.claims.claim import Claim, Judged
@@ -51,13 +53,10 @@ Workers = Annotated[
 @lab.command(name="list")
 def list_all() -> None:
     """Show all experiments."""
-    from rich.console import Console  # noqa: PLC0415 - commands load what they need
-
-    from sourdine.cli.output import print_words  # noqa: PLC0415
     from sourdine_lab.registry import all_experiments  # noqa: PLC0415
 
     rows = [(e.name, " ".join(e.ids), e.title) for e in all_experiments().values()]
-    print_words(Console(), ("experiment", "rows", "what it shows"), rows)
+    _print_words(("experiment", "rows", "what it shows"), rows)
 
 
 @lab.command()
@@ -115,9 +114,6 @@ def claims(
     Exits with status 1 if a verdict is not the recorded one, or if it does not change when the
     printed and the other form of the claim are exchanged.
     """
-    from rich.console import Console  # noqa: PLC0415 - commands load what they need
-
-    from sourdine.cli.output import print_words  # noqa: PLC0415
     from sourdine_lab.claims import verdicts  # noqa: PLC0415
 
     with _bar() as bar:
@@ -129,12 +125,27 @@ def claims(
         for j in judged
     ]
     heads = ("row", "verdict", "the document", "what decides, and where")
-    print_words(Console(), heads, table)
+    _print_words(heads, table)
     troubles = verdicts.troubles(judged)
     for trouble in troubles:
         typer.echo(trouble, err=True)
     if troubles:
         raise typer.Exit(1)
+
+
+def _print_words(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table of sentences, which may run over several lines; the first column may not."""
+    from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - commands load what they need
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0))
+    for i, head in enumerate(heads):
+        table.add_column(Text(head), no_wrap=i == 0, overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    Console().print(table)
 
 
 def _short(where: str) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sourdine.release import Sheet
 
-__all__ = ["notes", "picture", "print_sheet", "print_table", "print_words"]
+__all__ = ["notes", "picture", "print_sheet", "print_table"]
 
 
 def print_table(console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -36,16 +36,6 @@ def print_sheet(console: Console, sheet: Sheet) -> None:
         console.print(sheet.title, style="bold", highlight=False, markup=False)
     print_table(console, sheet.heads, sheet.lines)
     notes(console, sheet.notes)
-
-
-def print_words(console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table of sentences, which may run over several lines; the first column may not."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0))
-    for i, head in enumerate(heads):
-        table.add_column(Text(head), no_wrap=i == 0, overflow="fold")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console.print(table)
 
 
 def notes(console: Console, facts: Sequence[tuple[str, str]]) -> None:

@@ -2,13 +2,12 @@ r"""Min-cuts that stay right when the next change depends on the last answer."""
 
 from __future__ import annotations
 
-from math import sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sourdine.adaptive.graphs.edges import edge_of, graph_of, set_edge
 from sourdine.adaptive.graphs.mincut import ExactMinCut, SkeletonMinCut, mincut
 from sourdine.adaptive.robust import Lazy, Robust
-from sourdine.exact import flag, integer
+from sourdine.exact import flag
 from sourdine.noise import SYSTEM
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
     from sourdine.noise import Source
 
-__all__ = ["Phase", "RobustMinCut", "balanced", "lazy_mincut"]
+__all__ = ["RobustMinCut", "lazy_mincut"]
 
 
 class RobustMinCut:
@@ -139,43 +138,3 @@ def lazy_mincut(graph: GraphOrSize, edges: Pairs = (), *, error: Number = 0.25) 
     """
     exact = ExactMinCut(graph, edges)
     return Lazy(exact.query, exact, error=error)
-
-
-class Phase(NamedTuple):
-    """A phase's length and what a step of it costs, up to logarithms and constants."""
-
-    steps: float
-    cost: float
-
-
-def balanced(vertices: int, edges: int) -> Phase:
-    r"""Return the lecture's best phase for the min-cut, and its cost per step.
-
-    With :math:`t_{init} = |E|`, :math:`t_{update} = \sqrt{|V|}` and :math:`t_{query} = 1` for an
-    oblivious algorithm, :math:`t_{init}/\sqrt T + \sqrt T\, t_{update} + t_{query}` is least at
-    :math:`T = |E| / \sqrt{|V|}` and of order :math:`\sqrt{|E|}\,|V|^{1/4}`, where computing anew
-    costs :math:`|E|`. That counts :math:`k = \sqrt T` copies; a proof takes about a hundred times
-    as many (`sourdine.adaptive.robust.copies_needed`).
-
-    The lecture adds that nothing better is known. By now it is: deterministic, hence robust, exact
-    algorithms take :math:`n^{o(1)}` for an update while the cut is small, up to
-    :math:`(\log n)^{o(1)}` [1]_ and :math:`2^{\Theta(\log^{3/4 - c} n)}` [2]_; and an oblivious
-    :math:`1 + o(1)` estimate in :math:`n^{o(1)}` [3]_ makes this construction cost
-    :math:`\sqrt{|E|}\,n^{o(1)}`.
-
-    References
-    ----------
-    .. [1] W. Jin, X. Sun, M. Thorup, "Fully dynamic min-cut of superconstant size in subpolynomial
-       time", SODA 2024.
-    .. [2] A. El-Hayek, M. Henzinger, J. Li, "Deterministic and exact fully-dynamic minimum cut of
-       superpolylogarithmic size in subpolynomial time", arXiv:2512.13105, 2025.
-    .. [3] A. El-Hayek, M. Henzinger, J. Li, "Fully dynamic approximate minimum cut in subpolynomial
-       time per operation", SODA 2025.
-
-    Examples
-    --------
-    >>> balanced(10_000, 1_000_000)
-    Phase(steps=10000.0, cost=10000.0)
-    """
-    size = integer(vertices, "vertices", least=1), integer(edges, "edges", least=1)
-    return Phase(size[1] / sqrt(size[0]), sqrt(size[1]) * size[0] ** 0.25)

@@ -8,8 +8,6 @@ from sourdine.adaptive.robust.planning import (
     copies_needed,
     cost,
     crossover,
-    lecture_copies,
-    lecture_cost,
     plan_copies,
 )
 from sourdine.adaptive.robust.proof import ENDLESS, Proof, certified_steps
@@ -28,7 +26,5 @@ __all__ = [
     "copies_needed",
     "cost",
     "crossover",
-    "lecture_copies",
-    "lecture_cost",
     "plan_copies",
 ]

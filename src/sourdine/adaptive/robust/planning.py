@@ -36,8 +36,6 @@ __all__ = [
     "copies_needed",
     "cost",
     "crossover",
-    "lecture_copies",
-    "lecture_cost",
     "plan_copies",
 ]
 
@@ -153,8 +151,8 @@ def copies_needed(
 
     Examples
     --------
-    >>> [copies_needed(10**i) for i in (2, 3, 4)], lecture_copies(10_000)
-    ([825, 2949, 10405], 100)
+    >>> [copies_needed(10**i) for i in (2, 3, 4)]
+    [825, 2949, 10405]
     """
     return plan_copies(steps, wrong=wrong, beta=beta, method=method).copies
 
@@ -175,11 +173,6 @@ def crossover(*, wrong: Number = 0.01, beta: Number = 0.05, method: str = "gauss
         dearer = copies_needed(middle, wrong=wrong, beta=beta, method=method) > middle
         low, high = (middle, high) if dearer else (low, middle)
     return high
-
-
-def lecture_copies(steps: int) -> int:
-    r"""Return :math:`\sqrt T`, as the lecture has it without constants."""
-    return round(sqrt(integer(steps, "steps", least=1)))
 
 
 def cost(  # noqa: PLR0913 - the formula's symbols
@@ -204,19 +197,6 @@ def cost(  # noqa: PLR0913 - the formula's symbols
     t_i, t_u, t_q = _times(t_init, t_update, t_query)
     k, s = integer(copies, "copies", least=1), integer(sample, "sample", least=1)
     return k * t_i / integer(steps, "steps", least=1) + k * t_u + s * t_q
-
-
-def lecture_cost(steps: int, *, t_init: Number, t_update: Number, t_query: Number) -> float:
-    r"""Return :math:`t_i/\sqrt T + \sqrt T\,t_u + t_q`, as the lecture has it without constants.
-
-    Examples
-    --------
-    >>> round(lecture_cost(10_000, t_init=1.0, t_update=1e-6, t_query=1e-6), 9)
-    0.010101
-    """
-    t_i, t_u, t_q = _times(t_init, t_update, t_query)
-    root = sqrt(integer(steps, "steps", least=1))
-    return t_i / root + root * t_u + t_q
 
 
 def _times(*times: Number) -> tuple[float, ...]:

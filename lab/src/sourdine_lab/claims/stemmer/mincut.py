@@ -10,9 +10,10 @@ import numpy as np
 
 from sourdine.adaptive.attacks.graphs import toggle, weak_vertex
 from sourdine.adaptive.graphs import RobustMinCut, SkeletonMinCut, mincut
-from sourdine.adaptive.robust import copies_needed, cost, lecture_cost
+from sourdine.adaptive.robust import copies_needed, cost
 from sourdine.noise import SeededSource
 from sourdine_lab.claims.claim import Claim, Finding, Instead
+from sourdine_lab.lecture import lecture_cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable

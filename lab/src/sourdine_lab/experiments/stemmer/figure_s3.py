@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.adaptive.attacks.f2 import probe
-from sourdine.adaptive.robust import copies_needed, cost, lecture_cost
+from sourdine.adaptive.robust import copies_needed, cost
 from sourdine.adaptive.sketches import AmsSketch
 from sourdine.noise import SeededSource
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
 from sourdine_lab.experiments.stemmer.copies import ACCURACY, private_median
+from sourdine_lab.lecture import lecture_cost
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
