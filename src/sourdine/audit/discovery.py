@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["EXEMPT", "chosen", "every_mechanism", "registered", "strangers", "unaudited"]
 
+SAME = {"quantile": "quantiles", "median": "quantiles"}
+"""Statistics that draw by the mechanisms of another one."""
 ROOMS = (mechanisms, central, local, adaptive)
 
 EXEMPT = {
@@ -134,6 +136,7 @@ got 'hybrid'. Do you mean quantiles.hybrid or number.hybrid?
 
 def _below(address: str, name: str) -> bool:
     parts, wanted = (text.lower().replace("-", "_").split(".") for text in (address, name))
+    wanted[0] = SAME.get(wanted[0], wanted[0])
     return parts[: len(wanted)] == wanted
 
 

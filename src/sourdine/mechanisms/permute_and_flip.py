@@ -69,6 +69,7 @@ def _mean_share(log_a: NDArray[np.float64]) -> float:
 register(
     Specimen(
         name="choice.permute_and_flip",
+        also=("mode.permute_and_flip",),
         make=lambda epsilon: PermuteAndFlip(epsilon=epsilon, candidates=4),
         inputs=([0, 0, 0, 0], [0, 60, 60, 60], [5, 2, 0, 1]),
         tight=True,
@@ -77,6 +78,7 @@ register(
 register(
     Specimen(
         name="choice.permute_and_flip.monotone",
+        also=("mode.permute_and_flip.monotone",),
         make=lambda epsilon: PermuteAndFlip(epsilon=epsilon, candidates=4, monotone=True),
         inputs=([0, 0, 0, 0], [0, 60, 60, 60], [5, 2, 0, 1]),
         tight=True,

@@ -32,6 +32,7 @@ FAMILIES = {
     "variance": "sourdine.variance",
     "proportion": "sourdine.proportion",
     "histogram": "sourdine.histogram",
+    "mode": "sourdine.mode",
     "quantiles": "sourdine.quantiles, by its methods",
     "category": "one person's category",
     "number": "one person's number",
