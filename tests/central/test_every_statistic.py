@@ -14,6 +14,7 @@ from sourdine.central import (
     histogram,
     mean,
     median,
+    mode,
     proportion,
     quantile,
     quantiles,
@@ -49,6 +50,7 @@ CALLS = {
     "histogram-unknown": lambda x, **k: histogram(
         x, epsilon=1, delta=0.1, categories="unknown", **k
     ),
+    "mode": lambda x, **k: mode(x, epsilon=1, categories=[3, 7, 10], **k),
     "median": lambda x, **k: median(x, epsilon=1, **B, **k),
     "quantile": lambda x, **k: quantile(x, 0.9, epsilon=1, **B, **k),
     "quantiles": lambda x, **k: quantiles(x, [0.25, 0.5, 0.75], epsilon=1, **B, **k),
@@ -99,7 +101,8 @@ def test_strange_data_gives_an_ordinary_answer(call, relation, name):
     assert release.caveats == usual.caveats
     assert release.cost == usual.cost
     assert set(json.loads(back)) == set(json.loads(usual.to_json()))
-    release.interval(0.9)
+    if release.mechanism.intervals:
+        release.interval(0.9)
 
 
 @pytest.mark.parametrize("name", STRANGE)
@@ -119,7 +122,8 @@ def test_json_both_ways(call, relation):
     assert back.to_json() == release.to_json()
     assert str(back) == str(release)
     assert back.mechanism == release.mechanism
-    assert str(back.interval(0.9)) == str(release.interval(0.9))
+    if release.mechanism.intervals:
+        assert str(back.interval(0.9)) == str(release.interval(0.9))
     assert back.cost == release.cost
     assert type(back.value) is type(release.value)
     assert "<table>" in back._repr_html_()

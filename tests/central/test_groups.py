@@ -16,6 +16,7 @@ from sourdine.central import (
     count,
     histogram,
     mean,
+    mode,
     proportion,
     quantiles,
     variance,
@@ -33,6 +34,7 @@ CALLS = {
     "variance": lambda x, **k: variance(x, epsilon=1, **B, **k),
     "proportion": lambda x, **k: proportion(x, epsilon=1, **k),
     "histogram": lambda x, **k: histogram(x, epsilon=1, bins=[0, 4, 10], **k),
+    "mode": lambda x, **k: mode(x, epsilon=1, categories=[3, 7, 10], **k),
     "quantiles": lambda x, **k: quantiles(x, [0.25, 0.75], epsilon=1, **B, **k),
 }
 

@@ -42,6 +42,7 @@ BASE = {
     "variance": AGE,
     "proportion": {"column": "region", "category": "f", "n": 1000, "epsilon": 1},
     "histogram": {"column": "age", "bins": 4, "bounds": (0, 120), "epsilon": 1},
+    "mode": {"column": "region", "categories": ["f", "m"], "epsilon": 1},
     "quantiles": {**AGE, "q": [0.25, 0.5, 0.75]},
     "quantile": {**AGE, "q": 0.9},
     "median": AGE,
@@ -82,7 +83,7 @@ GOOD: dict[str, list[Any]] = {
     "interval": [0.9, "0.95"],
 }
 ERRORS = {"count": 10, "sum": 5000, "mean": 2, "variance": 500, "proportion": 0.05, "histogram": 20,
-          "quantiles": 0.05, "quantile": 0.05, "median": 0.05}  # fmt: skip
+          "mode": 20, "quantiles": 0.05, "quantile": 0.05, "median": 0.05}  # fmt: skip
 ORDERS = [
     [0.1, 0.9],
     "0.1,0.5,0.9",
@@ -143,16 +144,18 @@ COMBINATIONS: list[tuple[str, dict[str, Any]]] = [
     *((name, {"keys": ["f"]}) for name in BASE),
     *((name, {"by": "region"}) for name in BASE),
     *((name, {"bound": (0, 1)}) for name in BASE),
-    *((name, {"bounds": OUT}) for name in BASE if name not in ("count", "proportion")),
+    *((name, {"bounds": OUT}) for name in BASE if name not in ("count", "proportion", "mode")),
     *((name, {"delta": 0.01}) for name in ("count", "sum", "variance", "proportion")),
     *((name, {"q": 0.5}) for name in ("median", "mean", "count")),
     *((name, FEW_RECORDS) for name in ("mean", "variance", "quantiles", "median")),
-    *((name, {"epsilon": "1e-40"}) for name in BASE),
+    *((name, {"epsilon": "1e-40"}) for name in BASE if name != "mode"),
     *((name, {"error": ERRORS[name], "epsilon": OUT, "n": OUT})
       for name in ("mean", "variance", "proportion", "quantiles", "quantile", "median")),
     *((name, {"method": "gaussian"}) for name in ("mean", "quantiles", "quantile", "median")),
     *((name, {**GAUSSIAN, "delta": delta}) for name in ("mean", "quantiles")
       for delta in ("x", -1, 2, 1, 0)),
+    ("mode", {"categories": OUT}),
+    ("mode", {"bins": 3}),
     ("mean", {"missing": "middle"}),
     ("mean", {"missing": "middle", **FIXED, **GROUPS}),
     ("mean", {"missing": "middle", **FIXED, "unit": "patient"}),
@@ -254,10 +257,12 @@ def _base(name: str) -> Asked:
 def _good() -> list[Asked]:
     table = [_base(name) for name in BASE]
     for name, cls in STATISTICS.items():
-        base = _base(name)
+        base, listed = _base(name), {p.name for p in parameters(cls)}
         for p in parameters(cls):
             beside = [(value, {}) for value in GOOD.get(p.name, ())] + BESIDE.get(p.name, [])
-            table += [base.with_(**{**more, p.name: value}) for value, more in beside]
+            for value, more in beside:
+                known = {k: x for k, x in more.items() if x is OUT or k in listed}
+                table.append(base.with_(**{**known, p.name: value}))
         table += [base.with_(error=typed, epsilon=OUT) for typed in _as_texts(ERRORS[name])]
         table.append(base.with_(**GROUPS, **FIXED))
         table.append(base.with_(unit="patient", rows=2, **GROUPS))

@@ -38,6 +38,7 @@ GOOD = {
     "variance": {"bounds": [0, 1], "epsilon": 1},
     "proportion": {"epsilon": 1},
     "histogram": {"bins": 4, "bounds": [0, 1], "epsilon": 1},
+    "mode": {"categories": ["a", "b"], "epsilon": 1},
     "quantiles": {"q": [0.5], "bounds": [0, 1], "epsilon": 1},
     "quantile": {"q": 0.5, "bounds": [0, 1], "epsilon": 1},
     "median": {"bounds": [0, 1], "epsilon": 1},
@@ -143,7 +144,7 @@ def test_wrong_kinds_and_unknown_parameters_are_not_valid(name):
         for value in wrong(p):
             assert not SCHEMA.is_valid({**good, p.name: value}), (p.name, value)
     for bad in (
-        {**good, "statistic": "mode"},
+        {**good, "statistic": "modus"},
         {**good, "epsilom": 1},
         {**good, "error": 1},
         {k: v for k, v in good.items() if k != "statistic"},
@@ -162,7 +163,7 @@ def test_wrong_kinds_and_unknown_parameters_are_not_valid(name):
         ("3", "the question must be an object"),
         (3, "the question must be an object"),
         ({}, "statistic must be one of count, sum"),
-        ({"statistic": "mode"}, "statistic must be one of count, sum"),
+        ({"statistic": "modus"}, "statistic must be one of count, sum"),
         ({"statistic": ["mean"]}, "statistic must be one of count, sum"),
     ],
 )

@@ -102,7 +102,7 @@ class Mode(Statistic):
         """What draws it."""
         return "permute-and-flip"
 
-    @property
+    @cached_property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know."""
         return (

@@ -118,9 +118,11 @@ def _patience(file: str) -> Iterator[None]:
 
 
 def _facts(release: Release, session: Session | None) -> dict[str, Any]:
-    confidence = release.mechanism.shown
-    ends = plain(release.interval(confidence))
-    facts = {**release.to_dict(), "interval": {"confidence": confidence, "ends": ends}}
+    facts = release.to_dict()
+    if release.mechanism.intervals:
+        confidence = release.mechanism.shown
+        ends = plain(release.interval(confidence))
+        facts["interval"] = {"confidence": confidence, "ends": ends}
     if session is not None:
         facts["ledger"] = {"remaining": session.remaining.to_dict()}
     return facts
