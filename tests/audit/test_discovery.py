@@ -95,7 +95,7 @@ def test_no_exemption_is_left_over(monkeypatch):
 
 def test_every_protocol_draws_by_a_report():
     audited = {type(s.make(s.epsilon)) for s in registered()}
-    rules = [protocol((0, 1), 1, 1000, method=method) for method in DENSITIES]
+    rules = [protocol(bounds=(0, 1), epsilon=1, n=1000, method=method) for method in DENSITIES]
     for rule in rules:
         assert type(rule.report) in audited
     concrete = {k for k in subclasses(DensityProtocol) if not k.__abstractmethods__}
@@ -199,7 +199,7 @@ def test_weaker_copies_than_usual_are_few_and_explained():
 
 def test_who_is_asked_what_does_not_depend_on_the_answers():
     schema = local.Schema(
-        a=local.Number(0, 9, step=1), b=local.Choice("yes", "no"), epsilon=1, strategy="sample"
+        a=local.Number(0, 9, step=1), b=local.Choice("yes", "no"), epsilon=1, method="sample"
     )
     rows = [{"a": [x] * 500, "b": [y] * 500} for x, y in ((0, "yes"), (9, "no"))]
     one, two = (next(schema.randomised(r, use="table", source=SeededSource(3))) for r in rows)
