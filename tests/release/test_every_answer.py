@@ -82,7 +82,7 @@ GROUPED = {
     ),
 }  # fmt: skip
 OTHERS = {
-    "density": lambda: sd.local.density(AGES, (0, 100), 1),
+    "density": lambda: sd.local.density(AGES, bounds=(0, 100), epsilon=1),
     "adaptive": lambda: GuardedHoldout([0, 1] * 100).score([0, 1] * 100),
 }
 ALL = KINDS | GROUPED | OTHERS

@@ -44,10 +44,10 @@ estimates = schema.estimate(schema.sanitize({"age": ages, "sex": sex}))
 estimates
 """,
     "estimates plot": "estimates.plot()",
-    "density": "sd.local.density(ages, (0, 120), 1)",
+    "density": "sd.local.density(ages, bounds=(0, 120), epsilon=1)",
     "verdict": """
 labels = [0, 1] * 500
-guard = GuardedHoldout(labels, baseline=[0] * 1000, target=0.1)
+guard = GuardedHoldout(labels, baseline=[0] * 1000, error=0.1)
 guard.confirm(labels)
 """,
     "certificate": "guard.certificate()",
