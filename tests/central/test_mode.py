@@ -12,6 +12,7 @@ from sourdine.audit import replay
 from sourdine.central import Mode, mode
 from sourdine.mechanisms.permute_and_flip import PermuteAndFlip
 from sourdine.noise import SeededSource
+from sourdine.release import Release
 from sourdine.tally import Frame
 
 TRAVEL = ["bus", "car", "foot"]
@@ -74,6 +75,14 @@ def test_groups_have_a_mode_each():
     assert found.value == {"a": "bus", "b": "car"}
     assert found.to_frame("polars").columns == ["city", "mode"]
     assert not any("interval" in caveat for caveat in found.caveats)
+
+
+def test_a_mode_is_read_back_and_shown():
+    found = mode(WAYS, categories=TRAVEL, epsilon=5)
+    assert Release.from_json(found.to_json()) == found
+    assert str(found).splitlines()[:2] == ["mode", found.value]
+    assert f"<td>{found.value}</td>" in found._repr_html_()
+    assert found.to_frame("polars").rows() == [(found.value,)]
 
 
 WRONG = [
