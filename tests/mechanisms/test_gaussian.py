@@ -1,76 +1,24 @@
+"""Discrete Gaussian noise: its law, its three calibrations, what is refused."""
+
 from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
-from math import exp
 
 import numpy as np
 import pytest
 
 from sourdine.audit import worst_case
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.mechanisms import Gaussian, Laplace, Staircase
+from sourdine.mechanisms import (
+    Gaussian,
+)
 from sourdine.mechanisms.gaussian import (
     classic_variance,
     continuous_variance,
     gaussian_law,
     tight_variance,
 )
-from sourdine.mechanisms.staircase import gamma_l1, gamma_l2, staircase_law
-
-CELLS = np.arange(-600, 601)
-
-
-def test_laplace_accepts_a_rational_sensitivity_and_vectors():
-    mechanism = Laplace(epsilon=0.3, sensitivity=Fraction(7, 2))
-    assert mechanism.scale == Fraction(35, 3)
-    assert mechanism.adjacent(np.array([1, 5]), np.array([3, 4]))
-    assert not mechanism.adjacent(np.array([1, 5]), np.array([3, 7]))
-    assert mechanism.release(np.zeros((4, 5), np.int64)).value.shape == (4, 5)
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "span", "inner"), [(1, 8, 3), (2, 5, 5), (0.5, 1, 1), (3, 7, 1)]
-)
-def test_staircase_law_is_the_formula(epsilon, span, inner):
-    a = np.abs(CELLS)
-    weight = np.exp(-epsilon * (a // span + (a % span >= inner)))
-    law = staircase_law(0, Fraction(epsilon), span, inner)
-    assert law.pmf(CELLS) == pytest.approx(weight / weight.sum(), abs=1e-12)
-
-
-@pytest.mark.parametrize("epsilon", [0.2, 1, 2, 5])
-@pytest.mark.parametrize("kind", ["l1", "l2"])
-def test_staircase_width_is_optimal(epsilon, kind):
-    span = 12
-    chosen = Staircase(epsilon=epsilon, sensitivity=span, minimise=kind).width
-    losses = []
-    for width in range(1, span + 1):
-        cells = np.arange(-1200, 1201)
-        pmf = staircase_law(0, Fraction(str(epsilon)), span, width).pmf(cells)
-        losses.append(pmf @ (np.abs(cells) if kind == "l1" else cells.astype(float) ** 2))
-    assert losses[chosen - 1] == pytest.approx(min(losses), rel=1e-9)
-
-
-@pytest.mark.parametrize(("gamma", "mass"), [(gamma_l1, 2.04), (gamma_l2, 2.00)])
-def test_printed_staircase_density_has_mass_two(gamma, mass):
-    """Row L5: with b^j on both steps the density at epsilon 1 integrates to about 2."""
-    b, g = exp(-1), gamma(1)
-    height = (1 - b) / (2 * (g + b * (1 - g)))
-    assert 2 * height * (g + b / (1 - b)) == pytest.approx(1)
-    assert 2 * height * (g + 1 / (1 - b)) == pytest.approx(mass, abs=0.005)
-
-
-def test_gammas_minimise_their_loss_on_a_fine_grid():
-    for epsilon in (0.5, 1.0, 3.0):
-        for gamma, kind in ((gamma_l1, "l1"), (gamma_l2, "l2")):
-            width = Staircase(epsilon=epsilon, sensitivity=2000, minimise=kind).width
-            assert width / 2000 == pytest.approx(gamma(epsilon), abs=2 / 2000)
-
-
-def test_staircase_beats_laplace_at_large_epsilon():
-    stairs = Staircase(epsilon=6, sensitivity=100).law(0).expectation_abs()
-    assert stairs < 0.6 * Laplace(epsilon=6, sensitivity=100).law(0).expectation_abs()
 
 
 @pytest.mark.parametrize(
@@ -168,74 +116,6 @@ def test_zcdp_vector_keeps_its_promise_on_every_integer_shift():
                 assert np.maximum(plane - np.e * moved, 0).sum() <= 1e-3
 
 
-@pytest.mark.parametrize(
-    ("make", "kind", "text"),
-    [
-        (
-            lambda: Laplace(epsilon=1, sensitivity=0),
-            ParameterError,
-            "sensitivity must be above 0, got 0",
-        ),
-        (lambda: Laplace(epsilon=1, sensitivity=-2), ParameterError, "sensitivity must be above 0"),
-        (
-            lambda: Laplace(epsilon=1, relation="add"),
-            ParameterError,
-            "relation must be 'substitute', 'add_remove' or 'local', got 'add'. Type",
-        ),
-        (
-            lambda: Gaussian(epsilon=1, delta=0),
-            ParameterError,
-            "delta must be above 0, got 0. Type",
-        ),
-        (
-            lambda: Gaussian(epsilon=1, delta=1),
-            ParameterError,
-            "delta must be below 1, got 1. Type",
-        ),
-        (
-            lambda: Gaussian(epsilon=1, delta=0.1, sensitivity=1.5),
-            ParameterTypeError,
-            "sensitivity must be a whole number, got 1.5. Type",
-        ),
-        (
-            lambda: Gaussian(epsilon=1, delta=0.1, method="best"),
-            ParameterError,
-            "method must be 'tight', 'classic' or 'zcdp', got 'best'. Type",
-        ),
-        (
-            lambda: Staircase(epsilon=1, sensitivity=0),
-            ParameterError,
-            "sensitivity must be at least 1",
-        ),
-        (
-            lambda: Staircase(epsilon=1, sensitivity=4, width=5),
-            ParameterError,
-            "width must be at most the sensitivity (4), got 5. Leave width out",
-        ),
-        (
-            lambda: Staircase(epsilon=1, minimise="l3"),
-            ParameterError,
-            "minimise must be 'l1' or 'l2', got 'l3'. Type",
-        ),
-        (
-            lambda: Laplace(epsilon=1).error(0),
-            ParameterError,
-            "beta must be from 1e-15 to 1, got 0. Type",
-        ),
-    ],
-)
-def test_bad_parameters_say_what_to_type(make, kind, text):
-    with pytest.raises(kind) as caught:
-        make()
-    assert str(caught.value).startswith(text)
-
-
-def test_a_vector_of_stairs_is_refused():
-    """Each entry may change its step at once, so one epsilon would not cover them."""
-    with pytest.raises(ParameterTypeError, match="the input must be one number, got an array"):
-        Staircase(epsilon=1, sensitivity=3).release([1, 2])
-
-
 @pytest.mark.parametrize("delta", [0.3, 1e-15, 1e-60, 1e-100])
 @pytest.mark.parametrize("epsilon", [0.02, 1, 20])
 def test_tight_gaussian_at_the_ends_of_its_parameters(epsilon, delta):
@@ -248,39 +128,6 @@ def test_tight_gaussian_at_the_ends_of_its_parameters(epsilon, delta):
 def test_a_delta_no_float_can_tell_from_nothing_is_refused():
     with pytest.raises(ParameterError, match="delta must be at least 1e-100, got 1e-200"):
         Gaussian(epsilon=1, delta=1e-200)
-
-
-@pytest.mark.parametrize("beta", [1e-15, 1e-6, 0.05, 0.5])
-@pytest.mark.parametrize(
-    "mechanism",
-    [
-        Laplace(epsilon=0.7, sensitivity=9),
-        Staircase(epsilon=0.1),
-        Staircase(epsilon=2, sensitivity=9),
-        Gaussian(epsilon=1, delta=1e-6, sensitivity=2),
-    ],
-    ids=str,
-)
-def test_error_is_the_least_that_holds(mechanism, beta):
-    """Exactly: the bound holds, and one tick less would not."""
-    law, bound = mechanism.law(0), int(mechanism.error(beta))
-    below = 2 * law.cdf([-bound - 1])[0]
-    assert below <= beta
-    assert 2 * law.cdf([-bound])[0] > beta * (1 - 1e-6)
-
-
-def test_staircase_is_built_at_once_at_any_epsilon():
-    tiny = Staircase(epsilon=1e-9, sensitivity=100, minimise="l2")
-    assert tiny.width in range(1, 101)
-    assert tiny.error(0.05) == pytest.approx(
-        Laplace(epsilon=1e-9, sensitivity=100).error(0.05), rel=0.01
-    )
-
-
-def test_numpy_integers_are_stored_as_whole_numbers():
-    mechanism = Gaussian(epsilon=1, delta=0.01, sensitivity=np.uint8(200))
-    assert type(mechanism.sensitivity) is int
-    assert type(Staircase(epsilon=1, sensitivity=np.uint8(200)).sensitivity) is int
 
 
 @pytest.mark.parametrize("method", ["tight", "classic", "zcdp"])
@@ -301,3 +148,41 @@ def test_gaussian_knows_neighbouring_numbers():
     noise = Gaussian(epsilon=1, delta=1e-6, sensitivity=3)
     assert noise.adjacent(5, 8)
     assert not noise.adjacent(5, 9)
+
+
+def test_vectors_need_the_calibration_that_covers_them():
+    with pytest.raises(ParameterTypeError, match=r"Type method='zcdp'"):
+        Gaussian(epsilon=1, delta=1e-6).release([1, 2])
+    vector = Gaussian(epsilon=1, delta=1e-6, method="zcdp").release([1, 2]).value
+    assert vector.shape == (2,)
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "text"),
+    [
+        (
+            lambda: Gaussian(epsilon=1, delta=0),
+            ParameterError,
+            "delta must be above 0, got 0. Type",
+        ),
+        (
+            lambda: Gaussian(epsilon=1, delta=1),
+            ParameterError,
+            "delta must be below 1, got 1. Type",
+        ),
+        (
+            lambda: Gaussian(epsilon=1, delta=0.1, sensitivity=1.5),
+            ParameterTypeError,
+            "sensitivity must be a whole number, got 1.5. Type",
+        ),
+        (
+            lambda: Gaussian(epsilon=1, delta=0.1, method="best"),
+            ParameterError,
+            "method must be 'tight', 'classic' or 'zcdp', got 'best'. Type",
+        ),
+    ],
+)
+def test_bad_parameters_say_what_to_type(make, kind, text):
+    with pytest.raises(kind) as caught:
+        make()
+    assert str(caught.value).startswith(text)

@@ -1,8 +1,6 @@
-from __future__ import annotations
+"""The sparse vector: its law, its lemma, what is refused."""
 
-from fractions import Fraction
-from itertools import permutations
-from math import factorial
+from __future__ import annotations
 
 import numpy as np
 import pytest
@@ -10,39 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.mechanisms import AboveThreshold, Exponential, PermuteAndFlip
-
-scores = st.lists(st.integers(-9, 9), min_size=1, max_size=5)
-
-
-@given(scores)
-def test_permute_and_flip_law_is_the_paper_s_loop(u):
-    mechanism = PermuteAndFlip(epsilon=1, candidates=len(u))
-    heads = np.exp(0.5 * (np.array(u) - max(u)))
-    chosen = np.zeros(len(u))
-    for order in permutations(range(len(u))):
-        reach = 1 / factorial(len(u))
-        for i in order:
-            chosen[i] += reach * heads[i]
-            reach *= 1 - heads[i]
-    law = mechanism.law(mechanism.read(u))
-    assert law.pmf(range(len(u))) == pytest.approx(chosen, abs=1e-12)
-
-
-@given(scores)
-def test_permute_and_flip_beats_exponential(u):
-    losses = []
-    for kind in (PermuteAndFlip, Exponential):
-        mechanism = kind(epsilon=1, candidates=len(u))
-        x = mechanism.read(u)
-        cells = np.arange(len(u))
-        losses.append(mechanism.law(x).pmf(cells) @ mechanism.loss(x, cells))
-    assert losses[0] <= losses[1] + 1e-12
-
-
-def test_a_single_candidate_is_always_chosen():
-    for kind in (PermuteAndFlip, Exponential):
-        assert int(kind(epsilon=1, candidates=1).release([-5])) == 0
+from sourdine.mechanisms import (
+    AboveThreshold,
+)
 
 
 @settings(max_examples=30)
@@ -100,21 +68,6 @@ def test_above_threshold_finds_what_is_far_above():
     ("make", "kind", "text"),
     [
         (
-            lambda: Exponential(epsilon=1, candidates=0),
-            ParameterError,
-            "candidates must be at least 1, got 0. Type",
-        ),
-        (
-            lambda: PermuteAndFlip(epsilon=1, candidates=2.0),
-            ParameterTypeError,
-            "candidates must be a whole number, got 2.0. Type",
-        ),
-        (
-            lambda: Exponential(epsilon=1, candidates=3).release([1, 2]),
-            ParameterTypeError,
-            "scores must be a vector of 3 whole numbers, got the shape (2,). Its length is public",
-        ),
-        (
             lambda: AboveThreshold(epsilon=1, queries=0),
             ParameterError,
             "queries must be at least 1",
@@ -135,24 +88,3 @@ def test_bad_parameters_say_what_to_type(make, kind, text):
     with pytest.raises(kind) as caught:
         make()
     assert str(caught.value).startswith(text)
-
-
-def test_monotone_scores_need_half_the_noise():
-    general, monotone = (
-        Exponential(epsilon=1, candidates=2, monotone=m).decay for m in (False, True)
-    )
-    assert monotone == 2 * general == Fraction(1)
-
-
-def test_numpy_integers_are_stored_as_whole_numbers():
-    assert type(Exponential(epsilon=1, candidates=np.uint8(200)).candidates) is int
-    search = AboveThreshold(epsilon=1, queries=np.uint8(3), threshold=np.int8(100))
-    assert (type(search.queries), type(search.threshold)) == (int, int)
-
-
-def test_error_bounds_are_useful():
-    """A bound of 15.2 could not be 14: that loss still has probability above beta."""
-    vote = Exponential(epsilon=1, candidates=100)
-    scores = vote.read([0] + [-14] * 99)
-    assert vote.error(0.05) == pytest.approx(15.2, abs=0.01)
-    assert vote.law(scores).pmf(np.arange(1, 100)).sum() > 0.05

@@ -1,0 +1,74 @@
+"""Numbers with labels and ends, as cells of a table and as frames."""
+
+from __future__ import annotations
+
+import sys
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from sourdine.errors import ParameterError
+from sourdine.release import Columns
+
+MEANS = Columns(
+    labels={"sex": ["f", "m"]},
+    name="mean",
+    values=[41.2345, 39.9],
+    lower=[41.0, 39.0],
+    upper=[41.5, 40.8],
+)
+SHARES = Columns(
+    labels={"vote": list("abcd")},
+    name="share",
+    values=[0.5, 0.2, 0.25, 0.05],
+    lower=[0.49, 0.1, 0.2, 0.0],
+    upper=[0.51, 0.3, 0.3, 0.1],
+    even=True,
+    most=2,
+)
+
+
+def test_numbers_have_the_digits_that_their_interval_supports():
+    heads, rows = MEANS.cells()
+    assert heads == ("sex", "mean", "from (95 %)", "to (95 %)")
+    assert rows == [("f", "41.23", "41.00", "41.50"), ("m", "39.90", "39.0", "40.8")]
+
+
+def test_a_number_without_labels_and_ends_is_one_cell():
+    assert Columns(labels={}, name="count", values=[7]).cells() == (("count",), [("7",)])
+
+
+def test_shares_are_printed_alike_and_the_smallest_left_out():
+    heads, rows = SHARES.cells()
+    assert [row[0] for row in rows] == ["a", "c", "and 2 smaller"]
+    assert {len(row) for row in rows} == {len(heads)}
+    digits = {len(cell.partition(".")[2]) for row in rows[:2] for cell in row[1:]}
+    assert len(digits) == 1
+    assert len(SHARES.to_dict()["share"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("library", "kind"),
+    [("pandas", pd.DataFrame), ("polars", pl.DataFrame), ("pyarrow", pa.Table)],
+)
+def test_frames_of_every_library(library, kind):
+    frame = MEANS.to_frame(library)
+    assert isinstance(frame, kind)
+    names = frame.column_names if library == "pyarrow" else list(frame.columns)
+    assert names == ["sex", "mean", "lower", "upper"]
+    assert [float(x) for x in frame["mean"].to_numpy()] == [41.2345, 39.9]
+
+
+def test_labels_of_several_types_are_texts_in_a_frame():
+    mixed = Columns(labels={"key": [1, "a"]}, name="count", values=[2, 3])
+    assert mixed.to_frame("polars")["key"].to_list() == ["1", "a"]
+
+
+def test_an_unknown_or_missing_library_is_named(monkeypatch):
+    with pytest.raises(ParameterError, match="library must be 'pandas', 'polars' or 'pyarrow'"):
+        MEANS.to_frame("excel")
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(ParameterError, match="pip install polars"):
+        MEANS.to_frame("polars")
