@@ -43,7 +43,9 @@ def test_notes_alone_are_a_table_of_facts():
 
 
 def test_long_notes_are_wrapped_below_their_word():
-    lines = Sheet(heads=["x"], lines=[["1"]], notes=[("note", "word " * 60)]).text().splitlines()[2:]
+    lines = (
+        Sheet(heads=["x"], lines=[["1"]], notes=[("note", "word " * 60)]).text().splitlines()[2:]
+    )
     assert len(lines) > 2
     assert all(len(line) <= 88 for line in lines)
     assert all(line.startswith("      ") for line in lines[1:])
