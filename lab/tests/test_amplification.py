@@ -92,5 +92,5 @@ def test_bad_parameters_are_told():
         comparison([0.5], 0)
     with pytest.raises(ParameterError, match="sample must be at most"):
         fixed_size(3, 2)
-    with pytest.raises(ParameterTypeError, match="by rate alone or by sample and population"):
+    with pytest.raises(ParameterTypeError, match="rate must be given, or else sample and n"):
         sampled_response(1)
