@@ -38,6 +38,14 @@ def test_ratio_intervals_cover(replaced, p):
     assert 0.9 - 6 * sqrt(0.09 / 1000) <= hits / 1000 <= 0.99
 
 
+@pytest.mark.parametrize("below", range(11))
+def test_a_sum_far_below_0_leaves_no_wide_interval(below):
+    ratio = Ratio(last=1, epsilon=1, relation=ADD_REMOVE)
+    low, high = ratio.limits((-below * ratio.boost, 3000 * ratio.boost), 0.05)
+    assert low == 0
+    assert 0 < high < 0.0015
+
+
 def test_the_interval_has_power():
     """With noise 30 % larger than it is told of, it would not cover."""
     told, true = (Ratio(last=1000, epsilon=Fraction(e, 100), relation=ADD_REMOVE) for e in (13, 10))

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -40,6 +40,7 @@ __all__ = [
     "accepted",
     "laplace_quantile",
     "least_fixed",
+    "lower_risks",
     "sampled",
 ]
 
@@ -120,6 +121,20 @@ def accepted(at_0: float, at_1: float, q: Floats) -> tuple[float, float] | None:
     low = (some[0] + begin[some[0]]) * step
     high = (some[-1] + end[some[-1]]) * step
     return float(low), float(high)
+
+
+def lower_risks(beta: float) -> Iterator[float]:
+    """Yield ``beta`` and ever lower risks, to try while an interval is empty.
+
+    An interval that is empty covers nothing, so one of a higher confidence may take its place: it
+    is wrong on fewer data still.
+
+    Examples
+    --------
+    >>> list(lower_risks(0.05))[:3]
+    [0.05, 0.005, 0.0005]
+    """
+    return (beta / 10**k for k in range(8))
 
 
 def sampled(low: float, high: float, n: float, beta: float) -> tuple[float, float]:

@@ -39,6 +39,7 @@ from sourdine.central.intervals import (
     accepted,
     laplace_quantile,
     least_fixed,
+    lower_risks,
     sampled,
 )
 from sourdine.central.together import Together
@@ -159,15 +160,18 @@ class Ratio:
         )
 
     def limits(self, drawn: Pair, beta: float) -> tuple[float, float]:
-        """Return the ends of the fraction: Fieller's, and everything where that is empty."""
-        q = _table(self.replaced, beta, bool(self.delta)) * self.scale + 2
+        """Return the ends of the fraction, by Fieller.
+
+        Noise that no fraction explains leaves that set empty; then see `lower_risks`.
+        """
         first, second = drawn
-        ends = (first + second, first - second) if self.replaced else (first, -second)
-        inside = accepted(float(ends[0]), float(ends[1]), q)
-        if inside is None:
-            return 0.0, 1.0
-        p = self.fraction(drawn)
-        return min(inside[0], p), max(inside[1], p)
+        at_0, at_1 = (first + second, first - second) if self.replaced else (first, -second)
+        for b in lower_risks(beta):
+            q = _table(self.replaced, b, bool(self.delta)) * self.scale + 2
+            if inside := accepted(float(at_0), float(at_1), q):
+                p = self.fraction(drawn)
+                return min(inside[0], p), max(inside[1], p)
+        return 0.0, 1.0
 
     def population(self, drawn: Pair, beta: float) -> tuple[float, float]:
         """Return the ends of the law's mean: a fifth of ``beta`` for noise, the rest for chance."""

@@ -30,6 +30,7 @@ from sourdine.central.intervals import (
     accepted,
     laplace_quantile,
     least_fixed,
+    lower_risks,
     sampled,
 )
 from sourdine.central.lattice import Numeric
@@ -143,18 +144,20 @@ class Variance(Numeric):
         return float(min(low, p)) * self._range, float(min(max(high, p), HIGHEST)) * self._range
 
     def _limits(self, sums: Floats, beta: float) -> Fractions:
-        low, high = self._means(sums, 0.2 * beta)
-        means = np.linspace(low, high, MEANS).tolist()
-        spans = [span for m in means if (span := self._at(sums, m, 0.8 * beta))]
-        if not spans:
-            return 0.0, HIGHEST
-        return min(a for a, _ in spans), max(b for _, b in spans)
+        for b in lower_risks(beta):
+            means = np.linspace(*self._means(sums, 0.2 * b), MEANS).tolist()
+            if spans := [span for m in means if (span := self._at(sums, m, 0.8 * b))]:
+                return min(low for low, _ in spans), max(high for _, high in spans)
+        return 0.0, HIGHEST
 
     def _means(self, sums: Floats, beta: float) -> Fractions:
         """Return the ends of the mean."""
         a, b, c = sums
-        q = _mean_table(beta) * self._noise * (1 + 2 / FINE)
-        return accepted(b / 2 + c, -a - b / 2, q) or (0.0, 1.0)
+        for risk in lower_risks(beta):
+            q = _mean_table(risk) * self._noise * (1 + 2 / FINE)
+            if inside := accepted(b / 2 + c, -a - b / 2, q):
+                return inside
+        return 0.0, 1.0
 
     def _at(self, sums: Floats, m: float, beta: float) -> Fractions | None:
         """Return the ends of the mean square distance from ``m``, as a fraction of the range."""
