@@ -29,7 +29,7 @@ def part(column, epsilon=2, use="table"):
 
 def test_an_absent_answer_is_any_answer():
     value = RandomizedResponse(epsilon=1, categories=7)
-    draws = AnyAnswer(value=value).reports(np.full(100_000, 7), SeededSource(1))
+    draws = AnyAnswer(answer=value).reports(np.full(100_000, 7), SeededSource(1))
     assert np.bincount(draws, minlength=7).min() > 13_500
     assert filled(np.array([3, 7, 2]), 6, SeededSource(1))[[0, 2]].tolist() == [3, 2]
 

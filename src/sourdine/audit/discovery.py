@@ -173,7 +173,7 @@ def _modules() -> tuple[ModuleType, ...]:
 
 
 def _audited() -> set[type[Mechanism[Any]]]:
-    return {type(specimen.make(specimen.epsilon)) for specimen in registered()}  # type: ignore[arg-type]
+    return {type(specimen.make(specimen.epsilon)) for specimen in registered()}
 
 
 def _draws(module: ModuleType) -> bool:

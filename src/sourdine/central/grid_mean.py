@@ -186,16 +186,16 @@ class GridMean(Mechanism["Sums"]):
         return (-others, span * k + others) if k >= 0 else (span * k - others, others)
 
 
-for _relation in ("add_remove", "substitute"):
-    register(
-        Specimen(
-            name=f"mean.exponential.{_relation}",
-            make=lambda epsilon, relation=_relation: GridMean(  # type: ignore[misc]
-                epsilon=epsilon, last=20, relation=relation
-            ),
-            inputs=((0, 0), (0, 80), (80, 4)),
-            tight=False,
-            draws=5_000,
-            epsilon=4,
-        )
+def _specimen(relation: str) -> Specimen:
+    return Specimen(
+        name=f"mean.exponential.{relation}",
+        make=lambda epsilon: GridMean(epsilon=epsilon, last=20, relation=relation),
+        inputs=((0, 0), (0, 80), (80, 4)),
+        tight=False,
+        draws=5_000,
+        epsilon=4,
     )
+
+
+for _relation in ("add_remove", "substitute"):
+    register(_specimen(_relation))

@@ -218,15 +218,15 @@ def _threshold(scale: Fraction, delta: Fraction, rows: int, *, both: bool) -> in
     return max(rows + 1, ceil((worst - log(delta)) / rate * (1 + 1e-9)))
 
 
-for _relation in (ADD_REMOVE, SUBSTITUTE):
-    register(
-        Specimen(
-            name=f"histogram.unlisted.{_relation.value}",
-            make=lambda epsilon, relation=_relation: NamedCounts(  # type: ignore[misc]
-                epsilon=epsilon, delta=0.005, relation=relation
-            ),
-            inputs=({"a": 1}, {"a": 2}, {"a": 1, "b": 2}, {"a": 40, "b": 38}),
-            tight=False,
-            draws=20_000,
-        )
+def _specimen(relation: Relation) -> Specimen:
+    return Specimen(
+        name=f"histogram.unlisted.{relation.value}",
+        make=lambda epsilon: NamedCounts(epsilon=epsilon, delta=0.005, relation=relation),
+        inputs=({"a": 1}, {"a": 2}, {"a": 1, "b": 2}, {"a": 40, "b": 38}),
+        tight=False,
+        draws=20_000,
     )
+
+
+for _relation in (ADD_REMOVE, SUBSTITUTE):
+    register(_specimen(_relation))

@@ -71,7 +71,7 @@ class Specimen:
     """
 
     name: str
-    make: Callable[[Fraction], Mechanism[Any]]
+    make: Callable[[Any], Mechanism[Any]]
     inputs: Sequence[Any]
     tight: bool
     draws: int = 100_000

@@ -197,9 +197,9 @@ class FileLines:
             self.connection.execute("COMMIT")
 
 
-def _unpacked(told: object) -> tuple[int, int, float]:
+def _unpacked(told: bytes) -> tuple[int, int, float]:
     try:
-        return TOLD.unpack(told)  # type: ignore[arg-type]
+        return TOLD.unpack(told)
     except (TypeError, error):
         raise DatabaseError("a line cannot be read") from None
 

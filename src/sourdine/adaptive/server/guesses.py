@@ -90,10 +90,10 @@ class Parts:
         return cls(evidence.take(check), Trained(evidence.take(train)))
 
 
-def read_guess(guess: object) -> float:
+def read_guess(guess: float) -> float:
     """Return a guess from 0 to 1."""
     try:
-        value = float(guess)  # type: ignore[arg-type]
+        value = float(guess)
     except (TypeError, ValueError) as error:
         raise ParameterTypeError(
             "guess", "be a number", kind(guess), "Type {guess}.", guess=0.3

@@ -54,7 +54,7 @@ class Window:
         object.__setattr__(self, "stop", int(ends[-1]) if len(ends) else self.start)
 
 
-class Points:
+class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
     """The records' ticks in order, in windows of ranks.
 
     Parameters
@@ -133,8 +133,6 @@ class Points:
             np.array_equal(a.ticks, b.ticks) and np.array_equal(a.counts, b.counts)
             for a, b in pairs
         )
-
-    __hash__ = None  # type: ignore[assignment]
 
     def masses(self, low: int, high: int) -> NDArray[np.float64]:
         r"""Return :math:`\mu(r)` for the ranks ``low <= r < high``; 0 where there is no such rank.

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from importlib import import_module
 from math import ceil, sqrt
 from typing import TYPE_CHECKING
 
@@ -130,7 +131,7 @@ class Wavelet:
 def _pywt() -> ModuleType:
     """Return PyWavelets, an extra."""
     try:
-        import pywt  # noqa: PLC0415 - loaded late
+        return import_module("pywt")
     except ImportError as error:
         raise MissingExtraError(
             "PyWavelets",
@@ -139,7 +140,6 @@ def _pywt() -> ModuleType:
             "Type pip install 'sourdine[density]', or {method}.",
             method="square-wave",
         ) from error
-    return pywt  # type: ignore[no-any-return]
 
 
 @lru_cache(32)

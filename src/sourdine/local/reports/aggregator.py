@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Aggregator"]
 
 
-class Aggregator:
+class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
     """Tallies of the reports of a form, and nothing else of them but their ids.
 
     Reports that are malformed, foreign, replayed or out of domain are counted and dropped with a
@@ -247,8 +247,6 @@ class Aggregator:
             and mine.keys() == theirs.keys()
             and all(np.array_equal(mine[key], theirs[key]) for key in mine)
         )
-
-    __hash__ = None  # type: ignore[assignment]
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
         """Return all that is counted, by name."""

@@ -12,7 +12,7 @@ import os
 import tempfile
 from hashlib import file_digest
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -21,6 +21,7 @@ from sourdine.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from io import BufferedRandom
 
     from numpy.typing import NDArray
 
@@ -48,12 +49,12 @@ def write(path: str | os.PathLike[str], facts: object, arrays: Mapping[str, NDAr
         _settle(target.parent)
 
 
-def _fill(file: IO[bytes], facts: object, arrays: Mapping[str, NDArray[Any]]) -> None:
+def _fill(file: BufferedRandom, facts: object, arrays: Mapping[str, NDArray[Any]]) -> None:
     file.write(HEAD + b"0" * DIGITS + b"\n")
     text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
     np.savez(file, **{FACTS: text}, **arrays)  # type: ignore[arg-type]
     file.seek(len(HEAD) + DIGITS + 1)
-    digest = file_digest(file, "sha256").hexdigest().encode()  # type: ignore[arg-type]
+    digest = file_digest(file, "sha256").hexdigest().encode()
     file.seek(len(HEAD))
     file.write(digest)
 

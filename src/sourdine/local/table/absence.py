@@ -60,75 +60,75 @@ class AnyAnswer(Report):
     Examples
     --------
     >>> from sourdine.mechanisms import RandomizedResponse
-    >>> vote = AnyAnswer(value=RandomizedResponse(epsilon=1, categories=4))
+    >>> vote = AnyAnswer(answer=RandomizedResponse(epsilon=1, categories=4))
     >>> vote.law(4).pmf(range(4)).round(12).tolist()
     [0.25, 0.25, 0.25, 0.25]
     """
 
-    value: Report  # type: ignore[assignment]
+    answer: Report
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        settle(self, guarantee=self.value.guarantee)
+        settle(self, guarantee=self.answer.guarantee)
 
     @property
     def top(self) -> int:
         """The code of an absent answer."""
-        return self.value.top + 1
+        return self.answer.top + 1
 
     @property
     def codes(self) -> int:
         """As many as ``value`` has."""
-        return self.value.codes
+        return self.answer.codes
 
     @property
     def block(self) -> int:
         """As in the tally of ``value``."""
-        return self.value.block
+        return self.answer.block
 
     @property
     def cells(self) -> int:
         """As in the tally of ``value``."""
-        return self.value.cells
+        return self.answer.cells
 
     @property
     def bits(self) -> int:
         """As large as a report of ``value``."""
-        return self.value.bits
+        return self.answer.bits
 
     def tally(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         """Count reports as ``value`` does."""
-        return self.value.tally(reports)
+        return self.answer.tally(reports)
 
     def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
         """Return which reports ``value`` could have drawn."""
-        return self.value.valid(reports)
+        return self.answer.valid(reports)
 
     def outcomes(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         """Return where reports stand in `law`."""
-        return self.value.outcomes(reports)
+        return self.answer.outcomes(reports)
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[Any]:
         """Put any answer where there is none, then randomise all."""
-        return self.value.reports(filled(codes, self.value.top, source), source)
+        return self.answer.reports(filled(codes, self.answer.top, source), source)
 
     def law(self, x: int) -> Law:
         """Return the law of ``value``, or their average."""
-        if x <= self.value.top:
-            return alone(self.value.law(x))
-        every = [alone(self.value.law(code)) for code in range(self.top)]
+        if x <= self.answer.top:
+            return alone(self.answer.law(x))
+        every = [alone(self.answer.law(code)) for code in range(self.top)]
         return Law.mixture([1.0] * len(every), every)
 
     def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the loss of ``value``; for an absent answer no report is wrong."""
-        return self.value.loss(x, y) if x <= self.value.top else np.zeros(np.shape(y))
+        return self.answer.loss(x, y) if x <= self.answer.top else np.zeros(np.shape(y))
 
     def error(self, beta: Number = 0.05) -> float:
         """Return the bound of ``value``."""
-        return self.value.error(beta)
+        return self.answer.error(beta)
 
     def __str__(self) -> str:
-        return str(self.value)
+        return str(self.answer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,77 +167,77 @@ class PaidFlag(Report):
     >>> ages = paid_flag(BoundedLaplace, epsilon=1, last=120)
     >>> print(ages.guarantee)
     epsilon 1, any two inputs of one person
-    >>> ages.flag.epsilon, ages.value.epsilon
+    >>> ages.flag.epsilon, ages.answer.epsilon
     (Fraction(1, 4), Fraction(3, 4))
     """
 
-    value: Report  # type: ignore[assignment]
+    answer: Report
     flag: RandomizedResponse
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        spent = self.value.guarantee.exact_epsilon() + self.flag.guarantee.exact_epsilon()
+        spent = self.answer.guarantee.exact_epsilon() + self.flag.guarantee.exact_epsilon()
         settle(self, guarantee=Guarantee(spent, 0, LOCAL))
 
     @property
     def top(self) -> int:
         """The code of an absent answer."""
-        return self.value.top + 1
+        return self.answer.top + 1
 
     @property
     def codes(self) -> int:
         """Those of ``value``, and none."""
-        return self.value.codes + 1
+        return self.answer.codes + 1
 
     @property
     def none(self) -> int:
         """The report that says that there is no answer."""
-        return self.value.codes
+        return self.answer.codes
 
     @property
     def cells(self) -> int:
         """Those of ``value``, and one for none."""
-        return self.value.cells + 1
+        return self.answer.cells + 1
 
     def tally(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         """Count reports as ``value`` does, and those that say none in the last cell."""
         there = reports < self.none
-        counts = self.value.tally(reports[there])
+        counts = self.answer.tally(reports[there])
         return np.append(counts, len(reports) - int(np.count_nonzero(there)))
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[Any]:
         """Randomise the flag of everybody and the answer of everybody."""
-        absent = self.flag.reports((codes > self.value.top).astype(np.int64), source)
-        answers = self.value.reports(filled(codes, self.value.top, source), source)
+        absent = self.flag.reports((codes > self.answer.top).astype(np.int64), source)
+        answers = self.answer.reports(filled(codes, self.answer.top, source), source)
         return np.where(absent == 1, self.none, answers)
 
     def law(self, x: int) -> Law:
         """Return the law of ``value``, weighed by the flag's, and that of none."""
         p, q = self.flag.channel
-        there = AnyAnswer(value=self.value).law(x)
+        there = AnyAnswer(answer=self.answer).law(x)
         none = Law.of([self.none], [1], [0.0], [0.0])
-        chance = q if x <= self.value.top else p
+        chance = q if x <= self.answer.top else p
         return Law.mixture([1 - chance, chance], [there, none])
 
     def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the loss of ``value``; where the flag is wrong, the largest one."""
-        wrong = (np.asarray(y) == self.none) != (x > self.value.top)
+        wrong = (np.asarray(y) == self.none) != (x > self.answer.top)
         inner = np.zeros(np.shape(y))
-        if x <= self.value.top:
-            inner = self.value.loss(x, np.minimum(y, self.none - 1))
+        if x <= self.answer.top:
+            inner = self.answer.loss(x, np.minimum(y, self.none - 1))
         return np.where(wrong, self._worst, np.where(np.asarray(y) == self.none, 0.0, inner))
 
     def error(self, beta: Number = 0.05) -> float:
         """Return the bound of ``value`` for the chance left by a wrong flag."""
         left = rational(read_beta(beta), "beta") - self.flag.lie.above()
-        return self._worst if left < RAREST else self.value.error(left)
+        return self._worst if left < RAREST else self.answer.error(left)
 
     @property
     def _worst(self) -> float:
-        return max(float(self.value.top), self.value.error(RAREST))
+        return max(float(self.answer.top), self.answer.error(RAREST))
 
     def __str__(self) -> str:
-        return f"{self.value}, flag {self.flag}"
+        return f"{self.answer}, flag {self.flag}"
 
 
 def filled(codes: NDArray[np.int64], top: int, source: Source) -> NDArray[np.int64]:
@@ -261,13 +261,13 @@ def paid_flag(make: Any, *, epsilon: Number, **parameters: object) -> PaidFlag: 
     """
     whole = RandomizedResponse(epsilon=epsilon, categories=2).guarantee.exact_epsilon()
     flag = RandomizedResponse(epsilon=FLAG_SHARE * whole, categories=2)
-    return PaidFlag(value=make(epsilon=(1 - FLAG_SHARE) * whole, **parameters), flag=flag)
+    return PaidFlag(answer=make(epsilon=(1 - FLAG_SHARE) * whole, **parameters), flag=flag)
 
 
 register(
     Specimen(
         name="absent.any",
-        make=lambda epsilon: AnyAnswer(value=BoundedLaplace(epsilon=epsilon, last=6)),
+        make=lambda epsilon: AnyAnswer(answer=BoundedLaplace(epsilon=epsilon, last=6)),
         inputs=tuple(range(7, -1, -1)),
         tight=True,
     )

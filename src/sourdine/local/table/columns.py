@@ -141,11 +141,11 @@ class Number(Attribute):
         named, last = self.method or NUMERIC[0], self.grid.last
         if self.missing:
             return paid_flag(report, epsilon=epsilon, method=named, last=last)
-        return AnyAnswer(value=report(epsilon=epsilon, method=named, last=last))
+        return AnyAnswer(answer=report(epsilon=epsilon, method=named, last=last))
 
     def answer(self, mechanism: Any) -> Report:  # noqa: ANN401
         """Return the mechanism of a number that is there."""
-        value: Report = mechanism.value
+        value: Report = mechanism.answer
         return value
 
     def none(self, mechanism: Any) -> int | None:  # noqa: ANN401
@@ -251,11 +251,11 @@ class Choice(Attribute):
         """Return randomised response for a table, the best oracle for reports."""
         named = "response" if use == "table" else self.method
         value = oracle(epsilon=epsilon, method=named, categories=len(self.listed))
-        return value if self.missing is not None else AnyAnswer(value=value)
+        return value if self.missing is not None else AnyAnswer(answer=value)
 
     def answer(self, mechanism: Any) -> Report:  # noqa: ANN401
         """Return the oracle."""
-        value: Report = mechanism.value if isinstance(mechanism, AnyAnswer) else mechanism
+        value: Report = mechanism.answer if isinstance(mechanism, AnyAnswer) else mechanism
         return value
 
     def none(self, mechanism: Report) -> int | None:
@@ -322,11 +322,11 @@ class Flag(Attribute):
         """Return randomised response for a table, the best oracle for reports."""
         named = "response" if use == "table" else self.method
         value = oracle(epsilon=epsilon, method=named, categories=3 if self.missing else 2)
-        return value if self.missing else AnyAnswer(value=value)
+        return value if self.missing else AnyAnswer(answer=value)
 
     def answer(self, mechanism: Any) -> Report:  # noqa: ANN401
         """Return the oracle."""
-        value: Report = mechanism.value if isinstance(mechanism, AnyAnswer) else mechanism
+        value: Report = mechanism.answer if isinstance(mechanism, AnyAnswer) else mechanism
         return value
 
     def none(self, mechanism: Report) -> int | None:

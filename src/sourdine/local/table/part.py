@@ -49,7 +49,7 @@ class Part:
         return self.column.mechanism(self.epsilon, self.use)
 
     @cached_property
-    def answer(self) -> Report:
+    def answer(self) -> Any:  # noqa: ANN401 - a randomiser of what its column holds
         """The part of `mechanism` that estimators know: it randomises answers that are there."""
         return self.column.answer(self.mechanism)
 

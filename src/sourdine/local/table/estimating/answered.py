@@ -103,7 +103,7 @@ class Answered(Estimate):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the public parameters as JSON knows them."""
-        value: Any = self.mechanism.value
+        value: Any = self.mechanism.answer
         answers = MeanEstimate(report=value, grid=self.grid).to_dict()
         own = plain({f.name: getattr(self, f.name) for f in fields(self)[2:]})
         flag = str(self.mechanism.flag.epsilon)
@@ -114,7 +114,7 @@ class Answered(Estimate):
         """Return what wrote these facts."""
         known = MeanEstimate.from_dict(facts["answers"])
         flag = RandomizedResponse(epsilon=Fraction(facts["flag"]), categories=2)
-        mechanism = PaidFlag(value=known.report, flag=flag)
+        mechanism = PaidFlag(answer=known.report, flag=flag)
         own = {f.name: tuple(facts[f.name]) for f in fields(cls)[2:]}
         return cls(mechanism=mechanism, grid=known.grid, **own)
 
@@ -131,7 +131,7 @@ class AnsweredMean(Answered):
 
     def estimate(self, counts: Floats) -> float:
         """Return the ratio of the two estimates, within the bounds; of nobody, their middle."""
-        share, _ = scores_of_share(self.mechanism.value, int(counts.sum()))
+        share, _ = scores_of_share(self.mechanism.answer, int(counts.sum()))
         total = _mean(flagged(self.mechanism, share.g[:, None], np.array([0.5])), counts)[0]
         there = _mean(flagged(self.mechanism, np.ones((len(share.g), 1)), np.ones(1)), counts)[0]
         found = total / there if there > 0 else 0.5
@@ -141,7 +141,7 @@ class AnsweredMean(Answered):
         """Return the least and the greatest mean that is possible."""
         del of
         counts = _grouped(self.mechanism, np.asarray(release.drawn["tally"], np.int64))
-        share, _ = scores_of_share(self.mechanism.value, int(counts.sum()))
+        share, _ = scores_of_share(self.mechanism.answer, int(counts.sum()))
         tried = np.linspace(0, 1, FINE + 1)
         phi = flagged(self.mechanism, share.g[:, None] - tried, 0.5 - tried)
         off, half = _test(self.mechanism, phi, counts, float(share.bias), beta)
@@ -171,7 +171,7 @@ class AnsweredQuantiles(Answered):
 
     def estimate(self, counts: Floats) -> NDArray[Any]:
         """Return the quantiles of the most likely distribution of the answers."""
-        c = channel(self.mechanism.value)
+        c = channel(self.mechanism.answer)
         p, q = self.mechanism.flag.channel
         there, absent = p * c.rows.T, q * c.rows.mean(axis=0)
         matrix = np.column_stack(
@@ -192,8 +192,8 @@ class AnsweredQuantiles(Answered):
         return self.grid.values(low), self.grid.values(high)
 
     def _possible(self, counts: Floats, q: float, beta: float) -> tuple[int, int]:
-        c = channel(self.mechanism.value)
-        found = ramps(self.mechanism.value, int(counts.sum()))
+        c = channel(self.mechanism.answer)
+        found = ramps(self.mechanism.answer, int(counts.sum()))
         d = len(c.nodes) - 1
         k = np.arange(1 - found.length, d)
         weight = c.rows @ np.ones(c.rows.shape[1])
@@ -226,7 +226,7 @@ class AnsweredQuantiles(Answered):
 
 def _grouped(mechanism: PaidFlag, tally: NDArray[np.int64]) -> Floats:
     """Return the counts of the channel's groups of reports, and that of none."""
-    return np.append(channel(mechanism.value).counts(tally[:-1]), tally[-1])
+    return np.append(channel(mechanism.answer).counts(tally[:-1]), tally[-1])
 
 
 def _mean(phi: Floats, counts: Floats) -> Floats:
@@ -246,7 +246,7 @@ def _test(
     if n < 2:
         return off, np.full(off.shape, np.inf)
     p, q = mechanism.flag.channel
-    rows = flagged_rows(mechanism, channel(mechanism.value).rows)
+    rows = flagged_rows(mechanism, channel(mechanism.answer).rows)
     variance = rows @ (phi * phi) - (rows @ phi) ** 2
     absent = min(max((counts[-1] / n - q) / (p - q), 0.0), 1.0)
     known = absent * variance[-1] + (1 - absent) * variance[:-1].min(axis=0)

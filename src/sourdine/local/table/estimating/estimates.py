@@ -14,7 +14,7 @@ from sourdine.local.estimators.distribution import distribution, quantiles
 from sourdine.local.estimators.frequencies import frequencies
 from sourdine.local.estimators.means import mean
 from sourdine.local.table.absence import PaidFlag
-from sourdine.local.table.columns import Number
+from sourdine.local.table.columns import Choice, Flag, Number
 from sourdine.local.table.estimating.answered import mean_of_answers, quantiles_of_answers
 from sourdine.local.table.estimating.of_column import of_column
 from sourdine.local.table.estimating.pairs import pair
@@ -133,18 +133,22 @@ class Estimates(Shown, Mapping[str, "Release"]):
             ones and their variance are kept in ``drawn``.
         """
         part = self._part(name)
-        if isinstance(part.column, Number):
+        if not isinstance(part.column, Choice | Flag):
             raise ParameterError(
                 "shares",
                 "be of a column of categories",
                 f"{name!r}, which holds numbers",
                 f"Type mean({name!r}), quantiles({name!r}) or distribution({name!r}).",
             )
-        labels = names(part.column)  # type: ignore[arg-type]
-        oracle: Any = part.answer
+        labels = names(part.column)
         n = self.reports(name)
         found = frequencies(
-            oracle, self.tallies[name], n, labels=labels, consistent=consistent, together=together
+            part.answer,
+            self.tallies[name],
+            n,
+            labels=labels,
+            consistent=consistent,
+            together=together,
         )
         return self._of(name, found)
 
@@ -172,14 +176,14 @@ class Estimates(Shown, Mapping[str, "Release"]):
         part, grid, tally = self._number(name, "a mean")
         if isinstance(part.mechanism, PaidFlag):
             return self._of(name, mean_of_answers(part.mechanism, tally, grid))
-        return self._of(name, mean(part.answer, tally, grid))  # type: ignore[arg-type]
+        return self._of(name, mean(part.answer, tally, grid))
 
     def quantiles(self, name: str, q: Sequence[Numeric] = DECILES) -> Release:
         """Return quantiles of a column of numbers; of those who answered, if that is known."""
         part, grid, tally = self._number(name, "quantiles")
         if isinstance(part.mechanism, PaidFlag):
             return self._of(name, quantiles_of_answers(part.mechanism, tally, grid, q))
-        return self._of(name, quantiles(part.answer, tally, grid, q))  # type: ignore[arg-type]
+        return self._of(name, quantiles(part.answer, tally, grid, q))
 
     def distribution(self, name: str, *, bins: int = 32) -> Release:
         """Return the shares of bins of a column of numbers."""
@@ -191,7 +195,7 @@ class Estimates(Shown, Mapping[str, "Release"]):
                 repr(name),
                 f"Type quantiles({name!r}).",
             )
-        return self._of(name, distribution(part.answer, tally, grid, bins=bins))  # type: ignore[arg-type]
+        return self._of(name, distribution(part.answer, tally, grid, bins=bins))
 
     def pair(self, one: str, other: str, *, bins: Any = BINS) -> Release:  # noqa: ANN401
         """Return the share of people in each part of one column and each of another.
