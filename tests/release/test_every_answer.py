@@ -17,12 +17,12 @@ import pytest
 
 import sourdine as sd
 from sourdine.adaptive import AdaptiveAnswer, GuardedHoldout
-from sourdine.answers import Drawer, Release
+from sourdine.answers import Release
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.local import Choice, Number, Schema
 from sourdine.local.densities import Density
 from sourdine.mechanisms import Laplace
-from sourdine.release import Answer, Columns
+from sourdine.release import Answer, Columns, Drawer
 from sourdine.release.columns import framed
 
 N = 2000
