@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test test-lab test-docs test-dist lint format bench lab figures docs dist audit examples simulate clean
+.PHONY: demo test test-audit test-lab test-docs test-dist lint format bench lab figures docs dist audit examples simulate clean
 
 demo: $(VENV)/.ready ## the main job on real data: a picture and a table
 	$(BIN)/sourdine demo --out demo
@@ -13,7 +13,10 @@ demo: $(VENV)/.ready ## the main job on real data: a picture and a table
 PYTEST := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q
 
 test: $(VENV)/.ready ## the library, doctests included
-	$(PYTEST) -n $(WORKERS) tests
+	$(PYTEST) -n $(WORKERS) --dist worksteal tests --ignore tests/audit
+
+test-audit: $(VENV)/.ready ## every mechanism: exact worst case, a weaker copy, draws against the law
+	$(PYTEST) -n $(WORKERS) tests/audit
 
 test-lab: $(VENV)/.ready ## the lab: every claim judged, every experiment run
 	$(PYTEST) -n $(WORKERS) lab/tests
