@@ -106,7 +106,7 @@ WRONG = [
         "missing must be 'exclude' where the number of records is private",
     ),
     (lambda: mean({"a": [1], "b": [1]}, epsilon=1, bounds=(0, 1)), "The columns are: 'a', 'b'"),
-    (lambda: mean([1], error=1, bounds=(0, 1)), "n must be a number for the error of a mean"),
+    (lambda: mean([1], error=0.1, bounds=(0, 1)), "n must be a number for the error of a mean"),
 ]
 
 

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from sourdine.cli import main
+
 
 @pytest.fixture(scope="session")
 def sourdine():
@@ -19,3 +21,18 @@ def sourdine():
         )
 
     return run
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run a command in this process: status, standard output, standard error."""
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def typed(*words):
+        monkeypatch.setattr(sys, "argv", ["sourdine", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        seen = capsys.readouterr()
+        return ended.value.code or 0, seen.out, seen.err
+
+    return typed

@@ -12,7 +12,6 @@ from rich.console import Console
 from typer.main import get_command
 
 import sourdine as sd
-from sourdine.cli import main
 from sourdine.cli import statistics as statistics_module
 from sourdine.cli.app import app
 from sourdine.cli.wording import ShellWording
@@ -28,21 +27,6 @@ def csv(tmp_path, monkeypatch):
     rows = [f"{20 + i % 50},{'fm'[i % 2]},p{i // 2},{-5 + i % 10}" for i in range(2000)]
     path.write_text("\n".join(["age,sex,person,cold", *rows, "n/a,f,p7,1"]))
     return path
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Run a command in this process: status, standard output, standard error."""
-    monkeypatch.setenv("COLUMNS", "100")
-
-    def typed(*words):
-        monkeypatch.setattr(sys, "argv", ["sourdine", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        seen = capsys.readouterr()
-        return ended.value.code or 0, seen.out, seen.err
-
-    return typed
 
 
 CALLS = {
@@ -110,7 +94,7 @@ def test_groups_persons_and_relations(run, csv):
     assert set(json.loads(out)["value"]) == {"f", "m"}
     persons = ("--unit", "person", "--rows", "2")
     _, out, _ = run("count", csv, *persons, "--relation", "substitute", "--epsilon", "1")
-    assert "one record replaced" in out
+    assert "one person with all its rows replaced" in out
     _, out, _ = run("count", csv, *persons, "--error", "50", "--json")
     assert json.loads(out)["question"]["rows"] == 2
 

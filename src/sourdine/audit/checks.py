@@ -73,7 +73,7 @@ def check_law_has_mass_one(specimen: Specimen) -> None:
     """Demand that the law's pieces and tails add up to one."""
     mechanism = _made(specimen)
     for given in specimen.inputs:
-        for law in mechanism.law(mechanism.read(given)).factors:
+        for law in mechanism.law(given).factors:
             mass = float(np.exp(law.followed().log_mass()).sum())
             _demand(abs(mass - 1) < TOLERANCE + law.beyond, f"the law has mass {mass}")
 

@@ -81,6 +81,16 @@ class ByGroup(Drawer):
         return self.part.shown
 
     @property
+    def title(self) -> str:
+        """What stands above a picture."""
+        return self.question.title
+
+    @property
+    def protected(self) -> str:
+        """What the promise is for."""
+        return self.question.protected
+
+    @property
     def populations(self) -> bool:  # type: ignore[override]
         """Whether there are intervals for the population too."""
         return self.part.populations

@@ -255,6 +255,11 @@ class Mean(GaussianReady):
             return self.mechanism.ticks(beta, n) / self.last
         return self.mechanism.error(beta) / (2 * self.last * n)
 
+    @property
+    def widest(self) -> float:
+        """The width of the bounds."""
+        return self.width
+
     def planned(self, beta: float, n: int | None) -> float:
         """Return the error; where n is private, of a mean 15 % of the range inside the bounds."""
         n = self.public_n(n)

@@ -184,6 +184,11 @@ class Proportion(Statistic):
         low, high = max(ones - half, 0), min(ones + half, n)
         return _binomial(low, high, n, 0.9 * beta) if population else (low / n, high / n)
 
+    @property
+    def widest(self) -> float:
+        """A share is at most 1."""
+        return 1.0
+
     def planned(self, beta: float, n: int | None) -> float:
         """Return the error among ``n`` records; for a private n, of a share of 15 %."""
         n = self.public_n(n)

@@ -17,6 +17,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from fractions import Fraction
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import attrs
@@ -27,7 +28,7 @@ from sourdine.central.target import epsilon_for
 from sourdine.errors import ParameterError
 from sourdine.mechanisms.mechanism import read_beta
 from sourdine.noise import SYSTEM
-from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
+from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation, protected
 from sourdine.question import DATA, GROUPS, PRIVACY, Question, kinds, says
 from sourdine.question import converters as read
 from sourdine.release import Release
@@ -195,6 +196,11 @@ class Statistic(Question):
         """What a reader must know: a function of the call alone."""
 
     @property
+    def protected(self) -> str:
+        """What the promise is for."""
+        return protected(self.unit, self.rows)
+
+    @property
     def person(self) -> tuple[str, ...]:
         """The caveats on whom the promise is for."""
         if self.unit is not None:
@@ -246,6 +252,11 @@ class Statistic(Question):
     def draw(self, data: Frame) -> dict[str, Any]:
         """Read and draw: every number that is drawn, by name."""
 
+    @property
+    def widest(self) -> float:
+        """The error that every answer stays within, whatever is drawn."""
+        return inf
+
     @abstractmethod
     def planned(self, beta: float, n: int | None) -> float:
         """Return what the error passes with probability ``beta`` at most, for ``n`` records."""
@@ -291,3 +302,8 @@ class Statistic(Question):
         """The statistic, its column and its groups, in a few words."""
         column = f" of {self.column}" if self.column else ""
         return f"{self.kind}{column}" + (f" by {self.by}" if self.by else "")
+
+    @property
+    def title(self) -> str:
+        """What stands above a picture."""
+        return self.name[0].upper() + self.name[1:]

@@ -35,6 +35,15 @@ def epsilon_for(question: Statistic) -> Fraction:
     """
     goal, beta = question.target or Fraction(0), 1 - question.confidence
 
+    if goal >= question.widest:
+        raise ParameterError(
+            "error",
+            f"be below {question.widest:g}, which every answer stays within",
+            f"{float(goal):g}",
+            "Type {error}.",
+            error=float(f"{question.widest / 50:.1g}"),
+        )
+
     def reached(epsilon: Fraction) -> bool:
         try:
             return question.at(epsilon).error(beta) <= goal

@@ -180,6 +180,11 @@ class Variance(Numeric):
             ends.append((down * most, up * most))
         return min(a for a, _ in ends), min(max(b for _, b in ends), HIGHEST)
 
+    @property
+    def widest(self) -> float:
+        """The largest variance within the bounds."""
+        return HIGHEST * self._range
+
     def planned(self, beta: float, n: int | None) -> float:
         """Return the error for values that all lie 15 % of the range inside the bounds."""
         n = self.public_n(n)

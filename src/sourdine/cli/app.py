@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from sourdine import __version__
+from sourdine.cli.command import speaks_shell
 from sourdine.cli.commands import add_local, add_plans, add_statistics
 from sourdine.cli.guard import guard
 from sourdine.cli.plugins import add_plugins
 from sourdine.cli.streams import complain, give_up
-from sourdine.cli.wording import speaks_shell
 from sourdine.errors import BudgetExceededError, SourdineError
 
 __all__ = ["main"]
@@ -23,7 +23,7 @@ UNFORESEEN = 70
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     help="Private statistics that say what they cost and how far they can be from the truth.",
     epilog="Begin here:\n\n$ sourdine demo\n\n"
@@ -67,6 +67,21 @@ def ledger(
     from sourdine.cli.ledger import run  # noqa: PLC0415 - commands load what they need
 
     run(path, as_json=json)
+
+
+@app.command()
+def plot(
+    file: Annotated[Path, typer.Argument(help="A release that --json printed.", metavar="FILE")],
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="The picture: png, svg or html.", metavar="PATH"),
+    ] = None,
+) -> None:
+    """Draw a release that was saved. Costs nothing: it was paid for when it was released."""
+    from sourdine.cli.saved import run  # noqa: PLC0415 - commands load what they need
+
+    run(file, out or file.with_suffix(".png"))
 
 
 @app.command()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from sourdine.audit import ALPHA, audit_row, chosen
+from sourdine.cli.streams import Terminal
 from sourdine.presentation.figures import MissingExtraError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ SLOW = 1.0
 
 def run(names: Sequence[str]) -> bool:
     """Audit the mechanisms at these addresses, print the table, and return whether all pass."""
-    console = Console()
+    console = Terminal()
     rows, missing = _audited(chosen(names))
     console.print(_table(rows))
     failed = [row.name for row in rows if not row.passes]
@@ -57,7 +57,7 @@ def _audited(specimens: Sequence[Specimen]) -> tuple[list[Row], list[tuple[str, 
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=Terminal(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=len(specimens))
         for specimen in specimens:
             progress.update(task, description=f"{specimen.name:<38}")

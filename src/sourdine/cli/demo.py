@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
+from sourdine.cli.streams import Terminal
 from sourdine.data import wages
 from sourdine.errors import SourdineError
 from sourdine.presentation import figures
@@ -49,7 +49,7 @@ class DemoRow(NamedTuple):
 
 def run(out: Path) -> None:
     """Release, print the table, draw the picture."""
-    console = Console()
+    console = Terminal()
     data = wages()
     answers = _ask(data)
     console.print(_table(answers, data))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sourdine.cli.streams import complain, written
+from sourdine.cli.streams import Terminal, complain, written
 
 if TYPE_CHECKING:
     from sourdine.adaptive.answers import AdaptiveAnswer
@@ -42,7 +42,6 @@ def say_status(opened: GuardedHoldout, *, as_json: bool) -> None:
     if as_json:
         _print(json.dumps(_known(opened), ensure_ascii=False))
         return
-    from rich.console import Console  # noqa: PLC0415 - loaded when needed
 
     from sourdine.adaptive.answers import counted  # noqa: PLC0415
     from sourdine.cli.output import notes  # noqa: PLC0415
@@ -58,7 +57,7 @@ def say_status(opened: GuardedHoldout, *, as_json: bool) -> None:
         ("left", _left_in_words(opened)),
     ]
     page = StringIO()
-    console = Console(file=page, force_terminal=sys.stdout is not None and sys.stdout.isatty())
+    console = Terminal(file=page, force_terminal=sys.stdout is not None and sys.stdout.isatty())
     notes(console, [(word, text) for word, text in lines if text is not None])
     _print(page.getvalue().rstrip("\n"))
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
 from sourdine.cli.output import notes, print_table
+from sourdine.cli.streams import Terminal
 from sourdine.privacy import Guarantee
 from sourdine.privacy.budget import remaining
 from sourdine.privacy.printing import shown
@@ -28,7 +27,7 @@ def run(path: Path, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(_facts(ledger, left), ensure_ascii=False))  # noqa: T201 - the answer
         return
-    console = Console()
+    console = Terminal()
     rows = [
         (str(c.number), c.when[:19].replace("T", " "), c.what, shown(c.cost.exact_epsilon()))
         for c in history

@@ -54,7 +54,7 @@ def draw(what: Drawn, path: str, **options: Any) -> None:  # noqa: ANN401
     writers: dict[str, Callable[[], None]] = {
         ".png": lambda: figure.savefig(path, dpi=150),
         ".svg": lambda: figure.savefig(path, format="svg"),
-        ".html": lambda: _page(figure, what, path),
+        ".html": lambda: _page(figure, what, path, options.get("title")),
     }
     try:
         writers[ending]()
@@ -62,13 +62,14 @@ def draw(what: Drawn, path: str, **options: Any) -> None:  # noqa: ANN401
         raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
 
 
-def _page(figure: Any, what: Drawn, path: str) -> None:  # noqa: ANN401
+def _page(figure: Any, what: Drawn, path: str, title: str | None) -> None:  # noqa: ANN401
     drawing = StringIO()
     figure.savefig(drawing, format="svg")
     svg = drawing.getvalue()
     svg = svg[svg.index("<svg") :]
-    title = escape(str(getattr(what, "mechanism", None) or getattr(what, "question", "")))
-    page = PAGE.format(title=title, svg=svg, table=what._repr_html_())
+    drew = getattr(what, "mechanism", None)
+    named = title or (drew.title if drew else str(getattr(what, "question", "Sourdine")))
+    page = PAGE.format(title=escape(named), svg=svg, table=what._repr_html_())
     Path(path).write_text(page, encoding="utf-8")
 
 

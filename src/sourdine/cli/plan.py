@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
 from sourdine.cli.output import picture, print_sheet
 from sourdine.cli.statistics import typed
+from sourdine.cli.streams import Terminal
 from sourdine.plan import Plan
 from sourdine.privacy.printing import shown
 from sourdine.question import read
@@ -28,7 +27,7 @@ def run(cls: type[Statistic], given: dict[str, Any]) -> None:
     if as_json:
         print(planned.to_json())  # noqa: T201 - the answer
     else:
-        print_sheet(Console(), _sheet(planned))
+        print_sheet(Terminal(), _sheet(planned))
     if plot is not None:
         picture.draw(planned, plot)
 

@@ -8,15 +8,15 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
 from sourdine.cli.output import picture, print_sheet
+from sourdine.cli.streams import Terminal, complain, printing
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
 from sourdine.exact import given
 from sourdine.privacy.printing import shown
 from sourdine.question import read
 from sourdine.release import Sheet
 from sourdine.release.answer import plain
+from sourdine.tally import Frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,21 +44,40 @@ def run(cls: type[Statistic], options: dict[str, Any]) -> None:
     ledger = asked.pop("ledger", None)
     own = {name: asked.pop(name, None) for name in OF_A_LEDGER}
     picture.check(plot)
-    with _patience(file):
-        if ledger is None:
-            _require_a_ledger(own)
-            session, release = None, read(cls, asked).release(file)
-        else:
-            shared = {name: asked.pop(name, None) for name in SHARED}
-            session = _session(file, ledger, {**own, **shared})
-            release = getattr(session, cls.kind)(**asked)
-    if as_json:
-        print(json.dumps(_facts(release, session), ensure_ascii=False))  # noqa: T201 - the answer
+    if ledger is None:
+        _require_a_ledger(own)
+        session, question = None, read(cls, asked)
     else:
-        print_sheet(Console(), _sheet(release, session))
+        shared = {name: asked.pop(name, None) for name in SHARED}
+        if not Path(ledger).exists():  # what can be refused leaves no ledger behind
+            read(cls, {**asked, **shared}).require_columns(Frame(file))
+        session = _session(file, ledger, {**own, **shared})
+    with _accounted(session):
+        with _patience(file):
+            release = getattr(session, cls.kind)(**asked) if session else question.release(file)
+        with printing():
+            if as_json:
+                print(json.dumps(_facts(release, session), ensure_ascii=False))  # noqa: T201
+            else:
+                print_sheet(Terminal(), _sheet(release, session))
     if plot is not None:  # last: what was paid for is shown, whatever becomes of the picture
-        column = f" of {asked['column']}" if "column" in asked else ""
-        picture.draw(release, plot, title=f"{cls.kind}{column}".capitalize())
+        picture.draw(release, plot)
+
+
+@contextmanager
+def _accounted(session: Session | None) -> Iterator[None]:
+    """Say what was charged, where there is no answer for it."""
+    if session is None:
+        yield
+        return
+    before = session.spent.exact_epsilon()
+    try:
+        yield
+    except BaseException:
+        charged = session.spent.exact_epsilon() - before
+        paid = f"epsilon {shown(charged)} was" if charged else "nothing was"
+        complain(f"{paid} charged to the ledger.")
+        raise
 
 
 def typed(options: dict[str, Any]) -> dict[str, Any]:
@@ -108,7 +127,7 @@ def _session(file: str, ledger: str, terms: dict[str, Any]) -> Session:
 @contextmanager
 def _patience(file: str) -> Iterator[None]:
     """Turn a spinner while a large file is read, if a person is watching."""
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     size = sum(Path(path).stat().st_size for path in glob(file))  # noqa: PTH207 - the pattern may be absolute
     if not console.is_terminal or size < LARGE:
         yield

@@ -8,11 +8,19 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
+from rich.console import Console
 
-__all__ = ["complain", "give_up", "written"]
+from sourdine.errors import SourdineError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Terminal", "complain", "give_up", "printing", "written"]
 
 
 def written(text: str) -> str | None:
@@ -23,6 +31,27 @@ def written(text: str) -> str | None:
         give_up()
         return error.strerror or type(error).__name__
     return None
+
+
+class Terminal(Console):
+    """Standard output as a person sees it; where nobody reads any more, nothing is printed."""
+
+    def on_broken_pipe(self) -> None:
+        """Go on without a reader, as ``| head`` leaves it."""
+        give_up()
+
+
+@contextmanager
+def printing() -> Iterator[None]:
+    """Print an answer to the end; say so if it cannot be, unless nobody reads any more."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        give_up()
+    except OSError as error:
+        give_up()
+        raise SourdineError(f"the answer could not be printed: {error.strerror}.") from None
 
 
 def give_up() -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
 from sourdine.cli.output import picture, print_sheet
 from sourdine.cli.statistics import typed as said
+from sourdine.cli.streams import Terminal
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.question import kinds
 
@@ -33,7 +32,7 @@ def schema(given: dict[str, Any]) -> None:
         )
     _write(out, text)
     then = f"sourdine sanitize {file} --schema {out} -o clean{Path(file).suffix}"
-    Console(stderr=True).print(f'Wrote {out}. Fill in every "?", then: {then}', markup=False)
+    Terminal(stderr=True).print(f'Wrote {out}. Fill in every "?", then: {then}', markup=False)
 
 
 def _write(path: str, text: str) -> None:
@@ -55,7 +54,7 @@ def sanitize(given: dict[str, Any]) -> None:
     plan.sanitize(
         given["file"], to=out, drop=kinds.KEYS.parse(given["drop"]) if given["drop"] else ()
     )
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     print_sheet(console, plan.sheet())
     console.print(f"Wrote {out}", highlight=False, markup=False)
 
@@ -72,7 +71,7 @@ def estimate(given: dict[str, Any]) -> None:
     if typed.get("json"):
         print(found.to_json())  # noqa: T201 - the answer
     else:
-        print_sheet(Console(), found.sheet())
+        print_sheet(Terminal(), found.sheet())
     if "plot" in typed:
         picture.draw(found, typed["plot"], title=Path(typed["file"]).name)
 
@@ -94,7 +93,7 @@ def density(given: dict[str, Any]) -> None:
     if as_json:
         print(found.to_json())  # noqa: T201 - the answer
     else:
-        print_sheet(Console(), found.sheet())
+        print_sheet(Terminal(), found.sheet())
     if plot is not None:
         column = f" of {typed['column']}" if "column" in typed else ""
         picture.draw(found, plot, title=f"Density{column}")

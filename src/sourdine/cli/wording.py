@@ -5,16 +5,11 @@ from __future__ import annotations
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from typer.core import TyperCommand
-
-from sourdine.errors import PythonWording, SourdineError, literal
+from sourdine.errors import PythonWording, literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import typer
-
-__all__ = ["ShellWording", "speaks_shell"]
+__all__ = ["ShellWording"]
 
 
 class ShellWording(PythonWording):
@@ -63,23 +58,3 @@ class ShellWording(PythonWording):
 
 def _word(value: object) -> str:
     return value if isinstance(value, str) else literal(value).strip("'")
-
-
-class _Command(TyperCommand):
-    """A command whose errors know how its parameters are spelled."""
-
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401
-        try:
-            return super().invoke(ctx)
-        except SourdineError as error:
-            error.wording = ShellWording(self.params)
-            raise
-
-
-def speaks_shell(app: typer.Typer) -> None:
-    """Let the errors of all commands speak the words of the shell."""
-    for command in app.registered_commands:
-        command.cls = _Command
-    for group in app.registered_groups:
-        if group.typer_instance is not None:
-            speaks_shell(group.typer_instance)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from fractions import Fraction
+from functools import wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -31,7 +32,7 @@ from sourdine.release import Columns, Drawer, Release, read_confidence
 from sourdine.release.release import flat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -50,6 +51,18 @@ FINEST = 1 << 12
 """A tally has at most so many cells; finer reports share them."""
 
 
+def _of_what_is_read(law: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return ``law`` for whatever `Mechanism.release` takes."""
+    if hasattr(law, "__wrapped__"):  # attrs makes a class anew, from what is in the first
+        return law
+
+    @wraps(law)
+    def of(self: Any, x: object) -> Any:  # noqa: ANN401
+        return law(self, self.read(x))
+
+    return of
+
+
 class Mechanism(Drawer, Generic[X]):
     """The contract; a mechanism is a frozen class of its public parameters on top of it."""
 
@@ -61,13 +74,21 @@ class Mechanism(Drawer, Generic[X]):
         def guarantee(self) -> Guarantee:
             """The promise, fixed by the parameters: a field, or derived from them."""
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "law" in vars(cls):
+            cls.law = _of_what_is_read(cls.law)  # type: ignore[method-assign,assignment]
+
     @abstractmethod
     def read(self, x: object) -> X:
         """Return the input in its standard form, refusing a wrong kind but never a value."""
 
     @abstractmethod
     def law(self, x: X) -> Law | Product:
-        """Return the distribution of the output for ``x``. It holds private data."""
+        """Return the distribution of the output for what `release` takes, or `read` returned.
+
+        It holds private data.
+        """
 
     @abstractmethod
     def error(self, beta: Number = 0.05) -> float:

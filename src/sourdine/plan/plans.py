@@ -124,9 +124,7 @@ class Plan(Shown):
         axes.grid(color="#e4e7eb", lw=0.8, which="both")
         above = title or f"{self.name.capitalize()}: the error that an epsilon buys"
         axes.set_title(above, loc="left", color=figures.INK, fontsize=11)
-        if path is not None:
-            figure.savefig(path)
-        return figure
+        return figures.saved(figure, path)
 
 
 @frozen(kw_only=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.errors import SourdineError
+from sourdine.errors import ParameterError, SourdineError
 from sourdine.presentation.numbers import own_width, shown
 
 if TYPE_CHECKING:
@@ -31,9 +32,10 @@ __all__ = [
     "finished",
     "gaps",
     "legend",
+    "saved",
 ]
 
-INK, GREY, BLUE, RED = "#1f2933", "#9aa5b1", "#2f6f9f", "#c8553d"
+INK, NOTE, GREY, BLUE, RED = "#1f2933", "#52606d", "#9aa5b1", "#2f6f9f", "#c8553d"
 PALE, SOFT, RULE = "#cfdfeb", "#8fb8d6", "#e4e7eb"
 MANY = 12
 """From this many names on, they are written slantwise."""
@@ -86,14 +88,29 @@ def finished(
     path: str | None,
 ) -> Any:  # noqa: ANN401
     """Write title and cost, save if there is a path, and return the figure."""
-    axes.set_title(title or str(release.mechanism), loc="left", color=INK, fontsize=11, pad=22)
+    axes.set_title(title or release.mechanism.title, loc="left", color=INK, fontsize=11, pad=22)
     confidence = f"{100 * release.mechanism.shown:g} %"
     axes.annotate(
-        f"{release.cost} · {confidence} intervals", (0, 1), (0, 6), xycoords="axes fraction",
-        textcoords="offset points", color=GREY, fontsize=8, va="bottom",
+        f"{release.price} · {confidence} intervals", (0, 1), (0, 6), xycoords="axes fraction",
+        textcoords="offset points", color=NOTE, fontsize=8, va="bottom",
     )  # fmt: skip
-    if path is not None:
-        figure.savefig(path)
+    return saved(figure, path)
+
+
+def saved(figure: Any, path: str | None) -> Any:  # noqa: ANN401
+    """Return the figure, saved if there is a path."""
+    if path is None:
+        return figure
+    kinds = figure.canvas.get_supported_filetypes()
+    if Path(path).suffix.lower().lstrip(".") not in kinds:
+        raise ParameterError(
+            "path",
+            "end in png, svg, pdf or another format of pictures",
+            repr(str(path)),
+            "Type {path}.",
+            path="picture.png",
+        )
+    figure.savefig(path)
     return figure
 
 

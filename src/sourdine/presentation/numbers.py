@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from math import floor, log10
+from decimal import Decimal
+from math import ceil, floor, isfinite, log10
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-__all__ = ["decimals", "own_width", "row", "shown"]
+__all__ = ["decimals", "outward", "own_width", "row", "shown"]
 
 
 def decimals(width: float) -> int:
@@ -50,15 +51,31 @@ def _grouped(text: str) -> str:
 
 
 def row(value: float, ends: Sequence[float]) -> tuple[str, str, str]:
-    """Return the texts of a value and of the ends of its interval.
+    """Return the texts of a value and of the ends of its interval, which are rounded outward.
 
     Examples
     --------
-    >>> row(51234.5678, (51000.0, 51500.0))
+    >>> row(51234.5678, (51004.2, 51496.1))
     ('51 230', '51 000', '51 500')
     """
-    width = float(ends[1]) - float(ends[0])
-    return shown(value, own_width(value, width)), shown(ends[0], width), shown(ends[1], width)
+    low, high = ends
+    width = float(high) - float(low)
+    value_text = shown(value, own_width(value, width))
+    return value_text, outward(low, width, floor), outward(high, width, ceil)
+
+
+def outward(end: float, width: float, rounded: Callable[[Decimal], int]) -> str:
+    """Return an end of an interval, never inside of it.
+
+    Examples
+    --------
+    >>> outward(0.3, 0.1, floor), outward(0.30000001, 0.1, ceil), outward(0.3, 0.1, ceil)
+    ('0.30', '0.31', '0.30')
+    """
+    if isinstance(end, int) or not isfinite(end):
+        return shown(end, width)
+    place = Decimal(1).scaleb(-decimals(width))
+    return shown(float(rounded(Decimal(repr(float(end))) / place) * place), width)
 
 
 def own_width(value: float, width: float) -> float:

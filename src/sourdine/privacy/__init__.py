@@ -14,7 +14,7 @@ from sourdine.privacy.budget import Budget, afterwards
 from sourdine.privacy.composition import compose, group, parallel
 from sourdine.privacy.concentrated import Concentrated
 from sourdine.privacy.guarantee import Guarantee
-from sourdine.privacy.relation import ADD_REMOVE, LOCAL, SUBSTITUTE, Relation
+from sourdine.privacy.relation import ADD_REMOVE, LOCAL, SUBSTITUTE, Relation, protected
 
 __all__ = [
     "ADD_REMOVE",
@@ -31,6 +31,7 @@ __all__ = [
     "parallel",
     "poisson",
     "poisson_allowance",
+    "protected",
     "without_replacement",
     "without_replacement_allowance",
 ]

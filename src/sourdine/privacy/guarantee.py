@@ -219,10 +219,20 @@ class Guarantee:
         return f"<span>{self}</span>"
 
     def __str__(self) -> str:
+        return self.told()
+
+    def told(self, whom: str = "record") -> str:
+        """Return the promise in words, for what takes the place of a record.
+
+        Examples
+        --------
+        >>> Guarantee(1, relation=SUBSTITUTE).told("patient with all its rows")
+        'epsilon 1, one patient with all its rows replaced'
+        """
         if not isinstance(self.epsilon, Fraction):
             return "NOT PRIVATE (epsilon infinite)"
         delta = f", delta {shown(self.delta)}" if self.delta else ""
-        text = f"epsilon {shown(self.epsilon)}{delta}, {self.relation.description}"
+        text = f"epsilon {shown(self.epsilon)}{delta}, {self.relation.describe(whom)}"
         return text if self.is_private else f"NOT PRIVATE ({text})"
 
 

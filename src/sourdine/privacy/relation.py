@@ -7,7 +7,7 @@ from enum import Enum
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
 
-__all__ = ["ADD_REMOVE", "LOCAL", "SUBSTITUTE", "Relation"]
+__all__ = ["ADD_REMOVE", "LOCAL", "SUBSTITUTE", "Relation", "protected"]
 
 
 class Relation(Enum):
@@ -32,7 +32,17 @@ class Relation(Enum):
     @property
     def description(self) -> str:
         """The relation in plain words, to be printed after an epsilon."""
-        return _DESCRIPTIONS[self]
+        return self.describe("record")
+
+    def describe(self, whom: str) -> str:
+        """Return the relation in plain words, for what takes the place of a record.
+
+        Examples
+        --------
+        >>> Relation.ADD_REMOVE.describe("patient with all its rows")
+        'one patient with all its rows added or removed'
+        """
+        return _DESCRIPTIONS[self].format(whom=whom)
 
     @staticmethod
     def read(x: object, name: str = "relation") -> Relation:
@@ -58,13 +68,26 @@ class Relation(Enum):
         return _NAMES[x]
 
 
+def protected(unit: str | None, rows: int) -> str:
+    """Return what takes the place of a record where a person has several.
+
+    Examples
+    --------
+    >>> protected(None, 1), protected(None, 3), protected("patient", 3)
+    ('record', 'person with at most 3 records', 'patient with all its rows')
+    """
+    if unit is not None:
+        return f"{unit} with all its rows"
+    return "record" if rows == 1 else f"person with at most {rows} records"
+
+
 SUBSTITUTE = Relation.SUBSTITUTE
 ADD_REMOVE = Relation.ADD_REMOVE
 LOCAL = Relation.LOCAL
 
 _DESCRIPTIONS = {
-    SUBSTITUTE: "one record replaced",
-    ADD_REMOVE: "one record added or removed",
+    SUBSTITUTE: "one {whom} replaced",
+    ADD_REMOVE: "one {whom} added or removed",
     LOCAL: "any two inputs of one person",
 }
 

@@ -77,7 +77,7 @@ def between_0_and_1(x: object, name: str, example: float) -> Fraction:
 
 def delta(x: Number) -> Fraction:
     """Return the probability with which the loss may pass epsilon."""
-    return probability(x, "delta")
+    return probability(x, "delta", example=1e-6)
 
 
 def relation(x: Relation | str) -> Relation:
@@ -134,6 +134,14 @@ def unit(x: str | None) -> str | None:
 
 def keys(x: Sequence[Any] | None) -> tuple[Any, ...] | None:
     """Return the listed keys of groups."""
+    if isinstance(x, (str, list, tuple)) and x in ("unknown", ["unknown"], ("unknown",)):
+        raise ParameterError(
+            "keys",
+            "be a list of the groups, as which of them occur is private",
+            "'unknown'",
+            "Type {keys}.",
+            keys=["a", "b"],
+        )
     return listed(x, "keys", ["a", "b"])
 
 

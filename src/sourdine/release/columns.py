@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import ceil, floor
 from typing import TYPE_CHECKING, Any, cast
 
 from sourdine.errors import ParameterError
-from sourdine.presentation.numbers import row, shown
+from sourdine.presentation.numbers import outward, row, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -96,7 +97,7 @@ class Columns:
             return [row(v, pair) for v, pair in zip(self.values, ends, strict=True)]
         width = min((high - low for low, high in ends if high > low), default=0.0)
         return [
-            tuple(shown(x, width) for x in (v, *pair))
+            (shown(v, width), outward(pair[0], width, floor), outward(pair[1], width, ceil))
             for v, pair in zip(self.values, ends, strict=True)
         ]
 

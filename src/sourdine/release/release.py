@@ -33,6 +33,8 @@ __all__ = ["SHOWN", "Drawer", "Release", "beta_of", "read_confidence", "read_dra
 RAREST = Fraction(1, 10**12)
 """Intervals miss this often, at least: they are computed with floats."""
 
+LITTLE_PROTECTION = 20
+"""From this epsilon on an answer says how little it protects: the odds may change by e^20."""
 SHOWN = 0.95
 """The confidence of the intervals in a table."""
 
@@ -71,6 +73,16 @@ class Drawer(ABC):
     def shown(self) -> float:
         """The confidence of the intervals that are printed and drawn."""
         return SHOWN
+
+    @property
+    def title(self) -> str:
+        """What stands above a picture."""
+        return str(self)
+
+    @property
+    def protected(self) -> str:
+        """What the promise is for, where that is more than a record."""
+        return "record"
 
     def limits(self, release: Release, beta: float, of: str) -> Any:  # noqa: ANN401
         """Return the ends that miss the truth with probability ``beta``, shaped as the value."""
@@ -195,8 +207,18 @@ class Release(Answer):
 
     def notes(self) -> list[tuple[str, str]]:
         """Return what stands below the table."""
-        facts = [("cost", str(self.cost)), ("by", str(self.mechanism))]
-        return facts + [("note", caveat) for caveat in self.caveats]
+        facts = [("cost", self.price), ("by", str(self.mechanism))]
+        return facts + [("note", caveat) for caveat in (*self.caveats, *self._warnings())]
+
+    def _warnings(self) -> tuple[str, ...]:
+        if self.cost.is_finite and self.cost.epsilon > LITTLE_PROTECTION:
+            return (f"An epsilon above {LITTLE_PROTECTION} protects next to nothing.",)
+        return ()
+
+    @property
+    def price(self) -> str:
+        """What was paid, and for whom, in words."""
+        return self.cost.told(self.mechanism.protected)
 
     def plot(self, **options: Any) -> Any:  # noqa: ANN401
         """Draw the release; ``path=`` saves the picture."""
@@ -227,7 +249,7 @@ class Release(Answer):
         )
 
     def __repr__(self) -> str:
-        return f"<Release: {self.mechanism}, {self.cost}>"
+        return f"<Release: {self.mechanism}, {self.price}>"
 
 
 def read_drawer(facts: Mapping[str, Any]) -> Drawer:

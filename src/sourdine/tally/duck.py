@@ -35,8 +35,14 @@ def guarded(work: Callable[[], Any]) -> Any:  # noqa: ANN401
 
     try:
         return work()
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
     except duckdb.Error:
         raise _unreadable() from None
+    except RuntimeError as error:
+        if "interrupted" in str(error):  # so DuckDB tells of Ctrl-C
+            raise KeyboardInterrupt from None
+        raise
 
 
 def _unreadable() -> ParameterError:

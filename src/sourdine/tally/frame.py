@@ -111,7 +111,10 @@ class Frame:
         if column is None or column not in self.columns:
             listed = ", ".join(map(repr, self.columns))
             raise ParameterError(
-                "column", "be one of the columns", repr(column), f"The columns are: {listed}."
+                "column",
+                "be one of the columns",
+                "none" if column is None else repr(column),
+                f"The columns are: {listed}.",
             )
         return column
 

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError
-from sourdine.presentation.figures import BLUE, GREY, INK, PALE, RED, RULE, SOFT, canvas, gaps
+from sourdine.presentation.figures import (
+    BLUE,
+    GREY,
+    INK,
+    PALE,
+    RED,
+    RULE,
+    SOFT,
+    canvas,
+    gaps,
+    saved,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,9 +79,7 @@ def draw(
         fontsize=8, va="bottom",
     )  # fmt: skip
     axes.grid(axis="y", color=RULE, linewidth=0.8)
-    if path is not None:
-        figure.savefig(path)
-    return figure
+    return saved(figure, path)
 
 
 def _line(axes: Any, sizes: Sequence[Sequence[F2Attack]], colour: str, name: str) -> None:  # noqa: ANN401

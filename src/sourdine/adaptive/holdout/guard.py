@@ -97,7 +97,7 @@ class GuardedHoldout:
     False
     >>> print(guard.score(better, step=0.05))
      value  from    to
-    0.7500  0.68  0.81
+    0.7500  0.68  0.82
     cost  4.39 bits
     >>> print(guard.final())
      value   from     to

@@ -93,7 +93,7 @@ class Leaderboard(Shown):
     >>> print(board.submit("all cats", ["cat"] * 1000))
     all cats leads
      value  from    to
-    0.5000  0.44  0.56
+    0.5000  0.43  0.57
     cost  5.04 bits
     >>> bool(board.submit("all dogs", ["dog"] * 1000))
     False
@@ -102,7 +102,7 @@ class Leaderboard(Shown):
     >>> print(board)
     name              score  from    to  bits
     one cat in four  0.7500  0.66  0.83  7.04
-    all cats         0.5000  0.44  0.56  5.04
+    all cats         0.5000  0.43  0.57  5.04
     others  1 more did not beat the leader
     next    the next answer is within 0.11 of the truth
     """

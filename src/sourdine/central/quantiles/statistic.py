@@ -279,6 +279,11 @@ class Quantiles(GaussianReady):
             z += sqrt(most * log(4 / beta) / 2)
         return certified(edges, between, self.orders, z, self.grid.last)
 
+    @property
+    def widest(self) -> float:
+        """All ranks, of which an error is a share."""
+        return 1.0
+
     def planned(self, beta: float, n: int | None) -> float:
         """Return the largest rank error to expect, as a part of n, where data lies densely."""
         n = self.public_n(n)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.presentation.figures import BLUE, GREY, INK, PALE, RED, canvas, gaps
+from sourdine.presentation.figures import BLUE, GREY, INK, PALE, RED, canvas, gaps, saved
 from sourdine.presentation.numbers import shown
 
 if TYPE_CHECKING:
@@ -59,6 +59,4 @@ def picture(
         loc="outside lower right", ncols=3, frameon=False, fontsize=8, labelcolor=INK,
         handlelength=1.2,
     )  # fmt: skip
-    if path is not None:
-        figure.savefig(path)
-    return figure
+    return saved(figure, path)

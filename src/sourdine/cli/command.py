@@ -1,0 +1,126 @@
+"""A command of the shell: how its words are read, its errors worded and its help printed."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from sourdine.cli.streams import complain
+from sourdine.cli.wording import ShellWording
+from sourdine.errors import ParameterError, SourdineError
+from sourdine.exact import given
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+__all__ = ["ShellCommand", "ShellGroup", "speaks_shell", "spread"]
+
+INTERRUPTED = 130
+"""The exit status after Ctrl-C."""
+
+
+class ShortHelp:
+    """Help without the types of flags and without braces around arguments."""
+
+    def get_params(self, ctx: Any) -> Any:  # noqa: ANN401
+        """Return the parameters; a flag stands alone."""
+        found = super().get_params(ctx)  # type: ignore[misc]
+        for each in found:
+            if getattr(each, "is_flag", False) and each.metavar is None:
+                each.metavar = ""
+        return found
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401
+        """Return the words of the usage line."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]  # type: ignore[misc]
+
+
+class ShellGroup(ShortHelp, TyperGroup):
+    """A group of commands."""
+
+
+class ShellCommand(ShortHelp, TyperCommand):
+    """A command whose errors know how its parameters are spelled."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
+        """Read the words; two numbers may be joined by a comma."""
+        pairs = {flag: p.name for p in self.params if p.nargs == 2 for flag in p.opts}
+        try:
+            return super().parse_args(ctx, spread(args, pairs))
+        except SourdineError as error:
+            raise self._worded(error) from None
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401
+        """Run; an error is worded for the shell, and Ctrl-C is not one."""
+        try:
+            return super().invoke(ctx)
+        except SourdineError as error:
+            raise self._worded(error) from None
+        except KeyboardInterrupt:
+            complain("stopped.")
+            raise typer.Exit(INTERRUPTED) from None
+
+    def _worded(self, error: SourdineError) -> SourdineError:
+        error.wording = ShellWording(self.params)
+        return error
+
+
+def spread(words: Sequence[str], pairs: dict[str, str]) -> list[str]:
+    """Return the words of a command with the two numbers after each of these flags apart.
+
+    Parameters
+    ----------
+    words
+        As they were typed.
+    pairs
+        The parameters that take two numbers, by their flags.
+
+    Examples
+    --------
+    >>> spread(["--bounds=0,120", "-e", "1"], {"--bounds": "bounds"})
+    ['--bounds', '0', '120', '-e', '1']
+    >>> spread(["--bounds", "-5", "5"], {"--bounds": "bounds"})
+    ['--bounds', '-5', '5']
+    """
+    left, found = list(words), list[str]()
+    while left:
+        word = left.pop(0)
+        flag, joined, value = word.partition("=")
+        if flag not in pairs:
+            found.append(word)
+            continue
+        numbers = _split(value) if joined else []
+        while len(numbers) < 2 and left and not _is_flag(left[0]):
+            numbers += _split(left.pop(0))
+        if len(numbers) != 2:
+            raise _not_two(pairs[flag], numbers)
+        found += [flag, *numbers]
+    return found
+
+
+def _split(word: str) -> list[str]:
+    return re.split(r"[\s,]+", word.strip())
+
+
+def _is_flag(word: str) -> bool:
+    return re.match(r"--?[A-Za-z]", word) is not None
+
+
+def _not_two(name: str, numbers: Collection[str]) -> ParameterError:
+    got = given(" ".join(numbers)) if numbers else "none"
+    return ParameterError(
+        name, "be two numbers, the lower first", got, f"Type {{{name}}}.", **{name: (0, 120)}
+    )
+
+
+def speaks_shell(app: typer.Typer) -> None:
+    """Let all commands have the manners of the shell."""
+    app.info.cls = ShellGroup
+    for command in app.registered_commands:
+        command.cls = ShellCommand
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            speaks_shell(group.typer_instance)

@@ -1,0 +1,162 @@
+"""What a person expects of any command: words, pipes, Ctrl-C, completion, saved pictures."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+SOURDINE = (sys.executable, "-c", "from sourdine.cli import main; main()")
+
+
+@pytest.fixture
+def people(tmp_path):
+    rng = np.random.default_rng(1)
+    rows = (f"p{i // 2},{age}\n" for i, age in enumerate(rng.integers(0, 100, 400)))
+    (tmp_path / "people.csv").write_text("id,age\n" + "".join(rows))
+    return str(tmp_path / "people.csv")
+
+
+@pytest.mark.parametrize("words", ["--bounds 0 100", "--bounds=0,100", "--bounds 0,100"])
+def test_bounds_are_typed_in_three_ways(run, people, words):
+    _, out, _ = run("mean", people, "-c", "age", *words.split(), "-e", "1", "--json")
+    assert json.loads(out)["question"]["bounds"] == [0, 100]
+
+
+@pytest.mark.parametrize("words", [["--bounds", "0"], ["--bounds"], ["--bounds=1,2,3"]])
+def test_bounds_are_two(run, people, words):
+    code, _, err = run("mean", people, "-c", "age", *words, "-e", "1")
+    assert code == 2
+    assert "--bounds must be two numbers, the lower first, got" in err
+    assert "Type --bounds 0 120." in err
+
+
+def test_a_bound_may_be_negative(run, people):
+    _, out, _ = run("mean", people, "-c", "age", "--bounds", "-5", "100", "-e", "1", "--json")
+    assert json.loads(out)["question"]["bounds"] == [-5, 100]
+
+
+def test_no_column_is_none(run, people):
+    _, _, err = run("mean", people, "--bounds", "0", "100", "-e", "1")
+    assert "--column must be one of the columns, got none." in err
+
+
+def test_what_is_refused_leaves_no_ledger(run, people, tmp_path):
+    ledger = tmp_path / "new.ledger"
+    for wrong in (("-c", "nosuch"), ("-c", "age", "--unit", "nosuch")):
+        code, _, _ = run(
+            "mean", people, *wrong, "--bounds", "0", "9", "-e", "1",
+            "--ledger", str(ledger), "--total", "2",
+        )  # fmt: skip
+        assert code == 2
+        assert not ledger.exists()
+
+
+def test_the_cost_names_the_persons(run, people, tmp_path):
+    persons = ("--unit", "id", "--rows", "2", "-e", "1")
+    _, out, _ = run("count", people, *persons)
+    assert "one id with all its rows added or removed" in out
+    assert "one record" not in out
+    page = tmp_path / "count.html"
+    run("count", people, *persons, "--plot", str(page))
+    assert "one id with all its rows added or removed" in page.read_text()
+    assert "<title>Count</title>" in page.read_text()
+
+
+def test_a_large_epsilon_says_so(run, people):
+    for epsilon, told in (("20", False), ("1e9", True)):
+        _, out, _ = run("count", people, "--epsilon", epsilon)
+        assert ("protects next to nothing" in out) == told
+
+
+def test_keys_cannot_be_unknown(run, people):
+    code, _, err = run(
+        "mean", people, "-c", "age", "--bounds", "0", "9", "-e", "1", "--by", "id",
+        "--keys", "unknown",
+    )  # fmt: skip
+    assert code == 2
+    assert "--keys must be a list of the groups" in err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_words_are_completed(shell):
+    typed = {"COMP_WORDS": "sourdine me", "COMP_CWORD": "1", "_TYPER_COMPLETE_ARGS": "sourdine me"}
+    asked = {"_SOURDINE_COMPLETE": f"complete_{shell}", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    program = [sys.executable, "-c", "import sys; sys.argv[0] = 'sourdine'\n" + SOURDINE[2]]
+    done = subprocess.run(  # noqa: S603 - our own program
+        program, env={**os.environ, **typed, **asked}, capture_output=True, text=True, check=False
+    )
+    assert {"mean", "median"} <= set(done.stdout.replace('"', " ").replace(":", " ").split())
+    assert "count" not in done.stdout
+
+
+def test_a_saved_release_is_drawn(run, people, tmp_path):
+    _, out, _ = run("mean", people, "-c", "age", "--bounds", "0", "100", "-e", "1", "--json")
+    saved = tmp_path / "mean.json"
+    saved.write_text(out)
+    assert run("plot", str(saved))[0] == 0
+    assert (tmp_path / "mean.png").read_bytes()[:4] == b"\x89PNG"
+    page = tmp_path / "mean.html"
+    assert run("plot", str(saved), "-o", str(page))[0] == 0
+    assert "<title>Mean of age</title>" in page.read_text()
+    code, _, err = run("plot", people)
+    assert code == 2
+    assert "must hold a release as JSON" in err
+
+
+def test_help_has_no_types_of_flags(run):
+    for words in ((), ("mean",), ("plan", "mean"), ("guard",)):
+        _, out, _ = run(*words, "--help")
+        assert "<bool>" not in out
+        assert "{" not in out
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full disk to write to")
+def test_a_full_disk_loses_no_charge(people, tmp_path):
+    ledger = str(tmp_path / "ledger")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(  # noqa: S603 - our own program
+            [*SOURDINE, "count", people, "-e", "1", "--ledger", ledger, "--total", "3"],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert "epsilon 1 was charged to the ledger." in done.stderr
+    assert "the answer could not be printed: No space left on device." in done.stderr
+
+
+def test_a_reader_may_leave(people):
+    with subprocess.Popen(  # noqa: S603 - our own program
+        [*SOURDINE, "count", people, "-e", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as program:
+        program.stdout.close()
+        assert program.stderr.read() == b""
+        assert program.wait() == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
+def test_ctrl_c_stops_soon_and_says_what_was_charged(tmp_path):
+    """The file is a pipe that never ends, so the command is surely reading when it is stopped."""
+    data, ledger = tmp_path / "endless.csv", tmp_path / "ledger"
+    data.write_text("age\n" + "31\n17\n" * 20_000_000)
+    with subprocess.Popen(  # noqa: S603 - our own program
+        [*SOURDINE, "mean", str(data), "-c", "age", "--bounds", "0", "100", "-e", "0.5",
+         "--ledger", str(ledger), "--total", "1"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
+    ) as program:  # fmt: skip
+        while not (ledger.exists() and b"mean" in ledger.read_bytes()):
+            with suppress(subprocess.TimeoutExpired):
+                program.wait(0.01)
+        program.send_signal(signal.SIGINT)
+        out, err = program.communicate(timeout=5)
+    assert program.returncode == 130
+    assert out == ""
+    assert "epsilon 0.5 was charged to the ledger." in err
+    assert "stopped." in err
