@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 BOUNDS = (0, 200_000)
+HIGHEST = 2_000_000
+"""Nobody in the survey can have said more; a mean that stopped at 200,000 would be another."""
 BIN = 5_000
 DECILES = [i / 10 for i in range(1, 10)]
 
@@ -54,7 +56,7 @@ def run(out: Path) -> None:
     answers = _ask(data)
     console.print(_table(answers, data))
     console.print(
-        f"{len(data):,} wages (Current Population Survey), bounds 0 to 200,000 dollars. Everything "
+        f"{len(data):,} wages (Current Population Survey). Everything "
         f"above and in the picture cost {answers.spent} together: one person's wage, there or not, "
         f"changes the odds of all of it by a factor of e at most. The truth is shown only because "
         f"these data are public."
@@ -70,7 +72,7 @@ def run(out: Path) -> None:
 
 def _ask(data: NDArray[np.int64]) -> Answers:
     session = Session(data, epsilon=1)
-    mean = session.mean(bounds=BOUNDS, step=1, epsilon=0.1)
+    mean = session.mean(bounds=(0, HIGHEST), step=1, epsilon=0.1)
     deciles = session.quantiles(q=DECILES, bounds=BOUNDS, step=1, epsilon=0.5, interval=0.95)
     edges = list(range(0, BOUNDS[1] + 1, BIN))
     histogram = session.histogram(bins=edges, epsilon=0.4)
@@ -78,10 +80,9 @@ def _ask(data: NDArray[np.int64]) -> Answers:
 
 
 def _lines(answers: Answers, data: NDArray[np.int64]) -> Iterator[DemoRow]:
-    clamped = np.clip(data, *BOUNDS)
-    yield DemoRow("mean", answers.mean.value, answers.mean.interval(), float(clamped.mean()))
+    yield DemoRow("mean", answers.mean.value, answers.mean.interval(), float(data.mean()))
     lows, highs = answers.deciles.interval()
-    truths = np.quantile(clamped, DECILES, method="inverted_cdf")
+    truths = np.quantile(data, DECILES, method="inverted_cdf")
     columns = (column.tolist() for column in (answers.deciles.value, lows, highs, truths))
     for i, (value, low, high, truth) in enumerate(zip(*columns, strict=True), 1):
         yield DemoRow("median" if i == 5 else f"decile {i}", value, (low, high), truth)
@@ -103,8 +104,11 @@ def _draw(answers: Answers, data: NDArray[np.int64], path: Path) -> None:
     edges = np.arange(0, BOUNDS[1] + 1, BIN)
     released = np.asarray(answers.histogram.value, float)
     truth = np.histogram(np.clip(data, *BOUNDS), edges)[0]
-    axes.bar(edges[:-1], released, width=BIN * 0.94, align="edge", color=figures.PALE)
-    axes.stairs(truth, edges, color=figures.RED, lw=0.9)
+    axes.bar(
+        edges[:-1], released, width=BIN * 0.94, align="edge", color=figures.PALE, label="released"
+    )
+    axes.stairs(truth, edges, color=figures.RED, lw=0.9, label="truth")
+    figures.legend(axes)
     _deciles(axes, answers, released.max())
     _mean(axes, answers.mean.value)
     _differences(axes.inset_axes([0.62, 0.33, 0.36, 0.3]), answers, truth)
