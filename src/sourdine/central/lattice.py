@@ -80,8 +80,8 @@ class Numeric(Statistic):
         """The caveat on bounds."""
         lower, upper = (float(b) for b in self.bounds)
         return (
-            f"Values are moved into {lower:g} to {upper:g} and onto steps of "
-            f"{float(self.grid.step):.2g}; intervals speak of the values so moved."
+            f"Values are clamped to {lower:g} to {upper:g} and rounded to steps of "
+            f"{float(self.grid.step):.2g}; intervals do not cover what that changes."
         )
 
 

@@ -75,7 +75,7 @@ FILE = Option(
     "file",
     str,
     typer.Argument(
-        help="A CSV or Parquet file; quote a pattern, as 'year-*.parquet'.", metavar="FILE"
+        help="A CSV or Parquet file; quote a pattern, such as 'year-*.parquet'.", metavar="FILE"
     ),
     inspect.Parameter.empty,
 )

@@ -38,7 +38,7 @@ class Planner(Statistics[Plan]):
     >>> print(Planner(2, relation="substitute").count())
     statistic  epsilon  error (95 %)
     count            2             1
-    by    count, discrete Laplace noise
+    how   count, discrete Laplace noise
     left  epsilon 2
     """
 

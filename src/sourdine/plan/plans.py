@@ -95,7 +95,7 @@ class Plan(Shown):
 
     def sheet(self) -> Sheet:
         """Return what is printed."""
-        notes = [("by", str(self.question.drawer()))]
+        notes = [("how", str(self.question.drawer()))]
         if self.remaining is not None:
             misfit = "" if self.fits else ", too little for this"
             notes.append(("left", f"epsilon {shown(self.remaining, up=False)}{misfit}"))

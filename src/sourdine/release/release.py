@@ -207,7 +207,7 @@ class Release(Answer):
 
     def notes(self) -> list[tuple[str, str]]:
         """Return what stands below the table."""
-        facts = [("cost", self.price), ("by", str(self.mechanism))]
+        facts = [("cost", self.price), ("how", str(self.mechanism))]
         return facts + [("note", caveat) for caveat in (*self.caveats, *self._warnings())]
 
     def _warnings(self) -> tuple[str, ...]:

@@ -224,5 +224,5 @@ def _read_inside(q: float, bounds: tuple[Number, Number]) -> None:
     if not lower <= normal_quantile(q) <= upper:
         raise ParameterError(
             f"bounds must hold the quantile {normal_quantile(q):.4g}, got {lower:g} and {upper:g}. "
-            f"Type wider bounds, as bounds=(-5, 5)."
+            f"Type wider bounds, such as bounds=(-5, 5)."
         )

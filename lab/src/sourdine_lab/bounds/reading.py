@@ -47,7 +47,7 @@ def read_order(q: Number) -> float:
     value = float(rational(q, "q"))
     if not 0 < value < 1:
         raise ParameterError(
-            f"q must be above 0 and below 1, got {q!s}. Type the quantile's order, as q=0.5."
+            f"q must be above 0 and below 1, got {q!s}. Type the quantile's order, such as q=0.5."
         )
     return value
 

@@ -218,7 +218,7 @@ class Quantiles(GaussianReady):
     @property
     def how(self) -> str:
         """What draws it."""
-        return f"method {self.method}" + ("" if self.interval is None else ", with brackets")
+        return f"method {self.method}" + ("" if self.interval is None else ", with certified intervals")
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
@@ -229,7 +229,7 @@ class Quantiles(GaussianReady):
             if self.interval is None
             else "Half of epsilon pays for intervals that hold for all data."
         )
-        number = ("A part of epsilon paid for a count.",) if self.counts else ()
+        number = ("Part of epsilon paid for a count of the records, which chooses the method.",) if self.counts else ()
         return (self.clipping, width, *number, *self.person)
 
     def draw(self, data: Frame) -> dict[str, Any]:

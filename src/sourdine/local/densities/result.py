@@ -179,7 +179,7 @@ class Density(Answer):
 
     def notes(self) -> list[tuple[str, str]]:
         """Return what stands below the table."""
-        return [("cost", str(self.cost)), ("by", f"{self.method}, {self.reports} reports")]
+        return [("cost", str(self.cost)), ("how", f"{self.method}, {self.reports} reports")]
 
     def __repr__(self) -> str:
         return f"<Density: {self.method}, {self.reports} reports, {self.cost}>"

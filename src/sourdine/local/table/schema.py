@@ -68,7 +68,7 @@ class Schema(Shown):
     >>> from sourdine.local.table import Choice, Number
     >>> schema = Schema(age=Number(0, 120, step=1), vote=Choice("yes", "no"), epsilon=2)
     >>> print(schema)
-    column  kind    epsilon  by
+    column  kind    epsilon  method
     age     number        1  SlidingWindow(epsilon=1, last=120, slide=120, width=63)
     vote    choice        1  RandomizedResponse(epsilon=1, categories=2)
     cost  epsilon 2, any two inputs of one person, for all columns of a record
@@ -276,7 +276,7 @@ class Schema(Shown):
             notes.append(("asked", "each person reports one column, drawn at random"))
         again = f"to sanitise the same records again costs epsilon {shown(self.epsilon)} again"
         return Sheet(
-            heads=("column", "kind", "epsilon", "by"), lines=rows, notes=[*notes, ("note", again)]
+            heads=("column", "kind", "epsilon", "method"), lines=rows, notes=[*notes, ("note", again)]
         )
 
 
