@@ -66,6 +66,11 @@ class Count(Statistic):
         """Return the columns that must be there: a count of all records needs none."""
         return {name: column for name, column in super().reads().items() if column is not None}
 
+    @property
+    def from_zero(self) -> bool:
+        """A picture's axis begins at 0."""
+        return True
+
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count and add the noise."""
         count = len(data) if self.column is None else data.present(self.column)

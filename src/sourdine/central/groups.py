@@ -86,6 +86,11 @@ class ByGroup(Drawer):
         return self.question.title
 
     @property
+    def from_zero(self) -> bool:
+        """Whether a picture's axis begins at 0."""
+        return self.part.from_zero
+
+    @property
     def protected(self) -> str:
         """What the promise is for."""
         return self.question.protected

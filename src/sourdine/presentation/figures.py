@@ -172,6 +172,8 @@ def dots(
     axes.set_yticks(y, names)
     axes.set_ylim(-0.6, len(values) - 0.3)
     axes.margins(x=0.12)
+    if release.mechanism.from_zero:
+        axes.set_xlim(left=min(0.0, float(low.min())))
     gaps(axes.xaxis)
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)

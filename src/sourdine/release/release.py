@@ -80,6 +80,11 @@ class Drawer(ABC):
         return str(self)
 
     @property
+    def from_zero(self) -> bool:
+        """Whether a picture's axis begins at 0, as that of a count must to show how much it is."""
+        return False
+
+    @property
     def protected(self) -> str:
         """What the promise is for, where that is more than a record."""
         return "record"
