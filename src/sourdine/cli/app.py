@@ -116,8 +116,9 @@ speaks_shell(app)
 def main() -> None:
     """Run the command line; an error is a sentence, not a traceback.
 
-    The exit status is 2 for input that is refused, 3 where a ledger has too little left, and 70 for an
-    error that nobody foresaw, whose text might hold a value of the data and is not shown.
+    The exit status is 2 for input that is refused, 3 where a ledger has too little left, 130 after
+    Ctrl-C, and 70 for an error that nobody foresaw, whose text might hold a value of the data and
+    is not shown.
     """
     try:
         app()

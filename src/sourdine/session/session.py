@@ -31,7 +31,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Session"]
 
-HEADS = {"number": "", "when": "time", "what": "question", "epsilon": "epsilon", "mechanism": "method"}
+HEADS = {
+    "number": "",
+    "when": "time",
+    "what": "question",
+    "epsilon": "epsilon",
+    "mechanism": "method",
+}
 """What a history shows of a charge."""
 
 

@@ -218,7 +218,8 @@ class Quantiles(GaussianReady):
     @property
     def how(self) -> str:
         """What draws it."""
-        return f"method {self.method}" + ("" if self.interval is None else ", with certified intervals")
+        certified = "" if self.interval is None else ", with certified intervals"
+        return f"method {self.method}{certified}"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
@@ -229,8 +230,8 @@ class Quantiles(GaussianReady):
             if self.interval is None
             else "Half of epsilon pays for intervals that hold for all data."
         )
-        number = ("Part of epsilon paid for a count of the records, which chooses the method.",) if self.counts else ()
-        return (self.clipping, width, *number, *self.person)
+        counted = "Part of epsilon paid for a count of the records, which chooses the method."
+        return (self.clipping, width, *([counted] if self.counts else ()), *self.person)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count if that helps, choose, read what is needed, and draw."""

@@ -276,7 +276,9 @@ class Schema(Shown):
             notes.append(("asked", "each person reports one column, drawn at random"))
         again = f"to sanitise the same records again costs epsilon {shown(self.epsilon)} again"
         return Sheet(
-            heads=("column", "kind", "epsilon", "method"), lines=rows, notes=[*notes, ("note", again)]
+            heads=("column", "kind", "epsilon", "method"),
+            lines=rows,
+            notes=[*notes, ("note", again)],
         )
 
 
