@@ -44,5 +44,5 @@ def notes(console: Console, facts: Sequence[tuple[str, str]]) -> None:
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, text in facts:
-        table.add_row(name, Text(text))
+        table.add_row(Text(name), Text(text))
     console.print(table)

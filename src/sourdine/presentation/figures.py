@@ -11,9 +11,10 @@ import numpy as np
 
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.presentation.numbers import own_width, shown
+from sourdine.presentation.texts import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     Answer = Any
 
@@ -25,6 +26,7 @@ __all__ = [
     "PALE",
     "RED",
     "RULE",
+    "NOTE",
     "SOFT",
     "MissingExtraError",
     "canvas",
@@ -52,7 +54,7 @@ def canvas(width: float = 7.0, height: float = 4.0) -> tuple[Any, Any]:
             "none",
             "Type pip install 'sourdine[plot]'.",
         ) from error
-    figure = _notebook(Figure)(figsize=(width, height), dpi=150, layout="constrained")
+    figure = _picture(Figure)(figsize=(width, height), dpi=150, layout="constrained")
     axes = figure.subplots()
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
@@ -64,15 +66,45 @@ def canvas(width: float = 7.0, height: float = 4.0) -> tuple[Any, Any]:
 
 
 @cache
-def _notebook(figure: type[Any]) -> type[Any]:
-    """Return the class of figures that a notebook shows by itself."""
+def _picture(figure: type[Any]) -> type[Any]:
+    """Return the class of figures that a notebook shows by itself, and no name can spoil."""
 
-    def png(self: Any) -> bytes:  # noqa: ANN401
-        page = BytesIO()
-        self.savefig(page, format="png")
-        return page.getvalue()
+    class Picture(figure):  # type: ignore[misc]
+        trusted = False
+        """Whether all texts are the author's own, so that formulas and ends of lines may stay."""
 
-    return type("Picture", (figure,), {"_repr_png_": png})
+        def _repr_png_(self) -> bytes:
+            page = BytesIO()
+            self.savefig(page, format="png")
+            return page.getvalue()
+
+        def draw(self, renderer: Any) -> None:  # noqa: ANN401
+            from matplotlib import rc_context  # noqa: PLC0415 - an extra, loaded late
+
+            if not self.trusted:
+                _clean(self)
+            with rc_context({"text.parse_math": self.trusted}):
+                super().draw(renderer)
+
+    return Picture
+
+
+def _clean(figure: Any) -> None:  # noqa: ANN401
+    """Make every text of a figure one that can be drawn as it stands."""
+    from matplotlib.text import Text  # noqa: PLC0415 - an extra, loaded late
+
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            ticks = axis.get_major_formatter()
+            ticks.format_ticks = _cleaning(type(ticks).format_ticks, ticks)
+            axis.get_ticklabels()
+    for text in figure.findobj(Text):
+        text.set_text(printable(text.get_text()))
+        text.set_parse_math(False)
+
+
+def _cleaning(format_ticks: Callable[..., list[str]], ticks: Any) -> Callable[..., list[str]]:  # noqa: ANN401
+    return lambda values: list(map(printable, format_ticks(ticks, values)))
 
 
 class MissingExtraError(SourdineError, ImportError):  # type: ignore[misc]

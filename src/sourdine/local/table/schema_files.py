@@ -25,12 +25,11 @@ import json
 import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
-from sourdine.exact import given
+from sourdine.exact import fraction, given
 from sourdine.local.table.columns import Choice, Flag, Number, plain
 from sourdine.local.table.schema import Schema
 
@@ -188,7 +187,7 @@ def _table(found: object, what: str, keys: tuple[str, ...] | None) -> dict[str, 
 def _number(value: Any) -> Any:  # noqa: ANN401
     """Return a number; a text such as "1/3" is one."""
     try:
-        return Fraction(value) if isinstance(value, str) else value
+        return fraction(value) if isinstance(value, str) else value
     except (ValueError, ZeroDivisionError):
         return value
 
