@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.errors import ParameterError, SourdineError
+from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
 from sourdine.presentation.numbers import own_width, shown
 from sourdine.presentation.texts import printable
 
@@ -41,6 +41,8 @@ INK, NOTE, GREY, BLUE, RED = "#1f2933", "#52606d", "#9aa5b1", "#2f6f9f", "#c8553
 PALE, SOFT, RULE = "#cfdfeb", "#8fb8d6", "#e4e7eb"
 MANY = 12
 """From this many names on, they are written slantwise."""
+LONGEST = 36
+"""A name beside an axis is cut to this many letters, so that there is room for the picture."""
 
 
 def canvas(width: float = 7.0, height: float = 4.0) -> tuple[Any, Any]:
@@ -104,7 +106,11 @@ def _clean(figure: Any) -> None:  # noqa: ANN401
 
 
 def _cleaning(format_ticks: Callable[..., list[str]], ticks: Any) -> Callable[..., list[str]]:  # noqa: ANN401
-    return lambda values: list(map(printable, format_ticks(ticks, values)))
+    return lambda values: [_short(printable(text)) for text in format_ticks(ticks, values)]
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
 class MissingExtraError(SourdineError, ImportError):  # type: ignore[misc]
@@ -183,6 +189,10 @@ def dots(
         What is written above; what drew it if left out.
     """
     shown_columns = release.columns()
+    if not shown_columns.bounded:
+        raise ParameterTypeError(
+            "a picture", "be of numbers with intervals", "an answer without", "Print it instead."
+        )
     values = shown_columns.values
     low, high = np.array(shown_columns.lower, float), np.array(shown_columns.upper, float)
     labels = zip(*shown_columns.labels.values(), strict=True)
