@@ -83,9 +83,10 @@ LOCAL = (
     LocalCommand(
         name="estimate",
         text="Shares, means and quartiles from a sanitised table, with intervals.",
-        more="Costs nothing: the table was paid for when it was sanitised.",
-        options=(o.FILE, o.SCHEMA, o.PAIR, o.JSON, o.PLOT),
-        example="clean.csv --schema schema.toml --pair age,vote --plot survey.png",
+        more="Costs nothing: the table was paid for when it was sanitised. The file carries its "
+        "schema, or has it beside it; one that was not sanitised is refused.",
+        options=(o.FILE, o.SCHEMA_CARRIED, o.PAIR, o.UNMARKED, o.JSON, o.PLOT),
+        example="clean.csv --pair age,vote --plot survey.png",
     ),
     LocalCommand(
         name="density",

@@ -140,6 +140,19 @@ SCHEMA = Option(
     ),
     inspect.Parameter.empty,
 )
+SCHEMA_CARRIED = _text(
+    "schema",
+    "--schema",
+    "-s",
+    panel=PRIVACY,
+    metavar="PATH",
+    text="The schema it was sanitised by; only for a file that carries none.",
+)
+UNMARKED = _flag(
+    "unmarked",
+    panel=DATA,
+    text="Take a file for sanitised that carries no schema, or has changed since.",
+)
 OUT = Option(
     "out",
     str,

@@ -18,7 +18,7 @@ estimated, with intervals. A `Schema` says what may be answered and what a recor
 from sourdine.local.densities import Density, density
 from sourdine.local.reports import Aggregator
 from sourdine.local.shuffling import shuffled, shuffled_allowance
-from sourdine.local.table import Choice, Estimates, Flag, Number, Schema
+from sourdine.local.table import Choice, Estimates, Flag, Number, Schema, estimate
 
 __all__ = [
     "Aggregator",
@@ -29,6 +29,7 @@ __all__ = [
     "Number",
     "Schema",
     "density",
+    "estimate",
     "shuffled",
     "shuffled_allowance",
 ]

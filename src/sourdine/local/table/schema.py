@@ -211,11 +211,13 @@ class Schema(Shown):
 
         return records(self, frame, source=source)
 
-    def estimate(self, clean: object, *, pairs: Sequence[tuple[str, str]] = ()) -> Estimates:
+    def estimate(
+        self, clean: object, *, pairs: Sequence[tuple[str, str]] = (), unmarked: bool = False
+    ) -> Estimates:
         """Estimate from a sanitised table; see `table.estimating.counting`."""
         from sourdine.local.table.estimating.counting import estimate  # noqa: PLC0415
 
-        return estimate(self, clean, pairs=pairs)
+        return estimate(clean, schema=self, pairs=pairs, unmarked=unmarked)
 
     @staticmethod
     def read(path: str | PathLike[str]) -> Schema:
