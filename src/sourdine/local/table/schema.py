@@ -53,7 +53,7 @@ class Schema(Shown):
         proportion. Under ``"split"`` the column :math:`j` gets
         :math:`\varepsilon w_j / \sum_i w_i`.
     columns
-        `Number`, `Choice` or `Flag` by name; `of` takes names that Python cannot.
+        `Number`, `Choice`, `Choices` or `Flag` by name; `of` takes names that Python cannot.
 
     Notes
     -----
@@ -299,7 +299,7 @@ def _read_columns(columns: object) -> dict[str, Attribute]:
         if not isinstance(column, Attribute):
             raise ParameterTypeError(
                 f"column {name!r}",
-                "be a Number, Choice or Flag",
+                "be a Number, Choice, Choices or Flag",
                 kind(column),
                 "Type Number(0, 120, step=1).",
             )

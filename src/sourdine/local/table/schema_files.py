@@ -16,6 +16,10 @@
     categories = ["yes", "no"]
     weight = 2
 
+    [columns.media]
+    kind = "choices"
+    choices = ["tv", "web", "radio"]
+
 A number that no decimal gives exactly is a text, such as ``epsilon = "1/3"``.
 """
 
@@ -32,6 +36,7 @@ from sourdine.errors import ParameterError
 from sourdine.exact import fraction, given
 from sourdine.local.table.columns import Choice, Flag, Number, plain
 from sourdine.local.table.schema import Schema
+from sourdine.local.table.several import Choices
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -43,8 +48,16 @@ __all__ = ["facts", "from_facts", "read", "to_toml", "write"]
 _KEYS = {
     "number": ("lower", "upper", "step", "method", "missing"),
     "choice": ("categories", "method", "missing"),
+    "choices": ("choices", "separator"),
     "flag": ("method", "missing"),
 }
+
+
+LISTING: dict[str, tuple[Any, str]] = {
+    "choice": (Choice, "categories"),
+    "choices": (Choices, "choices"),
+}
+"""Columns that list what may be answered, and under which key."""
 
 
 def read(path: str | PathLike[str]) -> Schema:
@@ -148,23 +161,24 @@ def _column(name: str, found: dict[str, Any]) -> Attribute:
     if kind not in _KEYS:
         raise ParameterError(
             f"the kind of column {name!r}",
-            "be 'number', 'choice' or 'flag'",
+            "be 'number', 'choice', 'choices' or 'flag'",
             given(kind),
             'Type kind = "number".',
         )
     own = _table(found, f"column {name!r}", _KEYS[kind])
     if kind == "flag":
         return Flag(**own)
-    if kind == "choice":
-        categories = own.pop("categories", ())
-        if not isinstance(categories, list):
+    if kind in LISTING:
+        make, key = LISTING[kind]
+        listed = own.pop(key, ())
+        if not isinstance(listed, list):
             raise ParameterError(
-                f"the categories of column {name!r}",
+                f"the {key} of column {name!r}",
                 "be a list",
-                given(categories),
-                'Type categories = ["yes", "no"].',
+                given(listed),
+                f'Type {key} = ["yes", "no"].',
             )
-        return Choice(*categories, **own)
+        return make(*listed, **own)
     for key in ("lower", "upper"):
         if key not in own:
             raise ParameterError(

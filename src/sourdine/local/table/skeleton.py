@@ -16,7 +16,8 @@ HEAD = """\
 # What may be answered, and what a record may cost. Fill in every "?" from public knowledge:
 # bounds and categories read off the rows would give answers away.
 #   kind = "number"  with lower, upper, step      kind = "choice"  with categories
-#   kind = "flag"    true or false                weight = 2       twice the share of epsilon
+#   kind = "flag"    true or false                kind = "choices" with choices, as in "tv;web"
+#   weight = 2       twice the share of epsilon
 # method = "sample" asks each person for one column only: several times more accurate.
 epsilon = "?"
 method = "split"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.errors import ParameterError
+from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.local.estimators.distribution import distribution, quantiles
 from sourdine.local.estimators.frequencies import frequencies
 from sourdine.local.estimators.means import mean
@@ -19,6 +19,7 @@ from sourdine.local.table.estimating.answered import mean_of_answers, quantiles_
 from sourdine.local.table.estimating.of_column import of_column
 from sourdine.local.table.estimating.pairs import pair
 from sourdine.local.table.estimating.scores import BINS, axis, names
+from sourdine.local.table.several import Choices
 from sourdine.release import SHOWN, Sheet, Shown
 from sourdine.release.answer import plain
 from sourdine.release.columns import end_heads, framed
@@ -121,7 +122,7 @@ class Estimates(Shown, Mapping[str, "Release"]):
     def shares(
         self, name: str, *, consistent: str | None = None, together: bool = False
     ) -> Release:
-        """Return the share of each category.
+        """Return the share of each category, or of people who have each of several choices.
 
         Parameters
         ----------
@@ -133,12 +134,21 @@ class Estimates(Shown, Mapping[str, "Release"]):
             ones and their variance are kept in ``drawn``.
         """
         part = self._part(name)
-        if not isinstance(part.column, Choice | Flag):
+        if not isinstance(part.column, Choice | Choices | Flag):
             raise ParameterError(
                 "shares",
                 "be of a column of categories",
                 f"{name!r}, which holds numbers",
                 f"Type mean({name!r}), quantiles({name!r}) or distribution({name!r}).",
+            )
+        several = isinstance(part.column, Choices)
+        if several and consistent is not None:
+            raise ParameterError(
+                "consistent",
+                "be left out for a column of several choices, whose shares add up to no 1",
+                repr(consistent),
+                "Leave {consistent} out.",
+                consistent=LEFT_OUT,
             )
         labels = names(part.column)
         n = self.reports(name)
@@ -149,6 +159,7 @@ class Estimates(Shown, Mapping[str, "Release"]):
             labels=labels,
             consistent=consistent,
             together=together,
+            several=several,
         )
         return self._of(name, found)
 

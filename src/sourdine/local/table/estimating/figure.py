@@ -46,7 +46,7 @@ def panels(estimates: Estimates, *, path: str | None = None, title: str | None =
         _plain(axes)
         part = estimates.schema.parts(estimates.use)[name]
         if not isinstance(part.column, Number):
-            many = len(estimates.tallies[name]) > MOST_DRAWN
+            many = len(part.column.listed) > MOST_DRAWN
             _shares(axes, estimates.shares(name, together=many))
         elif isinstance(part.mechanism, PaidFlag):
             _quantiles(axes, estimates.quantiles(name))
