@@ -162,6 +162,13 @@ def test_bad_schemas_are_refused(make, said):
         make()
 
 
+def test_a_number_of_a_billion_digits_is_refused_at_once(tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text('epsilon = "1e999999999"\n[columns.a]\nkind = "flag"\n')
+    with pytest.raises(ParameterTypeError, match="epsilon must be a number, got '1e999999999'"):
+        Schema.read(path)
+
+
 def test_a_broken_file_says_where(tmp_path):
     path = tmp_path / "s.toml"
     path.write_text("epsilon = \n")

@@ -61,6 +61,7 @@ ANSWERS = {
     "mean of answers": lambda: within(estimates().mean("income" + OTHER)),
     "quantiles of answers": lambda: within(estimates().quantiles("income" + OTHER, [0.5])),
     "pair of columns": lambda: estimates().pair(EVIL, "age" + OTHER, bins=2),
+    "shares within rows": lambda: estimates().within("age" + OTHER, EVIL, bins=2),
     "column": lambda: estimates()[EVIL],
 }
 MORE = {

@@ -189,6 +189,31 @@ PAIR = Option(
         rich_help_panel=WHAT,
     ),
 )
+ANSWER = Option(
+    "answer",
+    list[str] | None,
+    typer.Option(
+        "--answer",
+        "-a",
+        help="An answer; may be typed several times. Without any, standard input is read.",
+        metavar="NAME=VALUE",
+        rich_help_panel=DATA,
+    ),
+)
+REPORTS = Option(
+    "files",
+    list[str] | None,
+    typer.Argument(
+        help="Files of reports (JSON lines, Arrow, Parquet) or aggregates; - for standard input.",
+        metavar="FILES",
+    ),
+)
+AGGREGATE = _text(
+    "aggregate",
+    panel=DATA,
+    metavar="PATH",
+    text="The file that keeps the counts: begun if it is not there, else added to.",
+)
 LOSS = _text(
     "loss",
     panel=WHAT,

@@ -72,7 +72,8 @@ def estimate(given: dict[str, Any]) -> None:
     if typed.get("json"):
         print(found.to_json())  # noqa: T201 - the answer
     else:
-        print_sheet(Terminal(), found.sheet())
+        for sheet in found.sheets():
+            print_sheet(Terminal(), sheet)
     if "plot" in typed:
         picture.draw(found, typed["plot"], title=Path(typed["file"]).name)
 
