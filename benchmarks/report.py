@@ -1,8 +1,8 @@
 """How long one person's report of twelve questions takes, once the form is loaded.
 
-Beside it: to load the form (to read the schema and make its mechanisms), to draw the same report for
-each of a thousand people at once, and to read the lines back. The exit status is 1 if one report
-takes 10 milliseconds or more.
+Beside it: to load the form (to make the mechanisms of the schema), to draw the reports of a
+thousand people at once, and to read the lines back. The exit status is 1 if one report takes 10
+milliseconds or more.
 """
 
 from __future__ import annotations

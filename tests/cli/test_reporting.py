@@ -78,7 +78,8 @@ def test_lists_of_choices_are_the_choices_listed(sourdine, folder):
         ((), b"\xff", "must be a JSON object"),
     ],
 )
-def test_what_is_no_answer_is_refused(sourdine, folder, words, piped, said):
+@pytest.mark.usefixtures("folder")
+def test_what_is_no_answer_is_refused(sourdine, words, piped, said):
     done = sourdine("report", "-s", "s.toml", *words, piped=piped)
     error = done.stderr if isinstance(done.stderr, str) else done.stderr.decode()
     assert done.returncode == 2
@@ -130,7 +131,8 @@ def test_aggregates_are_added_but_not_twice(sourdine, folder):
     assert "Leave --pair out" in done.stderr
 
 
-def test_nothing_to_collect_is_said(sourdine, folder):
+@pytest.mark.usefixtures("folder")
+def test_nothing_to_collect_is_said(sourdine):
     assert "type - to read standard input" in sourdine("collect", "-s", "s.toml").stderr
     assert "files must exist, got 'no.jsonl'" in (
         sourdine("collect", "no.jsonl", "-s", "s.toml").stderr

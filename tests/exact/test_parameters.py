@@ -13,7 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
-from sourdine.exact import at_least, flag, fraction, integer, number, positive, probability, rational
+from sourdine.exact import (
+    at_least,
+    flag,
+    fraction,
+    integer,
+    number,
+    positive,
+    probability,
+    rational,
+)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -85,7 +85,7 @@ def test_a_raw_file_is_refused(tmp_path):
     pd.DataFrame(RAW).to_parquet(tmp_path / "raw.parquet")
     with pytest.raises(ParameterError, match="without a schema in its metadata"):
         SCHEMA.estimate(tmp_path / "raw.parquet")
-    with pytest.raises(ParameterError, match="Type|type unmarked=True"):
+    with pytest.raises(ParameterError, match="type unmarked=True"):
         SCHEMA.estimate(raw)
     assert SCHEMA.estimate(raw, unmarked=True).reports("vote") == 150
 
@@ -127,7 +127,7 @@ def test_a_damaged_schema_file_is_said_to_be(tmp_path, text):
 
 
 @pytest.mark.parametrize("text", ["", "7", "[]", '{"epsilon": "1e999999999", "columns": {}}'])
-def test_a_damaged_mark_is_said_to_be(tmp_path, text):
+def test_a_damaged_mark_is_said_to_be(text):
     clean = SCHEMA.sanitize(pa.table(RAW)).replace_schema_metadata({KEY: text})
     with pytest.raises(ParameterError, match="got a damaged one"):
         estimate(clean)

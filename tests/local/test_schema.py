@@ -134,7 +134,7 @@ def test_a_schema_stays_as_it_is():
     [
         (lambda: Schema(epsilon=1), "columns must be at least one"),
         (lambda: Schema(a=Flag(), epsilon=0), "epsilon must be above 0"),
-        (lambda: Schema(a=3, epsilon=1), "column 'a' must be a Number, Choice or Flag"),
+        (lambda: Schema(a=3, epsilon=1), "column 'a' must be a Number, Choice, Choices or Flag"),
         (lambda: Schema.of({1: Flag()}, epsilon=1), "must be a text, got 1"),
         (lambda: Schema(a=Flag(), epsilon=1, method="all"), "method must be 'split' or"),
         (lambda: Schema(a=Flag(), epsilon=1, weights={"b": 1}), "weights must be of columns"),

@@ -115,7 +115,7 @@ class Drawer(ABC):
             most=self.most,
         )
 
-    def cells(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return the heads and lines of the table that is printed."""
         return release.columns().cells()
 
@@ -217,7 +217,7 @@ class Release(Answer):
 
     def sheet(self) -> Sheet:
         """Return what is printed."""
-        heads, lines = self.mechanism.cells(self)
+        heads, lines = self.mechanism.printed(self)
         return Sheet(heads=heads, lines=lines, notes=self.notes())
 
     def notes(self) -> list[tuple[str, str]]:

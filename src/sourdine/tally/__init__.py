@@ -1,7 +1,7 @@
 """Any dataframe or file to exact integer counts over public cells.
 
-`Frame` wraps the data, `Ticks`, `Codes`, `Edges` and `Ticked` say how a column's values fall into public
-cells, and `Tally` holds the counts. An engine counts; noise never runs in it.
+`Frame` wraps the data, `Ticks`, `Codes`, `Edges` and `Ticked` say how a column's values fall into
+public cells, and `Tally` holds the counts. An engine counts; noise never runs in it.
 """
 
 from sourdine.tally.cells import Codes, Edges, Ticks

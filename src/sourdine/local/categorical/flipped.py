@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import comb, exp
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -86,8 +86,8 @@ class FlippedSet(Oracle):
     >>> media = FlippedSet(epsilon=2, categories=4)
     >>> media.flips, round(media.noise_variance, 2)
     (1, 1.31)
-    >>> media.law(0b0101).argmax()
-    5
+    >>> media.law(0b0101).pmf([0b0101, 0b0111, 0b1111]).round(3).tolist()
+    [0.154, 0.154, 0.021]
     """
 
     most: ClassVar[int] = MOST_CHOICES
@@ -169,7 +169,7 @@ class FlippedSet(Oracle):
 
     def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return how many choices are reported wrongly."""
-        return np.bitwise_count(np.asarray(y) ^ x).astype(np.float64)
+        return np.asarray(np.bitwise_count(np.asarray(y) ^ x), np.float64)
 
     def error(self, beta: Number = 0.05) -> float:
         """Return how many choices at most are reported wrongly, but for probability ``beta``."""

@@ -140,7 +140,7 @@ def difference(found: Schema, given: Schema) -> str:
     if found.method != given.method:
         return f"one with the method {given.method!r} in place of {found.method!r}"
     if found.columns.keys() != given.columns.keys():
-        name = sorted(found.columns.keys() ^ given.columns.keys())[0]
+        name = min(found.columns.keys() ^ given.columns.keys())
         return f"one {'without' if name in found.columns else 'with'} a column {name!r}"
     for name, column in found.columns.items():
         if column.facts() != given.columns[name].facts():
@@ -175,8 +175,8 @@ def _unmarked(path: Path, got: str) -> ParameterError:
         f"the file {path.name!r}",
         "be as sanitize wrote it",
         got,
-        "Estimate from what sanitize wrote; a raw file would give nonsense. If it was sanitised and "
-        "then changed or moved, type {unmarked}.",
+        "Estimate from what sanitize wrote; a raw file would give nonsense. If it was sanitised "
+        "and then changed or moved, type {unmarked}.",
         unmarked=True,
     )
 

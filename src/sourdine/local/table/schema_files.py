@@ -178,7 +178,8 @@ def _column(name: str, found: dict[str, Any]) -> Attribute:
                 given(listed),
                 f'Type {key} = ["yes", "no"].',
             )
-        return make(*listed, **own)
+        column: Attribute = make(*listed, **own)
+        return column
     for key in ("lower", "upper"):
         if key not in own:
             raise ParameterError(

@@ -40,8 +40,8 @@ class Choices(Attribute):
     Notes
     -----
     All choices of a person together cost the column's epsilon, whatever else could have been
-    ticked (`sourdine.local.categorical.flipped`). A sanitised cell is a set in the order listed; the
-    empty set is written as the separator alone, so that it is not taken for a blank.
+    ticked (`sourdine.local.categorical.flipped`). A sanitised cell is a set in the order listed;
+    the empty set is written as the separator alone, so that it is not taken for a blank.
 
     Examples
     --------

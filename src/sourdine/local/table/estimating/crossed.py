@@ -85,7 +85,7 @@ class Crossed(Estimate):
         for i, part in enumerate(self.parts[0]):
             for at, (name, *numbers) in enumerate(blocks):
                 row = zip(*(z[i] for z in numbers), strict=True)
-                texts = [_per_cent(*x, _places(numbers)) for x in row]
+                texts = [_per_cent(x, _places(numbers)) for x in row]
                 end = [] if total is None else [_end(total, i) if at == 0 else ""]
                 lines.append((label(part), *([name] if name else []), *texts, *end))
         return (heads if total is None else (*heads, "all")), lines
@@ -108,12 +108,12 @@ def _places(numbers: Sequence[Floats]) -> int:
     return max(decimals(float(np.quantile(there, 0.25))) - 1, 0) if there.size else 0
 
 
-def _per_cent(value: float, low: float, high: float, places: int) -> str:
-    unit = 10.0**places
+def _per_cent(numbers: Sequence[float], places: int) -> str:
+    (value, low, high), unit = numbers, 10.0**places
     ends = floor(100 * low * unit + FUZZ) / unit, ceil(100 * high * unit - FUZZ) / unit
     return "{:.{d}f} [{:.{d}f}, {:.{d}f}]".format(100 * value + 0.0, *ends, d=places)
 
 
 def _end(total: Block, i: int) -> str:
     _, *numbers = total
-    return _per_cent(*(float(x[i]) for x in numbers), _places(numbers))
+    return _per_cent([float(x[i]) for x in numbers], _places(numbers))

@@ -44,7 +44,7 @@ def panels(estimates: Estimates, *, path: str | None = None, title: str | None =
     for i, name in enumerate(names):
         axes = figure.add_subplot(down, across, i + 1)
         _plain(axes)
-        part = estimates.schema.parts(estimates.use)[name]
+        part: Any = estimates.schema.parts(estimates.use)[name]
         if not isinstance(part.column, Number):
             many = len(scores.names(part.column)) > MOST_DRAWN
             _shares(axes, estimates.shares(name, together=many))

@@ -68,9 +68,9 @@ class OfColumn(Drawer):
         """Return the estimate's own columns."""
         return self.estimate.columns(release)
 
-    def cells(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return the estimate's own table."""
-        return self.estimate.cells(release)
+        return self.estimate.printed(release)
 
     def value(self, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Return the estimate's own value."""

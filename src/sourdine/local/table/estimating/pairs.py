@@ -117,7 +117,7 @@ class PairTable(Crossed):
         half = student_quantile(beta, self.reports - 1) * deviation + bias
         return np.clip(raw - half, 0, 1), np.clip(raw + half, 0, 1)
 
-    def cells(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return the table: of each row the shares of all people, and those within the row."""
         if self.wide:
             return release.columns().cells()

@@ -100,7 +100,10 @@ def axis(part: Part, n: int, bins: int | Sequence[float] = BINS) -> Axis:
     if isinstance(column, Number):
         return _of_bins(part, column, n, bins)
     raise ParameterTypeError(
-        "column", "be a Number, Choice, Choices or Flag", kind(column), "Declare it as one of these."
+        "column",
+        "be a Number, Choice, Choices or Flag",
+        kind(column),
+        "Declare it as one of these.",
     )
 
 

@@ -105,7 +105,7 @@ class WithinTable(Crossed):
         """Return the ends of every share, each on its own."""
         return ratio_ends(release.drawn, beta, of)
 
-    def cells(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return the table, a line for each row."""
         low, high = release.interval(self.shown)
         return self.crossed([(None, np.asarray(release.value), low, high)])
