@@ -70,6 +70,16 @@ def test_the_table_of_variances():
             assert float(row[place - len(heads)]) == number
 
 
+def test_a_small_epsilon_costs_at_most_a_factor_of_two():
+    for k in range(2, 17):
+        for epsilon in (0.01, 0.1, 0.5, 1, 2, 4):
+            one = k * exp(epsilon) / (exp(epsilon) - 1) ** 2 + (k - 1) / 4
+            ratio = FlippedSet(epsilon=epsilon, categories=k).noise_variance / one
+            assert ratio < 2
+            assert ratio < 1 or epsilon < 2
+            assert k < 12 or epsilon > 0.1 or abs(ratio - np.pi / 2) < 0.1
+
+
 def test_draws_follow_the_law():
     made = FlippedSet(epsilon=1, categories=3)
     drawn = made.reports(np.full(200_000, 5), SeededSource(3))
