@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from functools import cache
 from io import BytesIO
 from xml.etree import ElementTree as ET
@@ -12,6 +13,7 @@ import sourdine as sd
 from sourdine.answers import Release
 from sourdine.errors import ParameterTypeError
 from sourdine.local import Choice, Number, Schema
+from sourdine.local.table.skeleton import skeleton
 from sourdine.presentation.texts import printable
 from sourdine.release import Drawer, Sheet
 
@@ -98,6 +100,18 @@ def test_nothing_steers_a_terminal(name):
     for letter in str(made(name)).replace("\n", ""):
         assert printable(letter) == letter
     assert not any(line.startswith("cost  epsilon 0") for line in str(made(name)).splitlines())
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name != "schema"])
+def test_json_holds_no_order(name):
+    text = made(name).to_json()
+    assert printable(text) == text
+
+
+def test_a_schema_to_be_filled_in_holds_no_order():
+    text = skeleton({EVIL: [1], OTHER: [2]})
+    assert printable(text.replace("\n", "")) == text.replace("\n", "")
+    assert list(tomllib.loads(text)["columns"]) == [EVIL, OTHER]
 
 
 @pytest.mark.parametrize("name", ALL)

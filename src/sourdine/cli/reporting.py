@@ -7,10 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
 from sourdine.cli.output import picture, print_sheet
 from sourdine.cli.statistics import typed as said
+from sourdine.cli.streams import Terminal, printing
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
 from sourdine.question import kinds
 
@@ -39,11 +38,12 @@ def report(given: dict[str, Any]) -> None:
                              answer=f"{next(iter(schema.columns))}=...")  # fmt: skip
     rows = [_row(schema, person) for person in people]
     table = {name: [row[name] for row in rows] for name in schema.columns}
-    for sent in records(schema, table):
-        print("\n".join(to_lines(sent)))  # noqa: T201 - the answer
+    with printing():
+        for sent in records(schema, table):
+            print("\n".join(to_lines(sent)))  # noqa: T201 - the answer
     each = "" if len(rows) == 1 else " each"
     note = f"{schema.guarantee}{each}; to report the same answers again costs it again"
-    Console(stderr=True).print(note, highlight=False, markup=False, soft_wrap=True)
+    Terminal(stderr=True).print(note, highlight=False, markup=False, soft_wrap=True)
 
 
 def _piped() -> str:
@@ -135,11 +135,12 @@ def collect(given: dict[str, Any]) -> None:
         _save(total, kept)
     _tell(total, kept if files else None)
     found = total.estimate()
-    if as_json:
-        print(found.to_json())  # noqa: T201 - the answer
-    else:
-        for sheet in found.sheets():
-            print_sheet(Console(), sheet)
+    with printing():
+        if as_json:
+            print(found.to_json())  # noqa: T201 - the answer
+        else:
+            for sheet in found.sheets():
+                print_sheet(Terminal(), sheet)
     if "plot" in typed:
         picture.draw(found, typed["plot"], title=Path(kept or typed["schema"]).stem)
 
@@ -204,6 +205,6 @@ def _save(total: Aggregator, path: str) -> None:
 
 
 def _tell(total: Aggregator, kept: str | None) -> None:
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     place = f", kept in {kept}" if kept else ""
     console.print(f"{total.receipt}{place}", highlight=False, markup=False, soft_wrap=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 
-__all__ = ["printable"]
+__all__ = ["json_text", "printable"]
 
 STEERING = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
@@ -26,3 +27,15 @@ def printable(text: str) -> str:
     yes\x1b[2J\ncost  epsilon 0
     """
     return STEERING.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def json_text(facts: object) -> str:
+    r"""Return JSON in one line, in which letters are letters and everything else is escaped.
+
+    Examples
+    --------
+    >>> print(json_text({"vote": "été\x9b2J"}))
+    {"vote": "été\u009b2J"}
+    """
+    text = json.dumps(facts, ensure_ascii=False)
+    return STEERING.sub(lambda found: json.dumps(found[0])[1:-1], text)

@@ -37,13 +37,14 @@ from sourdine.exact import fraction, given
 from sourdine.local.table.columns import Choice, Flag, Number, plain
 from sourdine.local.table.schema import Schema
 from sourdine.local.table.several import Choices
+from sourdine.presentation.texts import STEERING
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from sourdine.local.table.columns import Attribute
 
-__all__ = ["facts", "from_facts", "read", "to_toml", "write"]
+__all__ = ["facts", "from_facts", "read", "to_toml", "toml_value", "write"]
 
 _KEYS = {
     "number": ("lower", "upper", "step", "method", "missing"),
@@ -117,11 +118,11 @@ def to_toml(schema: Schema) -> str:
     <BLANKLINE>
     """
     whole = facts(schema)
-    lines = [f"{key} = {_toml(whole[key])}" for key in ("epsilon", "method")]
+    lines = [f"{key} = {toml_value(whole[key])}" for key in ("epsilon", "method")]
     for name, column in whole["columns"].items():
         bare = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
-        lines += ["", f"[columns.{name if bare else _toml(name)}]"]
-        lines += [f"{key} = {_toml(value)}" for key, value in column.items()]
+        lines += ["", f"[columns.{name if bare else toml_value(name)}]"]
+        lines += [f"{key} = {toml_value(value)}" for key, value in column.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -207,12 +208,13 @@ def _number(value: Any) -> Any:  # noqa: ANN401
         return value
 
 
-def _toml(value: object) -> str:
+def toml_value(value: object) -> str:
     """Write a value as TOML; of texts, JSON's form is one of TOML's."""
     if isinstance(value, list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
+        return "[" + ", ".join(map(toml_value, value)) + "]"
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        text = json.dumps(value, ensure_ascii=False)
+        return STEERING.sub(lambda found: f"\\U{ord(found[0]):08x}", text)
     return json.dumps(value)
 
 

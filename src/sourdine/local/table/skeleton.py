@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
+from sourdine.local.table.schema_files import toml_value
 from sourdine.tally import Frame
 
 if TYPE_CHECKING:
@@ -57,6 +57,6 @@ def skeleton(data: object) -> str:
 
 def _columns(frame: Frame) -> Iterator[str]:
     for name in frame.columns:
-        yield f"[columns.{json.dumps(name, ensure_ascii=False)}]"
+        yield f"[columns.{toml_value(name)}]"
         yield from KNOWN.get(frame.kind(name) or "", ('kind = "?"',))
         yield ""

@@ -8,7 +8,7 @@ import numpy as np
 
 from sourdine.local.table.estimating.within import ratio_ends, ratios
 from sourdine.presentation import figures
-from sourdine.presentation.figures import BLUE, INK, PALE, RULE, SLATE, SOFT
+from sourdine.presentation.figures import BLUE, INK, NOTE, PALE, RULE, SOFT
 from sourdine.presentation.numbers import shown
 from sourdine.release import read_confidence
 
@@ -75,7 +75,7 @@ def _confidence(table: Crossed) -> str:
 
 def _named(axes: Any, table: Crossed, text: str) -> None:  # noqa: ANN401
     axes.set_xlabel(table.names[1], color=INK)
-    axes.set_title(text, loc="left", color=SLATE, fontsize=8)
+    axes.set_title(text, loc="left", color=NOTE, fontsize=8)
 
 
 def _finished(
@@ -87,7 +87,7 @@ def _finished(
 ) -> Any:  # noqa: ANN401
     name = title or f"{table.names[0]} and {table.names[1]}"
     figure.suptitle(name, x=0.01, ha="left", color=INK, fontsize=11)
-    figure.supxlabel(f"{release.cost}", x=0.01, ha="left", color=SLATE, fontsize=8)
+    figure.supxlabel(release.price, x=0.01, ha="left", color=NOTE, fontsize=8)
     if path is not None:
         figure.savefig(path)
     return figure

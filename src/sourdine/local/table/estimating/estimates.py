@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from sourdine.local.table.estimating.of_column import of_column
 from sourdine.local.table.estimating.pairs import pair
 from sourdine.local.table.estimating.scores import BINS, axis, names
 from sourdine.local.table.several import Choices
+from sourdine.presentation.texts import json_text
 from sourdine.release import SHOWN, Sheet, Shown
 from sourdine.release.answer import plain
 from sourdine.release.columns import end_heads, framed
@@ -278,7 +278,7 @@ class Estimates(Shown, Mapping[str, "Release"]):
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
+        return json_text(self.to_dict())
 
     def plot(self, **options: Any) -> Any:  # noqa: ANN401
         """Draw every column; ``path=`` saves the picture."""

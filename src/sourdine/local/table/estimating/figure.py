@@ -11,7 +11,7 @@ from sourdine.local.table.columns import Number
 from sourdine.local.table.estimating import scores
 from sourdine.local.table.estimating.cross_figure import draw_squares
 from sourdine.presentation import figures
-from sourdine.presentation.figures import BLUE, GREY, INK, PALE, RULE, SLATE, SOFT
+from sourdine.presentation.figures import BLUE, GREY, INK, NOTE, PALE, RULE, SOFT
 
 if TYPE_CHECKING:
     from sourdine.local.table.estimating.estimates import Estimates
@@ -81,7 +81,7 @@ def _explain(figure: Any, estimates: Estimates, title: str | None) -> None:  # n
     figure.legend(
         handles=keys, title=whole, loc="outside lower left", ncols=len(keys), frameon=False,
         fontsize=8, title_fontsize=8, labelcolor=INK, alignment="left",
-    ).get_title().set_color(SLATE)  # fmt: skip
+    ).get_title().set_color(NOTE)  # fmt: skip
 
 
 def _plain(axes: Any) -> None:  # noqa: ANN401
