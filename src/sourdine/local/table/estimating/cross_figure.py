@@ -44,7 +44,11 @@ def crossed(
     draw_squares(left, release, 8)
     beta = read_confidence(table.shown)
     _tracks(right, table, ratios(release.drawn), ratio_ends(release.drawn, beta, "sample"))
-    _named(left, table, "of all people; squares: lower end, share, upper end")
+    _named(
+        left,
+        table,
+        f"of all people; dark to pale: lower end, share, upper end ({_confidence(table)})",
+    )
     _named(right, table, f"of the people in the row, from 0 to 100 %, with {_confidence(table)}")
     left.set_ylabel(table.names[0], color=INK)
     return _finished(figure, table, release, title, path)
@@ -85,8 +89,7 @@ def _finished(
     title: str | None,
     path: str | None,
 ) -> Any:  # noqa: ANN401
-    name = title or f"{table.names[0]} and {table.names[1]}"
-    figure.suptitle(name, x=0.01, ha="left", color=INK, fontsize=11)
+    figure.suptitle(title or table.title, x=0.01, ha="left", color=INK, fontsize=11)
     figure.supxlabel(release.price, x=0.01, ha="left", color=NOTE, fontsize=8)
     if path is not None:
         figure.savefig(path)

@@ -136,5 +136,10 @@ class PairTable(Crossed):
 
         return crossed(self, release, **options)
 
+    @property
+    def title(self) -> str:
+        """What stands above a picture."""
+        return f"{self.names[0]} and {self.names[1]}"
+
     def __str__(self) -> str:
         return f"{self.names[0]} and {self.names[1]} together, {self.reports} reports"

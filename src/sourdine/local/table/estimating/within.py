@@ -116,5 +116,10 @@ class WithinTable(Crossed):
 
         return within(self, release, **options)
 
+    @property
+    def title(self) -> str:
+        """What stands above a picture."""
+        return f"{self.names[1]} within {self.names[0]}"
+
     def __str__(self) -> str:
         return f"{self.names[1]} within {self.names[0]}, {self.reports} reports"
