@@ -13,12 +13,13 @@ from sourdine.cli import main
 def sourdine():
     """Run the command line in a process of its own."""
 
-    def run(*words, cwd=None):
+    def run(*words, cwd=None, piped=None):
         command = [sys.executable, "-c", "from sourdine.cli import main; main()", *map(str, words)]
         wide = {**os.environ, "COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1"}
         return subprocess.run(  # noqa: S603
-            command, capture_output=True, text=True, cwd=cwd, check=False, env=wide
-        )
+            command, capture_output=True, text=not isinstance(piped, bytes), cwd=cwd, check=False,
+            env=wide, input=piped,
+        )  # fmt: skip
 
     return run
 

@@ -84,6 +84,25 @@ def test_estimates_as_json_and_pictures(sourdine, survey):
     assert "<td>age</td><td>mean</td>" in page
 
 
+def test_a_file_is_estimated_by_the_schema_it_carries(sourdine, survey):
+    words = ("sanitize", "survey.csv", "--schema", "schema.toml", "--drop", "id", "-o")
+    for name in ("clean.csv", "clean.parquet"):
+        sourdine(*words, name)
+        done = sourdine("estimate", name, "--json")
+        assert json.loads(done.stdout)["cost"]["epsilon"] == "9"
+        (survey / "other.toml").write_text(SCHEMA.replace("epsilon = 9", "epsilon = 8"))
+        done = sourdine("estimate", name, "--schema", "other.toml")
+        assert done.returncode == 2
+        assert "got one with epsilon 8 in place of 9" in done.stderr
+        assert "leave --schema out of estimate" in done.stderr
+    done = sourdine("estimate", "survey.csv", "--schema", "schema.toml")
+    assert done.returncode == 2
+    assert "a raw file would give nonsense" in done.stderr
+    assert "type --unmarked" in done.stderr
+    done = sourdine("estimate", "survey.csv", "--schema", "schema.toml", "--unmarked")
+    assert done.returncode == 0
+
+
 def test_a_column_nobody_declared_is_refused(sourdine, survey):
     done = sourdine("sanitize", "survey.csv", "--schema", "schema.toml", "-o", "clean.csv")
     assert done.returncode == 2

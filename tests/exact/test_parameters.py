@@ -13,7 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
-from sourdine.exact import at_least, flag, integer, number, positive, probability, rational
+from sourdine.exact import (
+    at_least,
+    flag,
+    fraction,
+    integer,
+    number,
+    positive,
+    probability,
+    rational,
+)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -173,3 +182,16 @@ def test_the_tree_of_errors():
     assert issubclass(ParameterError, (SourdineError, ValueError))
     assert issubclass(ParameterTypeError, TypeError)
     assert issubclass(ParameterTypeError, SourdineError)
+
+
+@pytest.mark.parametrize("text", ["1e999999999", "1E-999999999", "0.5e+401", "1e", "e9", "1/0x"])
+def test_a_text_of_an_immense_power_is_no_number(text):
+    with pytest.raises(ValueError):  # noqa: PT011 - whichever: it spells no number
+        fraction(text)
+
+
+@pytest.mark.parametrize("text", ["1e999999999", "-1e-999999999", "1" + "0" * 500])
+def test_an_immense_decimal_is_refused_at_once(text):
+    with pytest.raises(ParameterError, match="must have a power of ten between -400 and 400"):
+        rational(Decimal(text), "epsilon")
+    assert rational(Decimal("1e-300"), "epsilon") == Fraction(1, 10**300)

@@ -100,7 +100,7 @@ def test_all_is_shown(people):
     assert len(facts["estimates"]["age x vote"]["shares"]["value"]) == 5
     frame = found.to_frame("polars")
     assert frame.columns == ["column", "what", "of", "estimate", "lower", "upper"]
-    assert frame.height == len(found.sheet().lines)
+    assert frame.height == len(found.sheet().lines) + 2 * 5 * 3
     assert list(found) == ["age", "vote", "income", "smokes"]
     assert "<table>" in found._repr_html_()
 

@@ -9,7 +9,6 @@ import pytest
 
 from sourdine.errors import ParameterError
 from sourdine.local.table import Choice, Number, Schema
-from sourdine.local.table.estimating.counting import estimate
 from sourdine.local.table.estimating.pairs import pair
 from sourdine.local.table.estimating.scores import axis
 from sourdine.noise import SeededSource
@@ -65,7 +64,7 @@ def clean(n=3000):
 
 def test_a_pair_of_a_table():
     schema, table = clean()
-    found = estimate(schema, table, pairs=[("age", "vote")])
+    found = schema.estimate(table, pairs=[("age", "vote")])
     r, other = found.pair("age", "vote", bins=3), found.pair("vote", "age", bins={"age": 3})
     np.testing.assert_allclose(r.value, np.transpose(other.value))
     assert abs(np.sum(r.value) - 1) < 0.1
@@ -78,7 +77,7 @@ def test_a_pair_of_a_table():
 
 def test_no_reports_tell_nothing():
     schema = Schema(age=Number(0, 59, step=1), vote=Choice("a", "b", "c"), epsilon=8)
-    r = estimate(schema, {"age": [], "vote": []}, pairs=[("age", "vote")]).pair("age", "vote")
+    r = schema.estimate({"age": [], "vote": []}, pairs=[("age", "vote")]).pair("age", "vote")
     low, high = r.interval()
     assert (low == 0).all()
     assert (high == 1).all()
@@ -88,16 +87,16 @@ def test_no_reports_tell_nothing():
 def test_bad_pairs_are_refused(pairs):
     schema, table = clean(10)
     with pytest.raises(ParameterError, match="pairs must be of two different columns"):
-        estimate(schema, table, pairs=pairs)
+        schema.estimate(table, pairs=pairs)
 
 
 def test_a_pair_must_be_counted():
     schema, table = clean(10)
     with pytest.raises(ParameterError, match=r"pairs=\[\('vote', 'age'\)\]"):
-        estimate(schema, table).pair("vote", "age")
+        schema.estimate(table).pair("vote", "age")
     sampled = Schema.of(schema.columns, epsilon=1, method="sample")
     with pytest.raises(ParameterError, match="with the method 'split'"):
-        estimate(sampled, table, pairs=[("age", "vote")])
+        sampled.estimate(table, pairs=[("age", "vote")])
 
 
 def test_rare_pairs_of_few_people_are_covered():

@@ -267,7 +267,9 @@ def test_a_dirty_csv_leaves_no_trace(tmp_path, capfd, caplog):
         checked(clean)
     assert capfd.readouterr() == ("", "")
     assert caplog.text == ""
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["clean.csv", "dirty.csv"]
+    schema = tmp_path / "clean.csv.schema.json"
+    assert sorted(tmp_path.iterdir()) == sorted([clean, dirty, schema])
+    assert "SECRET" not in schema.read_text()
 
 
 def test_the_header_alone(tmp_path):

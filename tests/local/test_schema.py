@@ -134,7 +134,7 @@ def test_a_schema_stays_as_it_is():
     [
         (lambda: Schema(epsilon=1), "columns must be at least one"),
         (lambda: Schema(a=Flag(), epsilon=0), "epsilon must be above 0"),
-        (lambda: Schema(a=3, epsilon=1), "column 'a' must be a Number, Choice or Flag"),
+        (lambda: Schema(a=3, epsilon=1), "column 'a' must be a Number, Choice, Choices or Flag"),
         (lambda: Schema.of({1: Flag()}, epsilon=1), "must be a text, got 1"),
         (lambda: Schema(a=Flag(), epsilon=1, method="all"), "method must be 'split' or"),
         (lambda: Schema(a=Flag(), epsilon=1, weights={"b": 1}), "weights must be of columns"),
@@ -160,6 +160,13 @@ def test_a_schema_stays_as_it_is():
 def test_bad_schemas_are_refused(make, said):
     with pytest.raises((ParameterError, ParameterTypeError), match=said):
         make()
+
+
+def test_a_number_of_a_billion_digits_is_refused_at_once(tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text('epsilon = "1e999999999"\n[columns.a]\nkind = "flag"\n')
+    with pytest.raises(ParameterTypeError, match="epsilon must be a number, got '1e999999999'"):
+        Schema.read(path)
 
 
 def test_a_broken_file_says_where(tmp_path):

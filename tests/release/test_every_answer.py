@@ -70,6 +70,7 @@ KINDS = {
     "mean of answers": lambda: within(estimates().mean("income")),
     "quantiles of answers": lambda: within(estimates().quantiles("income", [0.5])),
     "pair of columns": lambda: estimates().pair("age", "vote", bins=2),
+    "shares within rows": lambda: estimates().within("age", "vote", bins=2),
     "column": lambda: estimates()["vote"],
 }
 GROUPED = {

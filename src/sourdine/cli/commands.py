@@ -61,6 +61,7 @@ class LocalCommand:
     more: str
     options: tuple[Option, ...]
     example: str
+    module: str = "tables"
 
 
 LOCAL = (
@@ -83,9 +84,28 @@ LOCAL = (
     LocalCommand(
         name="estimate",
         text="Shares, means and quartiles from a sanitised table, with intervals.",
-        more="Costs nothing: the table was paid for when it was sanitised.",
-        options=(o.FILE, o.SCHEMA, o.PAIR, o.JSON, o.PLOT),
-        example="clean.csv --schema schema.toml --pair age,vote --plot survey.png",
+        more="Costs nothing: the table was paid for when it was sanitised. The file carries its "
+        "schema, or has it beside it; one that was not sanitised is refused.",
+        options=(o.FILE, o.SCHEMA_CARRIED, o.PAIR, o.UNMARKED, o.JSON, o.PLOT),
+        example="clean.csv --pair age,vote --plot survey.png",
+    ),
+    LocalCommand(
+        name="report",
+        text="Randomise one person's answers, and print the report to be sent.",
+        more="Run it where the person is. Answers are typed, or come as a JSON object on standard "
+        "input (of several people, one in each line); a question left out is an absent answer.",
+        options=(o.ANSWER, o.SCHEMA),
+        example="--schema schema.toml --answer age=31 --answer vote=yes",
+        module="reporting",
+    ),
+    LocalCommand(
+        name="collect",
+        text="Count reports as they come, and estimate from all of them.",
+        more="Whatever is malformed, foreign or sent twice is dropped and said. With --aggregate "
+        "the counts are kept in a file, and the next reports are added to them.",
+        options=(o.REPORTS, o.SCHEMA, o.AGGREGATE, o.PAIR, o.JSON, o.PLOT),
+        example="monday.jsonl --schema schema.toml --aggregate total.aggregate",
+        module="reporting",
     ),
     LocalCommand(
         name="density",
@@ -104,14 +124,12 @@ def add_local(app: typer.Typer) -> None:
         epilog = f"Example:\n\n$ sourdine {each.name} {each.example}"
         app.command(
             each.name, help=f"{each.text}\n\n{each.more}", short_help=each.text, epilog=epilog
-        )(command(_local(each.name), each.options))
+        )(command(_local(each), each.options))
 
 
-def _local(name: str) -> Callable[..., None]:
+def _local(each: LocalCommand) -> Callable[..., None]:
     def run(**given: Any) -> None:  # noqa: ANN401
-        from sourdine.cli import tables  # noqa: PLC0415 - commands load what they need
-
-        getattr(tables, name)(given)
+        getattr(import_module(f"sourdine.cli.{each.module}"), each.name)(given)
 
     return run
 

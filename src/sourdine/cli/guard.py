@@ -274,12 +274,12 @@ def _opened(path: Path) -> GuardedHoldout:
 
 def _number(text: str | None, name: str) -> Any:  # noqa: ANN401 - None only where None was given
     """Return the number that a person typed, exactly."""
-    from fractions import Fraction  # noqa: PLC0415 - loaded when needed
+    from sourdine.exact import fraction  # noqa: PLC0415 - loaded when needed
 
     if text is None:
         return None
     try:
-        return Fraction(text)
+        return fraction(text)
     except (ValueError, ZeroDivisionError):
         raise ParameterError(
             name, "be a number", str(text), f"Type {{{name}}}.", **{name: 0.05}

@@ -140,6 +140,19 @@ SCHEMA = Option(
     ),
     inspect.Parameter.empty,
 )
+SCHEMA_CARRIED = _text(
+    "schema",
+    "--schema",
+    "-s",
+    panel=PRIVACY,
+    metavar="PATH",
+    text="The schema it was sanitised by; only for a file that carries none.",
+)
+UNMARKED = _flag(
+    "unmarked",
+    panel=DATA,
+    text="Take a file for sanitised that carries no schema, or has changed since.",
+)
 OUT = Option(
     "out",
     str,
@@ -175,6 +188,31 @@ PAIR = Option(
         metavar="NAME,NAME",
         rich_help_panel=WHAT,
     ),
+)
+ANSWER = Option(
+    "answer",
+    list[str] | None,
+    typer.Option(
+        "--answer",
+        "-a",
+        help="An answer; may be typed several times. Without any, standard input is read.",
+        metavar="NAME=VALUE",
+        rich_help_panel=DATA,
+    ),
+)
+REPORTS = Option(
+    "files",
+    list[str] | None,
+    typer.Argument(
+        help="Files of reports (JSON lines, Arrow, Parquet) or aggregates; - for standard input.",
+        metavar="FILES",
+    ),
+)
+AGGREGATE = _text(
+    "aggregate",
+    panel=DATA,
+    metavar="PATH",
+    text="The file that keeps the counts: begun if it is not there, else added to.",
 )
 LOSS = _text(
     "loss",

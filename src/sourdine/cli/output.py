@@ -27,7 +27,8 @@ def print_table(console: Console, heads: Sequence[str], rows: Sequence[Sequence[
         table.add_column(Text(head), justify="right", no_wrap=True)
     for row in rows:
         table.add_row(*map(Text, row))
-    console.print(table)
+    wide = sum(max(map(len, texts)) + 2 for texts in zip(heads, *rows, strict=True))
+    console.print(table, width=max(console.width, wide), crop=False)
 
 
 def print_sheet(console: Console, sheet: Sheet) -> None:
@@ -44,5 +45,5 @@ def notes(console: Console, facts: Sequence[tuple[str, str]]) -> None:
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, text in facts:
-        table.add_row(name, Text(text))
+        table.add_row(Text(name), Text(text))
     console.print(table)

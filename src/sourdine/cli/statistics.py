@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager
 from glob import glob
 from pathlib import Path
@@ -12,6 +11,7 @@ from sourdine.cli.output import picture, print_sheet
 from sourdine.cli.streams import Terminal, complain, printing
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
 from sourdine.exact import given
+from sourdine.presentation.texts import json_text
 from sourdine.privacy.printing import shown
 from sourdine.question import read
 from sourdine.release import Sheet
@@ -57,7 +57,7 @@ def run(cls: type[Statistic], options: dict[str, Any]) -> None:
             release = getattr(session, cls.kind)(**asked) if session else question.release(file)
         with printing():
             if as_json:
-                print(json.dumps(_facts(release, session), ensure_ascii=False))  # noqa: T201
+                print(json_text(_facts(release, session)))  # noqa: T201
             else:
                 print_sheet(Terminal(), _sheet(release, session))
     if plot is not None:  # last: what was paid for is shown, whatever becomes of the picture

@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 
 from sourdine.errors import SourdineError
+from sourdine.presentation.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,6 +63,6 @@ def give_up() -> None:
 def complain(text: str) -> None:
     """Print on standard error, if it can be written."""
     try:
-        typer.echo(f"sourdine: {text}", err=True)
+        typer.echo(f"sourdine: {printable(text)}", err=True)
     except OSError:
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - open until the end

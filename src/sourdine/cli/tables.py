@@ -61,17 +61,19 @@ def sanitize(given: dict[str, Any]) -> None:
 
 def estimate(given: dict[str, Any]) -> None:
     """Estimate every column of a sanitised file."""
+    from sourdine.local.table import estimate as estimated  # noqa: PLC0415 - commands load what they need
+
     typed = said(given)
-    plan, pairs = (
-        _schema(typed["schema"]),
-        [tuple(kinds.KEYS.parse(p)) for p in typed.get("pair", ())],
-    )
+    plan = _schema(typed["schema"]) if "schema" in typed else None
+    pairs = [tuple(kinds.KEYS.parse(pair)) for pair in typed.get("pair", ())]
     picture.check(typed.get("plot"))
-    found = plan.estimate(typed["file"], pairs=pairs)
+    unmarked = typed.get("unmarked", False)
+    found = estimated(typed["file"], schema=plan, pairs=pairs, unmarked=unmarked)
     if typed.get("json"):
         print(found.to_json())  # noqa: T201 - the answer
     else:
-        print_sheet(Terminal(), found.sheet())
+        for sheet in found.sheets():
+            print_sheet(Terminal(), sheet)
     if "plot" in typed:
         picture.draw(found, typed["plot"], title=Path(typed["file"]).name)
 

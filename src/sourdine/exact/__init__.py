@@ -7,6 +7,7 @@ random bits with the reals defined here, so no rounding enters a privacy guarant
 from sourdine.exact.parameters import (
     at_least,
     flag,
+    fraction,
     given,
     integer,
     kind,
@@ -24,6 +25,7 @@ __all__ = [
     "at_least",
     "exp_neg",
     "flag",
+    "fraction",
     "given",
     "integer",
     "kind",

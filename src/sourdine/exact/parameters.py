@@ -23,6 +23,7 @@ __all__ = [
     "Number",
     "at_least",
     "flag",
+    "fraction",
     "given",
     "integer",
     "kind",
@@ -38,6 +39,9 @@ WORD = 20
 """Longer texts are not quoted: they may be somebody's answer."""
 DIGITS = 40
 """Longer numbers are not quoted."""
+
+LARGEST_POWER = 400
+"""A number is written with a power of ten of at most this size: more than any float has."""
 
 _Word = TypeVar("_Word", bound=str)
 
@@ -65,10 +69,41 @@ def rational(x: object, name: str, *, example: Number = 1) -> Fraction:
     if isinstance(x, (float, np.floating, Decimal)):
         if not (x.is_finite() if isinstance(x, Decimal) else math.isfinite(x)):
             raise ParameterError(name, "be finite", given(x), hint, **tries)
+        if isinstance(x, Decimal) and _immense(x):
+            raise ParameterError(name, f"have a {POWER}", given(x), hint, **tries)
         return Fraction(x) if isinstance(x, Decimal) else Fraction(str(x))
     if isinstance(x, (bool, np.bool_)) or not isinstance(x, numbers.Rational):
         raise ParameterTypeError(name, "be a number", given(x), hint, **tries)
     return Fraction(int(x.numerator), int(x.denominator))
+
+
+POWER = f"power of ten between -{LARGEST_POWER} and {LARGEST_POWER}"
+
+
+def fraction(text: str) -> Fraction:
+    """Return the number that a text spells, exactly: a decimal, or a quotient of whole numbers.
+
+    Whoever writes ``1e999999999`` asks for a number of a billion digits: like any other text that
+    spells no number, it raises a ValueError.
+
+    Examples
+    --------
+    >>> fraction("0.1"), fraction("1/3")
+    (Fraction(1, 10), Fraction(1, 3))
+    >>> fraction("1e999999999")
+    Traceback (most recent call last):
+    ValueError: a number has a power of ten between -400 and 400
+    """
+    mark = text.lower().rfind("e")
+    if mark >= 0 and abs(int(text[mark + 1 :])) > LARGEST_POWER:
+        raise ValueError(f"a number has a {POWER}")
+    return Fraction(text)
+
+
+def _immense(x: Decimal) -> bool:
+    """Return whether a decimal has more digits than anybody means, before or after the point."""
+    exponent = x.as_tuple().exponent
+    return not isinstance(exponent, int) or max(abs(exponent), abs(x.adjusted())) > LARGEST_POWER
 
 
 def number(

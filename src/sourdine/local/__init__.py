@@ -18,17 +18,19 @@ estimated, with intervals. A `Schema` says what may be answered and what a recor
 from sourdine.local.densities import Density, density
 from sourdine.local.reports import Aggregator
 from sourdine.local.shuffling import shuffled, shuffled_allowance
-from sourdine.local.table import Choice, Estimates, Flag, Number, Schema
+from sourdine.local.table import Choice, Choices, Estimates, Flag, Number, Schema, estimate
 
 __all__ = [
     "Aggregator",
     "Choice",
+    "Choices",
     "Density",
     "Estimates",
     "Flag",
     "Number",
     "Schema",
     "density",
+    "estimate",
     "shuffled",
     "shuffled_allowance",
 ]

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.errors import ParameterError, SourdineError
+from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
 from sourdine.presentation.numbers import own_width, shown
+from sourdine.presentation.texts import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     Answer = Any
 
@@ -22,6 +23,7 @@ __all__ = [
     "GREY",
     "INK",
     "MANY",
+    "NOTE",
     "PALE",
     "RED",
     "RULE",
@@ -39,6 +41,8 @@ INK, NOTE, GREY, BLUE, RED = "#1f2933", "#52606d", "#9aa5b1", "#2f6f9f", "#c8553
 PALE, SOFT, RULE = "#cfdfeb", "#8fb8d6", "#e4e7eb"
 MANY = 12
 """From this many names on, they are written slantwise."""
+LONGEST = 36
+"""A name beside an axis is cut to this many letters, so that there is room for the picture."""
 
 
 def canvas(width: float = 7.0, height: float = 4.0) -> tuple[Any, Any]:
@@ -52,7 +56,7 @@ def canvas(width: float = 7.0, height: float = 4.0) -> tuple[Any, Any]:
             "none",
             "Type pip install 'sourdine[plot]'.",
         ) from error
-    figure = _notebook(Figure)(figsize=(width, height), dpi=150, layout="constrained")
+    figure = _picture(Figure)(figsize=(width, height), dpi=150, layout="constrained")
     axes = figure.subplots()
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
@@ -64,15 +68,49 @@ def canvas(width: float = 7.0, height: float = 4.0) -> tuple[Any, Any]:
 
 
 @cache
-def _notebook(figure: type[Any]) -> type[Any]:
-    """Return the class of figures that a notebook shows by itself."""
+def _picture(figure: type[Any]) -> type[Any]:
+    """Return the class of figures that a notebook shows by itself, and no name can spoil."""
 
-    def png(self: Any) -> bytes:  # noqa: ANN401
-        page = BytesIO()
-        self.savefig(page, format="png")
-        return page.getvalue()
+    class Picture(figure):  # type: ignore[misc]
+        trusted = False
+        """Whether all texts are the author's own, so that formulas and ends of lines may stay."""
 
-    return type("Picture", (figure,), {"_repr_png_": png})
+        def _repr_png_(self) -> bytes:
+            page = BytesIO()
+            self.savefig(page, format="png")
+            return page.getvalue()
+
+        def draw(self, renderer: Any) -> None:  # noqa: ANN401
+            from matplotlib import rc_context  # noqa: PLC0415 - an extra, loaded late
+
+            if not self.trusted:
+                _clean(self)
+            with rc_context({"text.parse_math": self.trusted}):
+                super().draw(renderer)
+
+    return Picture
+
+
+def _clean(figure: Any) -> None:  # noqa: ANN401
+    """Make every text of a figure one that can be drawn as it stands."""
+    from matplotlib.text import Text  # noqa: PLC0415 - an extra, loaded late
+
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            ticks = axis.get_major_formatter()
+            ticks.format_ticks = _cleaning(type(ticks).format_ticks, ticks)
+            axis.get_ticklabels()
+    for text in figure.findobj(Text):
+        text.set_text(printable(text.get_text()))
+        text.set_parse_math(False)
+
+
+def _cleaning(format_ticks: Callable[..., list[str]], ticks: Any) -> Callable[..., list[str]]:  # noqa: ANN401
+    return lambda values: [_short(printable(text)) for text in format_ticks(ticks, values)]
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
 class MissingExtraError(SourdineError, ImportError):  # type: ignore[misc]
@@ -151,6 +189,10 @@ def dots(
         What is written above; what drew it if left out.
     """
     shown_columns = release.columns()
+    if not shown_columns.bounded:
+        raise ParameterTypeError(
+            "a picture", "be of numbers with intervals", "an answer without", "Print it instead."
+        )
     values = shown_columns.values
     low, high = np.array(shown_columns.lower, float), np.array(shown_columns.upper, float)
     labels = zip(*shown_columns.labels.values(), strict=True)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import at_least, exp_neg, given, integer, probability
+from sourdine.exact import at_least, exp_neg, fraction, given, integer, probability
 from sourdine.privacy.printing import shown, typed
 from sourdine.privacy.relation import ADD_REMOVE, SUBSTITUTE, Relation
 
@@ -202,7 +202,7 @@ class Guarantee:
         relation = Relation.read(record["relation"])
         if record["epsilon"] == "inf":
             return cls.none(relation)
-        return cls(Fraction(record["epsilon"]), Fraction(record["delta"]), relation)
+        return cls(fraction(record["epsilon"]), fraction(record["delta"]), relation)
 
     def __repr__(self) -> str:
         relation = self.relation.value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -58,6 +59,11 @@ def says(kind: Kind, text: str, *, group: str, unit: str | None = None) -> dict[
     return {"kind": kind, "help": text, "group": group, "unit": unit}
 
 
+QUOTIENT = re.compile("-?[0-9]+/[0-9]+")
+LONGEST = 4000
+"""A quotient of more letters than this is no number that anybody means."""
+
+
 def spelled(x: object) -> Any:  # noqa: ANN401
     """Return the number that a text spells, exactly; anything else as it is.
 
@@ -70,7 +76,7 @@ def spelled(x: object) -> Any:  # noqa: ANN401
         return x
     text = x.replace("_", "").strip()
     top, bar, bottom = text.partition("/")
-    if bar and top.lstrip("-").isdigit() and bottom.isdigit() and int(bottom):
+    if bar and len(text) <= LONGEST and QUOTIENT.fullmatch(text) and int(bottom):
         return Fraction(int(top), int(bottom))
     try:
         value = Decimal(text)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
+from sourdine.presentation.texts import json_text
 from sourdine.release.sheet import Sheet, Shown
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Answer(Shown):
 
     def to_json(self) -> str:
         """Return everything public as JSON; `from_json` reads it back."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
+        return json_text(self.to_dict())
 
     @classmethod
     def from_json(cls, text: str) -> Self:

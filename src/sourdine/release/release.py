@@ -20,6 +20,7 @@ from sourdine.exact import given, rational
 from sourdine.privacy import Guarantee
 from sourdine.release.answer import Answer, plain
 from sourdine.release.columns import Columns
+from sourdine.release.sheet import Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,6 +114,10 @@ class Drawer(ABC):
             even=self.even,
             most=self.most,
         )
+
+    def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return the heads and lines of the table that is printed."""
+        return release.columns().cells()
 
     def value(self, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Return the published value, from what was drawn."""
@@ -209,6 +214,11 @@ class Release(Answer):
     def columns(self) -> Columns:
         """Return the numbers, with labels and the ends of the intervals that are printed."""
         return self.mechanism.columns(self)
+
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
+        heads, lines = self.mechanism.printed(self)
+        return Sheet(heads=heads, lines=lines, notes=self.notes())
 
     def notes(self) -> list[tuple[str, str]]:
         """Return what stands below the table."""

@@ -9,6 +9,8 @@ from html import escape
 from textwrap import fill
 from typing import TYPE_CHECKING
 
+from sourdine.presentation.texts import printable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -22,7 +24,7 @@ WIDTH = 88
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """Heads, rows and notes, as texts.
+    """Heads, rows and notes, as texts that steer nothing (`sourdine.presentation.texts`).
 
     Parameters
     ----------
@@ -47,6 +49,16 @@ class Sheet:
     lines: Sequence[Sequence[str]] = ()
     notes: Sequence[tuple[str, str]] = ()
     title: str | None = None
+
+    def __post_init__(self) -> None:
+        whole = {
+            "heads": tuple(map(printable, self.heads)),
+            "lines": [tuple(map(printable, line)) for line in self.lines],
+            "notes": [(printable(word), printable(text)) for word, text in self.notes],
+            "title": self.title and printable(self.title),
+        }
+        for name, value in whole.items():
+            object.__setattr__(self, name, value)
 
     def text(self) -> str:
         """Return the table for a terminal: names to the left, numbers to the right."""

@@ -22,6 +22,7 @@ from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, kind, rational
 from sourdine.grid import MISSING, Grid
 from sourdine.tally.number_or_text import float_text, read_text
+from sourdine.tally.ticked import Ticked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
     from sourdine.tally.column import Column
 
-__all__ = ["Cell", "Codes", "Edges", "Ticks"]
+__all__ = ["Cell", "Codes", "Edges", "Ticked", "Ticks"]
 
 
 _HALF = 31
@@ -290,8 +291,8 @@ class Edges:
         return np.array(slots, np.int64)
 
 
-Cell = Ticks | Codes | Edges
-"""Any of the three."""
+Cell = Ticks | Codes | Edges | Ticked
+"""Any of the four."""
 
 
 def _is_digits(text: str) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError
-from sourdine.tally.cells import Codes, Ticks
+from sourdine.tally.cells import Codes, Ticked, Ticks
 from sourdine.tally.engine import Engine
 from sourdine.tally.series import column_of_series, is_whole, memory_of_frame
 from sourdine.tally.sql import exactness
@@ -221,6 +221,8 @@ def _key(cell: Cell, name: str, dtype: Any, polars: bool) -> tuple[Any, bool]:  
     c = nw.col(name)
     if isinstance(cell, Codes):
         return _listed(cell, c, dtype), False
+    if isinstance(cell, Ticked):
+        return c, False
     whole = is_whole(dtype)
     number = whole or dtype.is_float() or dtype == nw.Boolean
     if number and whole and exactness(cell) is not False:

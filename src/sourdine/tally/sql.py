@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from sourdine.tally.cells import Codes, Ticks
+from sourdine.tally.cells import Codes, Ticked, Ticks
 from sourdine.tally.column import DATES, NUMBERS, WORDS
 from sourdine.tally.number_or_text import WHOLE, WRITTEN
 
@@ -141,6 +141,8 @@ def key(cell: Cell, column: str, kind: str, prefix: str) -> Key:
     """Return what the rows are grouped by for one cell."""
     if isinstance(cell, Codes):
         return Key({prefix: raw(column, kind)}, _listed(cell, kind, prefix), direct=False)
+    if isinstance(cell, Ticked):
+        return Key({prefix: raw(column, kind)}, prefix, direct=False)
     if kind in {"time", "zoned", "other"}:
         return Key({prefix: "1"}, "CAST(-1 AS BIGINT)", direct=True)
     whole = f"{prefix}w"

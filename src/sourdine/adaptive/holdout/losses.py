@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 from warnings import catch_warnings
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from sourdine.adaptive.holdout.labels import NUMBER, Labels, same
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
-from sourdine.exact import given, positive
+from sourdine.exact import fraction, given, positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -196,7 +195,7 @@ def read_loss(loss: object, scale: Number | None, labels: Labels) -> Loss:
 
 def loss_of(facts: dict[str, Any]) -> Loss:
     """Return the loss that a file names."""
-    return Absolute(Fraction(facts["scale"])) if facts["name"] == Absolute.name else ZeroOne()
+    return Absolute(fraction(facts["scale"])) if facts["name"] == Absolute.name else ZeroOne()
 
 
 def _tried(loss: Own, labels: Labels) -> Own:

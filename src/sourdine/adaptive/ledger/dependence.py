@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from fractions import Fraction
 from math import inf, isnan, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import given, integer, kind, rational
+from sourdine.exact import fraction, given, integer, kind, rational
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -282,7 +281,7 @@ def dependence_of(facts: dict[str, Any], custom: Dependence | None) -> Dependenc
     if name == "iid":
         return Iid()
     if name == "markov":
-        return Markov(Fraction(facts["eigenvalue"]))
+        return Markov(fraction(facts["eigenvalue"]))
     if name == "blocks":
         return Blocks(int(facts["size"]))
     own = name.removeprefix("custom ")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.presentation.figures import BLUE, GREY, INK, PALE, RED, canvas, gaps, saved
+from sourdine.presentation.figures import BLUE, INK, NOTE, PALE, RED, canvas, gaps, saved
 from sourdine.presentation.numbers import shown
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ def picture(
     axes.locator_params(axis="x", nbins=6)
     gaps(axes.xaxis)
     axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y * unit:.3g} %")
-    axes.set_title(title or "Density", loc="left", color=INK, fontsize=11, pad=32)
-    said = f"{density.cost}\n{density.method}, {shown(density.reports, 1.0)} reports"
-    axes.text(0, 1.03, said, transform=axes.transAxes, color=GREY, fontsize=8, va="bottom")
+    axes.set_title(title or "Density", loc="left", color=INK, fontsize=11, pad=22)
+    said = f"{density.cost} · {density.method}, {shown(density.reports, 1.0)} reports"
+    axes.text(0, 1.03, said, transform=axes.transAxes, color=NOTE, fontsize=8, va="bottom")
     figure.legend(
         loc="outside lower right", ncols=3, frameon=False, fontsize=8, labelcolor=INK,
         handlelength=1.2,

@@ -59,6 +59,8 @@ class Frequencies(Estimate):
         What made the shares consistent, if anything did.
     together
         Whether intervals hold for all categories together.
+    several
+        Whether a person may have several categories.
     """
 
     kind: ClassVar[str] = "frequencies"
@@ -74,6 +76,7 @@ class Frequencies(Estimate):
     names: Sequence[Any] | None = None
     consistent: str | None = None
     together: bool = False
+    several: bool = False
 
     def __post_init__(self) -> None:
         p, q = _plain(self.p), _plain(self.q)
@@ -95,6 +98,7 @@ class Frequencies(Estimate):
             )
         settle(self, p=p, q=q, names=_names(self.names, self.categories))
         settle(self, together=flag(self.together, "together"))
+        settle(self, several=flag(self.several, "several"))
 
     def shares(self, support: ArrayLike) -> Floats:
         r"""Return :math:`\hat f = \frac{c/n - q}{p - q}`, unbiased; equal ones without reports."""
@@ -134,7 +138,8 @@ class Frequencies(Estimate):
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know: a function of public facts."""
         nobody = () if self.reports else ("Nobody reported: nothing is known.",)
-        return (*nobody, MADE[self.consistent], ALL if self.together else EACH)
+        several = (SEVERAL,) if self.several else ()
+        return (*nobody, MADE[self.consistent], *several, ALL if self.together else EACH)
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw a dot with its interval for each category."""
@@ -164,6 +169,7 @@ MADE = {
     "em": "Shares are the most likely ones that are not negative and sum to 1: small ones are "
     "biased. Intervals are of the unbiased ones.",
 }
+SEVERAL = "A person may have several: the shares need not add up to 1."
 EACH = "Each interval holds for its own category, not all of them together."
 ALL = "The intervals hold for all categories together."
 
@@ -176,6 +182,7 @@ def frequencies(  # noqa: PLR0913 - each has its own meaning, and all but three 
     labels: Sequence[Any] | None = None,
     consistent: str | None = None,
     together: bool = False,
+    several: bool = False,
     cost: Guarantee | None = None,
 ) -> Release:
     r"""Estimate the share of each category from a tally of reports.
@@ -200,6 +207,8 @@ def frequencies(  # noqa: PLR0913 - each has its own meaning, and all but three 
         ``"em"``: the most likely such, for randomisers whose tally counts single reports.
     together
         Whether intervals hold for all categories together, by Bonferroni.
+    several
+        Whether a person may have several categories.
     cost
         What a person's report cost, where it is not ``oracle.guarantee``: for instance
         ``Guarantee.none(LOCAL)`` if the reports were drawn from a seeded source.
@@ -255,6 +264,7 @@ def frequencies(  # noqa: PLR0913 - each has its own meaning, and all but three 
         names=labels,
         consistent=consistent,
         together=together,
+        several=several,
     )
     support = oracle.support(counts)
     if support.size and not (support.min() >= 0 and support.max() <= n):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError
+from sourdine.exact import fraction
 from sourdine.grid import Grid
 from sourdine.laws.normal import gaussian_quantile as normal_quantile
 from sourdine.local.estimators.estimate import Estimate
@@ -78,11 +79,11 @@ class NumericEstimate(Estimate):
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
         """Return the estimate that wrote these facts."""
-        given = {**facts["report"], "epsilon": Fraction(facts["report"]["epsilon"])}
+        given = {**facts["report"], "epsilon": fraction(facts["report"]["epsilon"])}
         report: Any = RANDOMISERS[facts["randomiser"]](**given)
         own = {f.name: facts[f.name] for f in fields(cls)[2:]}
         own = {name: tuple(v) if isinstance(v, list) else v for name, v in own.items()}
-        return cls(report=report, grid=Grid(*map(Fraction, facts["grid"])), **own)
+        return cls(report=report, grid=Grid(*map(fraction, facts["grid"])), **own)
 
     def counted(self, tally: NDArray[np.int64], estimate: Any, **more: object) -> Release:  # noqa: ANN401
         """Return the release of an estimate from a tally."""

@@ -9,6 +9,7 @@ from sourdine.local.reports.reasons import Reason
 from sourdine.local.reports.receipts import Receipt
 from sourdine.local.reports.records import Records
 from sourdine.local.reports.schemas import form_of, records
+from sourdine.local.reports.sources import lines_of
 
 __all__ = [
     "Aggregator",
@@ -19,6 +20,7 @@ __all__ = [
     "form_of",
     "from_arrow",
     "influence",
+    "lines_of",
     "read_lines",
     "records",
     "to_arrow",

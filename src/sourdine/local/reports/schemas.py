@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +39,11 @@ def form_of(schema: Schema | Form) -> Form:
             kind(schema),
             "Type Schema(age=Number(0, 120, step=1), epsilon=1).",
         )
+    return _form(schema)
+
+
+@lru_cache(64)
+def _form(schema: Schema) -> Form:
     parts = schema.parts("report")
     return Form(
         randomisers={name: parts[name].mechanism for name in sorted(parts)},

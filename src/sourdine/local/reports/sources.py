@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sourdine.local.reports.form import Form
     from sourdine.local.reports.reasons import Reason
 
-__all__ = ["read"]
+__all__ = ["lines_of", "read"]
 
 ARROW = (b"ARROW1", b"PAR1")
 SKIPPED = 1 << 20
@@ -84,11 +84,12 @@ def _opened(form: Form, path: Path) -> Iterator[tuple[Records, Counter[Reason]]]
 def _file(form: Form, file: IO[bytes]) -> Iterator[tuple[Records, Counter[Reason]]]:
     arrow = file.read(6).startswith(ARROW)
     file.seek(0)
-    return from_file(form, file) if arrow else read_lines(form, _lines(file, longest(form)))
+    return from_file(form, file) if arrow else read_lines(form, lines_of(file, form))
 
 
-def _lines(file: IO[bytes], most: int) -> Iterator[bytes]:
-    """Yield the lines of a file; of one that is too long its beginning, the rest is not kept."""
+def lines_of(file: IO[bytes], form: Form) -> Iterator[bytes]:
+    """Yield the lines of a stream; of one that is too long its beginning, the rest is not kept."""
+    most = longest(form)
     while line := file.readline(most + 2):
         if len(line) == most + 2 and not line.endswith(b"\n"):
             while (rest := file.readline(SKIPPED)) and not rest.endswith(b"\n"):

@@ -53,7 +53,7 @@ class Schema(Shown):
         proportion. Under ``"split"`` the column :math:`j` gets
         :math:`\varepsilon w_j / \sum_i w_i`.
     columns
-        `Number`, `Choice` or `Flag` by name; `of` takes names that Python cannot.
+        `Number`, `Choice`, `Choices` or `Flag` by name; `of` takes names that Python cannot.
 
     Notes
     -----
@@ -78,12 +78,15 @@ class Schema(Shown):
     (3, True)
     """
 
-    __slots__ = ("columns", "epsilon", "method", "weights")
+    __slots__ = ("_parts", "columns", "epsilon", "fingerprint", "method", "weights")
 
     columns: Mapping[str, Attribute]
     epsilon: Fraction
     method: Method
     weights: Mapping[str, Fraction]
+    fingerprint: str
+    """The SHA-256 of `canonical`: reports with another one were drawn by another schema."""
+    _parts: dict[Use, Mapping[str, Part]]
 
     def __init__(
         self,
@@ -128,6 +131,9 @@ class Schema(Shown):
         }
         for name, value in own.items():
             object.__setattr__(self, name, value)
+        digest = sha256(self.canonical().encode()).hexdigest()
+        for name, value in {"fingerprint": digest, "_parts": {}}.items():
+            object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise ParameterTypeError(
@@ -142,7 +148,7 @@ class Schema(Shown):
         return Schema.of(columns, epsilon=epsilon, method=method, weights=weights)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Schema) and self.canonical() == other.canonical()
+        return isinstance(other, Schema) and self.fingerprint == other.fingerprint
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
@@ -169,8 +175,8 @@ class Schema(Shown):
             return self.epsilon
         return self.epsilon * self.weights[name] / sum(self.weights.values())
 
-    def parts(self, use: Use = "table") -> dict[str, Part]:
-        """Return each column with its share of epsilon and its mechanism.
+    def parts(self, use: Use = "table") -> Mapping[str, Part]:
+        """Return each column with its share of epsilon and its mechanism, made once.
 
         Parameters
         ----------
@@ -178,10 +184,13 @@ class Schema(Shown):
             ``"table"``: a report is a value of the column. ``"report"``: whatever estimates best.
         """
         one_of(use, "use", "table", "report")
-        return {
-            name: Part(name=name, column=column, epsilon=self.share(name), use=use)
-            for name, column in self.columns.items()
-        }
+        if use not in self._parts:
+            parts = {
+                name: Part(name=name, column=column, epsilon=self.share(name), use=use)
+                for name, column in self.columns.items()
+            }
+            self._parts[use] = MappingProxyType(parts)
+        return self._parts[use]
 
     def sanitize(
         self,
@@ -211,11 +220,13 @@ class Schema(Shown):
 
         return records(self, frame, source=source)
 
-    def estimate(self, clean: object, *, pairs: Sequence[tuple[str, str]] = ()) -> Estimates:
+    def estimate(
+        self, clean: object, *, pairs: Sequence[tuple[str, str]] = (), unmarked: bool = False
+    ) -> Estimates:
         """Estimate from a sanitised table; see `table.estimating.counting`."""
         from sourdine.local.table.estimating.counting import estimate  # noqa: PLC0415
 
-        return estimate(self, clean, pairs=pairs)
+        return estimate(clean, schema=self, pairs=pairs, unmarked=unmarked)
 
     @staticmethod
     def read(path: str | PathLike[str]) -> Schema:
@@ -251,11 +262,6 @@ class Schema(Shown):
         }
         whole = {"sourdine": VERSION, "epsilon": str(self.epsilon), "method": self.method}
         return json.dumps({**whole, "columns": columns}, sort_keys=True)
-
-    @property
-    def fingerprint(self) -> str:
-        """The SHA-256 of `canonical`: reports with another one were drawn by another schema."""
-        return sha256(self.canonical().encode()).hexdigest()
 
     def __repr__(self) -> str:
         columns = ", ".join(f"{name}={column!r}" for name, column in self.columns.items())
@@ -295,7 +301,7 @@ def _read_columns(columns: object) -> dict[str, Attribute]:
         if not isinstance(column, Attribute):
             raise ParameterTypeError(
                 f"column {name!r}",
-                "be a Number, Choice or Flag",
+                "be a Number, Choice, Choices or Flag",
                 kind(column),
                 "Type Number(0, 120, step=1).",
             )

@@ -16,6 +16,10 @@
     categories = ["yes", "no"]
     weight = 2
 
+    [columns.media]
+    kind = "choices"
+    choices = ["tv", "web", "radio"]
+
 A number that no decimal gives exactly is a text, such as ``epsilon = "1/3"``.
 """
 
@@ -25,27 +29,36 @@ import json
 import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
-from sourdine.exact import given
+from sourdine.exact import fraction, given
 from sourdine.local.table.columns import Choice, Flag, Number, plain
 from sourdine.local.table.schema import Schema
+from sourdine.local.table.several import Choices
+from sourdine.presentation.texts import STEERING
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from sourdine.local.table.columns import Attribute
 
-__all__ = ["facts", "from_facts", "read", "to_toml", "write"]
+__all__ = ["facts", "from_facts", "read", "to_toml", "toml_value", "write"]
 
 _KEYS = {
     "number": ("lower", "upper", "step", "method", "missing"),
     "choice": ("categories", "method", "missing"),
+    "choices": ("choices", "separator"),
     "flag": ("method", "missing"),
 }
+
+
+LISTING: dict[str, tuple[Any, str]] = {
+    "choice": (Choice, "categories"),
+    "choices": (Choices, "choices"),
+}
+"""Columns that list what may be answered, and under which key."""
 
 
 def read(path: str | PathLike[str]) -> Schema:
@@ -105,11 +118,11 @@ def to_toml(schema: Schema) -> str:
     <BLANKLINE>
     """
     whole = facts(schema)
-    lines = [f"{key} = {_toml(whole[key])}" for key in ("epsilon", "method")]
+    lines = [f"{key} = {toml_value(whole[key])}" for key in ("epsilon", "method")]
     for name, column in whole["columns"].items():
         bare = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
-        lines += ["", f"[columns.{name if bare else _toml(name)}]"]
-        lines += [f"{key} = {_toml(value)}" for key, value in column.items()]
+        lines += ["", f"[columns.{name if bare else toml_value(name)}]"]
+        lines += [f"{key} = {toml_value(value)}" for key, value in column.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -149,23 +162,25 @@ def _column(name: str, found: dict[str, Any]) -> Attribute:
     if kind not in _KEYS:
         raise ParameterError(
             f"the kind of column {name!r}",
-            "be 'number', 'choice' or 'flag'",
+            "be 'number', 'choice', 'choices' or 'flag'",
             given(kind),
             'Type kind = "number".',
         )
     own = _table(found, f"column {name!r}", _KEYS[kind])
     if kind == "flag":
         return Flag(**own)
-    if kind == "choice":
-        categories = own.pop("categories", ())
-        if not isinstance(categories, list):
+    if kind in LISTING:
+        make, key = LISTING[kind]
+        listed = own.pop(key, ())
+        if not isinstance(listed, list):
             raise ParameterError(
-                f"the categories of column {name!r}",
+                f"the {key} of column {name!r}",
                 "be a list",
-                given(categories),
-                'Type categories = ["yes", "no"].',
+                given(listed),
+                f'Type {key} = ["yes", "no"].',
             )
-        return Choice(*categories, **own)
+        column: Attribute = make(*listed, **own)
+        return column
     for key in ("lower", "upper"):
         if key not in own:
             raise ParameterError(
@@ -188,17 +203,18 @@ def _table(found: object, what: str, keys: tuple[str, ...] | None) -> dict[str, 
 def _number(value: Any) -> Any:  # noqa: ANN401
     """Return a number; a text such as "1/3" is one."""
     try:
-        return Fraction(value) if isinstance(value, str) else value
+        return fraction(value) if isinstance(value, str) else value
     except (ValueError, ZeroDivisionError):
         return value
 
 
-def _toml(value: object) -> str:
+def toml_value(value: object) -> str:
     """Write a value as TOML; of texts, JSON's form is one of TOML's."""
     if isinstance(value, list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
+        return "[" + ", ".join(map(toml_value, value)) + "]"
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        text = json.dumps(value, ensure_ascii=False)
+        return STEERING.sub(lambda found: f"\\U{ord(found[0]):08x}", text)
     return json.dumps(value)
 
 

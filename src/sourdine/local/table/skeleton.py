@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
+from sourdine.local.table.schema_files import toml_value
 from sourdine.tally import Frame
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ HEAD = """\
 # What may be answered, and what a record may cost. Fill in every "?" from public knowledge:
 # bounds and categories read off the rows would give answers away.
 #   kind = "number"  with lower, upper, step      kind = "choice"  with categories
-#   kind = "flag"    true or false                weight = 2       twice the share of epsilon
+#   kind = "flag"    true or false                kind = "choices" with choices, as in "tv;web"
+#   weight = 2       twice the share of epsilon
 # method = "sample" asks each person for one column only: several times more accurate.
 epsilon = "?"
 method = "split"
@@ -56,6 +57,6 @@ def skeleton(data: object) -> str:
 
 def _columns(frame: Frame) -> Iterator[str]:
     for name in frame.columns:
-        yield f"[columns.{json.dumps(name, ensure_ascii=False)}]"
+        yield f"[columns.{toml_value(name)}]"
         yield from KNOWN.get(frame.kind(name) or "", ('kind = "?"',))
         yield ""

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, fields
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sourdine.exact import probability
+from sourdine.exact import fraction, probability
 from sourdine.laws.normal import student_quantile
 from sourdine.local.estimators.bayes import em
 from sourdine.local.estimators.channel import channel
@@ -113,7 +112,7 @@ class Answered(Estimate):
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
         """Return what wrote these facts."""
         known = MeanEstimate.from_dict(facts["answers"])
-        flag = RandomizedResponse(epsilon=Fraction(facts["flag"]), categories=2)
+        flag = RandomizedResponse(epsilon=fraction(facts["flag"]), categories=2)
         mechanism = PaidFlag(answer=known.report, flag=flag)
         own = {f.name: tuple(facts[f.name]) for f in fields(cls)[2:]}
         return cls(mechanism=mechanism, grid=known.grid, **own)

@@ -8,6 +8,7 @@ import numpy as np
 
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.local.reports.pairs import joint_tally
+from sourdine.local.table.carried import carried, check
 from sourdine.local.table.estimating.estimates import Estimates
 from sourdine.local.table.sanitizing.blocks import ROWS, matched
 from sourdine.tally import Frame
@@ -20,22 +21,46 @@ if TYPE_CHECKING:
 __all__ = ["estimate"]
 
 
-def estimate(schema: Schema, clean: object, *, pairs: Sequence[tuple[str, str]] = ()) -> Estimates:
+def estimate(
+    clean: object,
+    *,
+    schema: Schema | None = None,
+    pairs: Sequence[tuple[str, str]] = (),
+    unmarked: bool = False,
+) -> Estimates:
     """Estimate every column of a sanitised table.
 
     Parameters
     ----------
-    schema
-        The schema of `sanitize`.
     clean
         What `sanitize` returned, or the path of the file it wrote; also another's, if it was
         written by the same schema.
+    schema
+        The schema of `sanitize`; needed if the table carries none.
     pairs
         Columns to be looked at together; only under ``method="split"``.
-    """
+    unmarked
+        Whether to take a file for sanitised that carries no schema, or has changed since.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from sourdine.local import Choice, Schema
+    >>> schema = Schema(vote=Choice("yes", "no"), epsilon=2)
+    >>> clean = schema.sanitize(pa.table({"vote": ["yes"] * 70 + ["no"] * 30}))
+    >>> estimate(clean).reports("vote")
+    100
+    >>> estimate(clean, schema=Schema(vote=Choice("yes", "no"), epsilon=4))
+    Traceback (most recent call last):
+    sourdine.errors.ParameterError: schema must be the one that the table was sanitised by, got one with epsilon 4 in place of 2. The table carries its own: leave schema= out of estimate.
+    """  # noqa: E501
+    data = Frame(clean)
+    if schema is None:
+        schema = _carried(clean)
+    check(schema, clean, unmarked=unmarked)
     wanted = _read_pairs(schema, pairs)
     parts = schema.parts()
-    frame = matched(schema, Frame(clean), drop=None)
+    frame = matched(schema, data, drop=None)
     tallies = {name: np.zeros(part.mechanism.cells, np.int64) for name, part in parts.items()}
     joint = {(a, b): np.zeros((len(tallies[a]), len(tallies[b])), np.int64) for a, b in wanted}
     counts, dropped = dict.fromkeys(parts, 0), dict.fromkeys(parts, 0)
@@ -63,6 +88,18 @@ def estimate(schema: Schema, clean: object, *, pairs: Sequence[tuple[str, str]] 
         schema=schema, use="table", tallies=tallies, counts=counts, joint=joint, dropped=dropped,
         notes=(note,) if unanswered else (),
     )  # fmt: skip
+
+
+def _carried(clean: object) -> Schema:
+    found = carried(clean)
+    if found is None:
+        raise ParameterError(
+            "schema",
+            "be given for a table that carries none",
+            "none",
+            "Estimate from what sanitize wrote, or name the schema that it was sanitised by.",
+        )
+    return found
 
 
 def _read_pairs(schema: Schema, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

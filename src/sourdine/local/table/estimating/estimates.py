@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.errors import ParameterError
+from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.local.estimators.distribution import distribution, quantiles
 from sourdine.local.estimators.frequencies import frequencies
 from sourdine.local.estimators.means import mean
 from sourdine.local.table.absence import PaidFlag
 from sourdine.local.table.columns import Choice, Flag, Number
 from sourdine.local.table.estimating.answered import mean_of_answers, quantiles_of_answers
+from sourdine.local.table.estimating.crossed import Crossed
 from sourdine.local.table.estimating.of_column import of_column
 from sourdine.local.table.estimating.pairs import pair
 from sourdine.local.table.estimating.scores import BINS, axis, names
+from sourdine.local.table.several import Choices
+from sourdine.presentation.texts import json_text
 from sourdine.release import SHOWN, Sheet, Shown
 from sourdine.release.answer import plain
 from sourdine.release.columns import end_heads, framed
@@ -121,7 +123,7 @@ class Estimates(Shown, Mapping[str, "Release"]):
     def shares(
         self, name: str, *, consistent: str | None = None, together: bool = False
     ) -> Release:
-        """Return the share of each category.
+        """Return the share of each category, or of people who have each of several choices.
 
         Parameters
         ----------
@@ -133,12 +135,21 @@ class Estimates(Shown, Mapping[str, "Release"]):
             ones and their variance are kept in ``drawn``.
         """
         part = self._part(name)
-        if not isinstance(part.column, Choice | Flag):
+        if not isinstance(part.column, Choice | Choices | Flag):
             raise ParameterError(
                 "shares",
                 "be of a column of categories",
                 f"{name!r}, which holds numbers",
                 f"Type mean({name!r}), quantiles({name!r}) or distribution({name!r}).",
+            )
+        several = isinstance(part.column, Choices)
+        if several and consistent is not None:
+            raise ParameterError(
+                "consistent",
+                "be left out for a column of several choices, whose shares add up to no 1",
+                repr(consistent),
+                "Leave {consistent} out.",
+                consistent=LEFT_OUT,
             )
         labels = names(part.column)
         n = self.reports(name)
@@ -149,6 +160,7 @@ class Estimates(Shown, Mapping[str, "Release"]):
             labels=labels,
             consistent=consistent,
             together=together,
+            several=several,
         )
         return self._of(name, found)
 
@@ -208,6 +220,16 @@ class Estimates(Shown, Mapping[str, "Release"]):
             How numbers are cut: how many bins of one width, or their inner edges; or a dict of
             these by column.
         """
+        return self._crossed(one, other, bins, within=False)
+
+    def within(self, one: str, other: str, *, bins: Any = BINS) -> Release:  # noqa: ANN401
+        """Return, of the people in each part of one column, the share in each part of another.
+
+        The parameters are those of `pair`.
+        """
+        return self._crossed(one, other, bins, within=True)
+
+    def _crossed(self, one: str, other: str, bins: Any, *, within: bool) -> Release:  # noqa: ANN401
         if (one, other) in self.joint:
             tally = self.joint[one, other]
         elif (other, one) in self.joint:
@@ -222,7 +244,7 @@ class Estimates(Shown, Mapping[str, "Release"]):
             )
         n, cut = int(tally.sum()), bins if isinstance(bins, Mapping) else {one: bins, other: bins}
         first, second = (axis(self._part(c), n, cut.get(c, BINS)) for c in (one, other))
-        return pair(first, second, tally, self.schema.guarantee)
+        return pair(first, second, tally, self.schema.guarantee, within=within)
 
     def releases(self) -> Iterator[tuple[str, str, Release]]:
         """Yield column, what is estimated, and the estimate: all that a printed report shows."""
@@ -236,6 +258,7 @@ class Estimates(Shown, Mapping[str, "Release"]):
             yield name, "quartiles", self.quantiles(name, (0.25, 0.5, 0.75))
         for one, other in self.joint:
             yield f"{one} x {other}", "shares", self.pair(one, other)
+            yield f"{one} x {other}", "shares of the row", self.within(one, other)
 
     def to_dict(self) -> dict[str, Any]:
         """Return every estimate as what JSON knows, and how many reports were dropped.
@@ -255,7 +278,7 @@ class Estimates(Shown, Mapping[str, "Release"]):
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
+        return json_text(self.to_dict())
 
     def plot(self, **options: Any) -> Any:  # noqa: ANN401
         """Draw every column; ``path=`` saves the picture."""
@@ -282,10 +305,11 @@ class Estimates(Shown, Mapping[str, "Release"]):
         yield from (("note", text) for text in self.notes)
 
     def sheet(self) -> Sheet:
-        """Return what is printed: a row for each number of each column."""
+        """Return what is printed of single columns: a line for each number."""
         rows = [
             (name, what, ", ".join(row[:-3]), *row[-3:])
             for name, what, release in self.releases()
+            if not isinstance(release.mechanism, Crossed)
             for row in release.columns().cells()[1]
         ]
         return Sheet(
@@ -293,6 +317,21 @@ class Estimates(Shown, Mapping[str, "Release"]):
             lines=rows,
             notes=[*self.remarks()],
         )
+
+    def sheets(self) -> Iterator[Sheet]:
+        """Yield all that is printed: the columns one by one, then a table for each pair."""
+        yield self.sheet()
+        for one, other in self.joint:
+            table = self.pair(one, other)
+            title = f"{one} x {other}, with {100 * SHOWN:g} % intervals"
+            notes = [("note", caveat) for caveat in table.caveats]
+            yield replace(table.sheet(), title=title, notes=notes)
+
+    def __str__(self) -> str:
+        return "\n\n".join(sheet.text() for sheet in self.sheets())
+
+    def _repr_html_(self) -> str:
+        return "".join(sheet.html() for sheet in self.sheets())
 
     def to_frame(self, library: str = "pandas") -> Any:  # noqa: ANN401
         """Return all numbers as a frame of ``"pandas"``, ``"polars"`` or ``"pyarrow"``."""

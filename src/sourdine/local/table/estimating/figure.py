@@ -1,4 +1,4 @@
-"""Pictures of a whole table: a panel for each column, a map for a pair of columns."""
+"""The picture of a whole table: a panel for each column, and one for each pair."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import numpy as np
 
 from sourdine.local.table.absence import PaidFlag
 from sourdine.local.table.columns import Number
+from sourdine.local.table.estimating import scores
+from sourdine.local.table.estimating.cross_figure import draw_squares
 from sourdine.presentation import figures
-from sourdine.presentation.figures import BLUE, GREY, INK, PALE, RULE, SOFT
-from sourdine.presentation.numbers import shown
+from sourdine.presentation.figures import BLUE, GREY, INK, NOTE, PALE, RULE, SOFT
 
 if TYPE_CHECKING:
     from sourdine.local.table.estimating.estimates import Estimates
-    from sourdine.local.table.estimating.pairs import PairTable
     from sourdine.release import Release
 
-__all__ = ["panels", "squares"]
+__all__ = ["panels"]
 
 ACROSS = 3
 """How many panels stand side by side."""
@@ -44,9 +44,9 @@ def panels(estimates: Estimates, *, path: str | None = None, title: str | None =
     for i, name in enumerate(names):
         axes = figure.add_subplot(down, across, i + 1)
         _plain(axes)
-        part = estimates.schema.parts(estimates.use)[name]
+        part: Any = estimates.schema.parts(estimates.use)[name]
         if not isinstance(part.column, Number):
-            many = len(estimates.tallies[name]) > MOST_DRAWN
+            many = len(scores.names(part.column)) > MOST_DRAWN
             _shares(axes, estimates.shares(name, together=many))
         elif isinstance(part.mechanism, PaidFlag):
             _quantiles(axes, estimates.quantiles(name))
@@ -57,13 +57,31 @@ def panels(estimates: Estimates, *, path: str | None = None, title: str | None =
         axes = figure.add_subplot(down, across, i)
         _plain(axes)
         found = estimates.pair(one, other)
-        _squares(axes, found.mechanism, found, 6)
+        draw_squares(axes, found, 6)
         axes.set_title(f"{one} and {other}", loc="left", color=INK, fontsize=9)
-    cost = f"{estimates.cost} · 95 % intervals"
-    figure.suptitle(f"{title}\n{cost}" if title else cost, x=0.01, ha="left", color=INK, fontsize=9)
+    _explain(figure, estimates, title)
     if path is not None:
         figure.savefig(path)
     return figure
+
+
+def _explain(figure: Any, estimates: Estimates, title: str | None) -> None:  # noqa: ANN401
+    """Write above the panels what was asked and what it cost, and below them what is drawn how."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415 - an extra, loaded late
+    from matplotlib.patches import Patch  # noqa: PLC0415
+
+    figure.suptitle(title or "Estimates", x=0.01, ha="left", color=INK, fontsize=11)
+    keys = [
+        Line2D([], [], color=BLUE, marker="o", linewidth=1.4, label="estimate"),
+        Patch(color=PALE, label="95 % interval"),
+    ]
+    if estimates.joint:
+        keys.append(Patch(color=SOFT, label="pair: the share as an area, its lower end in dark"))
+    whole = f"{estimates.cost}, for all columns of a record"
+    figure.legend(
+        handles=keys, title=whole, loc="outside lower left", ncols=len(keys), frameon=False,
+        fontsize=8, title_fontsize=8, labelcolor=INK, alignment="left",
+    ).get_title().set_color(NOTE)  # fmt: skip
 
 
 def _plain(axes: Any) -> None:  # noqa: ANN401
@@ -122,56 +140,3 @@ def _quantiles(axes: Any, release: Release) -> None:  # noqa: ANN401
     axes.locator_params(axis="x", nbins=4)
     figures.gaps(axes.xaxis)
     axes.grid(axis="x", color=RULE, linewidth=0.8)
-
-
-def squares(
-    table: PairTable, release: Release, *, path: str | None = None, title: str | None = None
-) -> Any:  # noqa: ANN401
-    """Draw the shares of two columns as squares; the inner one is the lower end of the interval.
-
-    Parameters
-    ----------
-    path
-        Where to save the picture.
-    title
-        What stands above it.
-    """
-    rows, columns = (len(parts) for parts in table.parts)
-    longest = max(map(len, table.parts[0]))
-    figure, axes = figures.canvas(2.6 + 0.08 * longest + 0.95 * columns, 1.9 + 0.8 * rows)
-    _squares(axes, table, release, 8)
-    axes.set_xlabel(table.names[1], color=INK)
-    axes.set_ylabel(table.names[0], color=INK)
-    name = title or f"{table.names[0]} and {table.names[1]}"
-    return figures.finished(figure, axes, release, title=name, path=path)
-
-
-def _squares(axes: Any, table: Any, release: Release, size: float) -> None:  # noqa: ANN401
-    share = np.clip(np.asarray(release.value, float), 0, 1)
-    low, high = (np.asarray(end, float) for end in release.interval())
-    rows, columns = share.shape
-    largest = float(np.max(high)) or 1.0
-    x, y = np.meshgrid(np.arange(columns), np.arange(rows)[::-1])
-    for values, colour in ((high, PALE), (share, SOFT), (low, BLUE)):
-        side = np.sqrt(values / largest) * 0.78
-        for cx, cy, s in zip(x.flat, y.flat, side.flat, strict=True):
-            axes.add_patch(_square(cx, cy, s, colour))
-    width = 100 * max(float((high - low).min()), 1e-6)
-    for cx, cy, value in zip(x.flat, y.flat, share.flat, strict=True):
-        text = f"{shown(100 * value, width)} %"
-        axes.text(cx, cy - 0.4, text, ha="center", va="top", color=INK, fontsize=size - 1)
-    axes.set_xlim(-0.6, columns - 0.4)
-    axes.set_ylim(-0.75, rows - 0.4)
-    axes.set_aspect("equal")
-    slant = {"rotation": 30, "ha": "right"} if max(map(len, table.parts[1])) > 8 else {}
-    axes.set_xticks(np.arange(columns), table.parts[1], **slant)
-    axes.set_yticks(np.arange(rows)[::-1], table.parts[0])
-    axes.tick_params(length=0, labelsize=size)
-    for edge in ("left", "bottom"):
-        axes.spines[edge].set_visible(False)
-
-
-def _square(x: float, y: float, side: float, colour: str) -> Any:  # noqa: ANN401
-    from matplotlib.patches import Rectangle  # noqa: PLC0415 - an extra, loaded late
-
-    return Rectangle((x - side / 2, y - side / 2), side, side, color=colour, linewidth=0)

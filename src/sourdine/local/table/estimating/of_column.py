@@ -68,6 +68,10 @@ class OfColumn(Drawer):
         """Return the estimate's own columns."""
         return self.estimate.columns(release)
 
+    def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return the estimate's own table."""
+        return self.estimate.printed(release)
+
     def value(self, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Return the estimate's own value."""
         return self.estimate.value(drawn)

@@ -11,19 +11,17 @@ estimated from the same products, or from the known laws of the scores if these 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from itertools import product
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from sourdine.laws.normal import student_quantile
-from sourdine.local.estimators.estimate import Estimate
-from sourdine.release.answer import plain
+from sourdine.local.table.estimating.crossed import Crossed
+from sourdine.local.table.estimating.within import WithinTable, moments, ratio_ends, ratios
+from sourdine.release import read_confidence
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import NDArray
 
     from sourdine.local.table.estimating.scores import Axis
@@ -35,7 +33,14 @@ if TYPE_CHECKING:
 __all__ = ["PairTable", "pair"]
 
 
-def pair(first: Axis, second: Axis, tally: NDArray[np.int64], cost: Guarantee) -> Release:
+def pair(
+    first: Axis,
+    second: Axis,
+    tally: NDArray[np.int64],
+    cost: Guarantee,
+    *,
+    within: bool = False,
+) -> Release:
     """Estimate the share of people in each part of one column and each of another.
 
     Parameters
@@ -46,22 +51,29 @@ def pair(first: Axis, second: Axis, tally: NDArray[np.int64], cost: Guarantee) -
         How many people have each pair of cells of the two columns' tallies.
     cost
         What one person's reports of both columns cost.
+    within
+        Whether shares are of the people in a part of the first column, not of all.
     """
     n = int(tally.sum())
     a, b = first.scores, second.scores
     share = a.T @ tally @ b / max(n, 1)
     square = np.maximum((a * a).T @ tally @ (b * b) / max(n, 1), _known(first, second, tally))
     noise, sampled = (np.maximum(square - less, 0) for less in (np.clip(share, 0, 1), share**2))
-    table = PairTable(
-        names=(first.name, second.name), parts=(first.labels, second.labels), reports=n
-    )
+    seen = moments(first, second, tally)
+    row = np.maximum(seen["square"] - np.clip(seen["row"], 0, 1), 0)
     drawn = {
         "estimate": share,
         "sample": np.sqrt(noise / max(n, 1)),
         "population": np.sqrt(sampled / max(n, 1)),
         "bias": np.outer(first.bias, 1 + second.bias) + second.bias,
+        "both": square,
+        "row_sample": np.sqrt(row / max(n, 1)),
+        "row_bias": first.bias,
+        **seen,
         "reports": n,
     }
+    kind = WithinTable if within else PairTable
+    table = kind(names=(first.name, second.name), parts=(first.labels, second.labels), reports=n)
     return table.release(cost, drawn)
 
 
@@ -80,26 +92,11 @@ def _known(first: Axis, second: Axis, tally: NDArray[np.int64]) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairTable(Estimate):
-    """Public facts of a table of two columns.
-
-    Parameters
-    ----------
-    names
-        Their names.
-    parts
-        The parts of each.
-    reports
-        How many people reported both.
-    """
+class PairTable(Crossed):
+    """Public facts of the shares of people in each part of one column and each of another."""
 
     kind: ClassVar[str] = "pair of columns"
     head: ClassVar[str] = "share"
-    even: ClassVar[bool] = True
-
-    names: Sequence[str]
-    parts: Sequence[Sequence[str]]
-    reports: int
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -109,33 +106,40 @@ class PairTable(Estimate):
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Floats, Floats]:
         """Return the ends of every share, in [0, 1], each on its own."""
-        raw, deviation, bias = (np.asarray(release.drawn[k]) for k in ("estimate", of, "bias"))
+        return self._ends(release, beta, ("estimate", of, "bias"))
+
+    def _ends(
+        self, release: Release, beta: float, names: tuple[str, str, str]
+    ) -> tuple[Floats, Floats]:
+        raw, deviation, bias = (np.asarray(release.drawn[name], float) for name in names)
         if self.reports < 2:
             return np.zeros(raw.shape), np.ones(raw.shape)
         half = student_quantile(beta, self.reports - 1) * deviation + bias
         return np.clip(raw - half, 0, 1), np.clip(raw + half, 0, 1)
 
-    def labels(self, release: Release) -> dict[str, Sequence[str]]:
-        """Return the part of either column for each share."""
-        del release
-        every = zip(*product(*self.parts), strict=True)
-        return {name: list(parts) for name, parts in zip(self.names, every, strict=True)}
+    def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return the table: of each row the shares of all people, and those within the row."""
+        if self.wide:
+            return release.columns().cells()
+        beta = read_confidence(self.shown)
+        whole = ("of all", np.asarray(release.value), *release.interval(self.shown))
+        within = ("of the row", ratios(release.drawn), *ratio_ends(release.drawn, beta, "sample"))
+        row = ("row", np.asarray(release.drawn["row"], float), *self._rows(release, beta))
+        return self.crossed([whole, within], row)
+
+    def _rows(self, release: Release, beta: float) -> tuple[Floats, Floats]:
+        return self._ends(release, beta, ("row", "row_sample", "row_bias"))
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
-        """Draw the shares as a map."""
-        from sourdine.local.table.estimating.figure import squares  # noqa: PLC0415 - matplotlib is loaded late
+        """Draw the shares of all people as squares, and those within a row beside them."""
+        from sourdine.local.table.estimating.cross_figure import crossed  # noqa: PLC0415 - matplotlib, late
 
-        return squares(self, release, **options)
+        return crossed(self, release, **options)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the public facts as JSON knows them."""
-        public = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {"statistic": self.kind, **plain(public)}
-
-    @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> PairTable:
-        """Return what wrote these facts."""
-        return cls(**{name: x for name, x in facts.items() if name != "statistic"})
+    @property
+    def title(self) -> str:
+        """What stands above a picture."""
+        return f"{self.names[0]} and {self.names[1]}"
 
     def __str__(self) -> str:
         return f"{self.names[0]} and {self.names[1]} together, {self.reports} reports"

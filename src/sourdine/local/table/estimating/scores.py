@@ -30,9 +30,11 @@ import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import integer, kind
+from sourdine.local.categorical.flipped import bits_of
 from sourdine.local.estimators.channel import channel, solve
 from sourdine.local.table.absence import PaidFlag
 from sourdine.local.table.columns import Choice, Flag, Number
+from sourdine.local.table.several import Choices
 from sourdine.mechanisms import RandomizedResponse
 from sourdine.presentation.numbers import shown
 
@@ -93,10 +95,15 @@ def axis(part: Part, n: int, bins: int | Sequence[float] = BINS) -> Axis:
     column = part.column
     if isinstance(column, (Choice, Flag)):
         return _of_categories(part, column)
+    if isinstance(column, Choices):
+        return _of_choices(part, column)
     if isinstance(column, Number):
         return _of_bins(part, column, n, bins)
     raise ParameterTypeError(
-        "column", "be a Number, Choice or Flag", kind(column), "Declare it as one of these."
+        "column",
+        "be a Number, Choice, Choices or Flag",
+        kind(column),
+        "Declare it as one of these.",
     )
 
 
@@ -133,7 +140,19 @@ def _of_categories(part: Part, column: Choice | Flag) -> Axis:
     return _axis(part.name, names(column), scores, np.zeros(k), rows, truth)
 
 
-def names(column: Choice | Flag) -> tuple[str, ...]:
+def _of_choices(part: Part, column: Choices) -> Axis:
+    """Return an axis whose parts overlap: a person is in the part of each choice that they have."""
+    p, q = part.answer.chances
+    k = len(column.choices)
+    scores = (bits_of(k) - q) / (p - q)
+    yes, no = ((1 - q) / (p - q)) ** 2, (q / (p - q)) ** 2
+    own, other = (np.full(k, chance * yes + (1 - chance) * no) for chance in (p, q))
+    return Axis(
+        name=part.name, labels=column.choices, scores=scores, bias=np.zeros(k), own=own, other=other
+    )
+
+
+def names(column: Choice | Choices | Flag) -> tuple[str, ...]:
     """Return the names of the categories, as texts."""
     if isinstance(column, Flag):
         return ("false", "true", "no answer") if column.missing else ("false", "true")

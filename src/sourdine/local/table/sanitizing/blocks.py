@@ -13,7 +13,7 @@ from sourdine.grid import MISSING
 from sourdine.tally import Frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sourdine.local.table.schema import Schema
     from sourdine.noise import Source
 
-    Parts = dict[str, Part]
+    Parts = Mapping[str, Part]
 
 __all__ = ["ROWS", "Block", "matched", "randomised", "randomised_block", "shown_block"]
 

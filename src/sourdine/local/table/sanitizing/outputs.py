@@ -25,24 +25,28 @@ Column = tuple["Written", "NDArray[Any]", bool]
 """How reports are written, the reports (below 0: a blank), and whether there can be blanks."""
 
 
-def assembled(frame: object, columns: dict[str, Column]) -> Any:  # noqa: ANN401
+def assembled(frame: object, columns: dict[str, Column], marks: dict[str, str]) -> Any:  # noqa: ANN401
     """Return the columns as a frame of the kind of ``frame``; of others, as an Arrow table.
 
-    An index of pandas is not kept: it may name the people.
+    An index of pandas is not kept: it may name the people. ``marks`` are kept where a frame has
+    a place for them.
     """
     room = type(frame).__module__.split(".")[0]
     if isinstance(frame, Mapping):
         lists = {name: isinstance(frame[name], (list, tuple)) for name in columns}
         return {n: _list(*c) if lists[n] else _numpy(*c) for n, c in columns.items()}
     if room == "pandas":
-        return _pandas(columns)
+        made = _pandas(columns)
+        made.attrs.update(marks)
+        return made
     if room == "polars":
         return _polars(columns)
     if find_spec("pyarrow") is None:
         return {name: _numpy(*column) for name, column in columns.items()}
     import pyarrow as pa  # noqa: PLC0415
 
-    return pa.table({name: arrow(*column) for name, column in columns.items()})
+    table = pa.table({name: arrow(*column) for name, column in columns.items()})
+    return table.replace_schema_metadata(marks)
 
 
 def arrow(written: Written, codes: NDArray[Any], nullable: bool) -> Any:  # noqa: ANN401, FBT001

@@ -12,6 +12,7 @@ import numpy as np
 
 from sourdine.errors import ParameterError
 from sourdine.exact import flag, kind
+from sourdine.local.table.carried import KEY, mark
 from sourdine.local.table.sanitizing.blocks import ROWS, matched
 from sourdine.local.table.sanitizing.crew import shown_blocks
 from sourdine.local.table.sanitizing.outputs import assembled
@@ -66,7 +67,8 @@ def sanitize(  # noqa: PLR0913 - one call does it
     -------
     frame or Path
         Columns in the order of the frame, in the same kind of frame (of a lazy one, the eager
-        kind; of a relation, an Arrow table); or the path of the file.
+        kind; of a relation, an Arrow table); or the path of the file. It carries the schema
+        where it has a place for it (`sourdine.local.table.carried`).
     """
     shown = progress if progress is None else flag(progress, "progress")
     path = _target(frame, to)
@@ -82,8 +84,9 @@ def sanitize(  # noqa: PLR0913 - one call does it
 
     if path is None:
         whole = _joined(stream, names)
-        return assembled(frame, {name: written(name, whole[name]) for name in names})
-    with closing(stream), sink(path, names) as write:
+        columns = {name: written(name, whole[name]) for name in names}
+        return assembled(frame, columns, {KEY: mark(schema)})
+    with closing(stream), sink(path, names, schema) as write:
         wrote = False
         for block in stream:
             write({name: written(name, block[name]) for name in names})

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import IO, TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
+from sourdine.local.table.carried import KEY, mark, write_beside
 from sourdine.local.table.sanitizing.outputs import arrow
 from sourdine.local.table.sanitizing.writing import quoted
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sourdine.local.table.sanitizing.outputs import Column
+    from sourdine.local.table.schema import Schema
 
     Write = Callable[[dict[str, Column]], None]
 
@@ -26,8 +28,11 @@ _PARQUET = (".parquet", ".pq")
 
 
 @contextmanager
-def sink(path: Path, names: Sequence[str]) -> Iterator[Write]:
-    """Open a file for blocks of columns; its name appears when all of them are written."""
+def sink(path: Path, names: Sequence[str], schema: Schema) -> Iterator[Write]:
+    """Open a file for blocks of columns; its name appears when all of them are written.
+
+    The file carries the schema, or has it beside it.
+    """
     lowered = path.name.lower()
     if not lowered.endswith((*_CSV, *_PARQUET)):
         raise ParameterError(
@@ -44,15 +49,18 @@ def sink(path: Path, names: Sequence[str]) -> Iterator[Write]:
     unfinished = path.with_name(f".{path.name}.part")
     make = _parquet if lowered.endswith(_PARQUET) else _text
     try:
-        with make(unfinished, names, lowered) as write:
+        with make(unfinished, names, lowered, mark(schema)) as write:
             yield write
         unfinished.replace(path)
+        if make is _text:
+            write_beside(path, schema)
     finally:
         unfinished.unlink(missing_ok=True)
 
 
 @contextmanager
-def _text(path: Path, names: Sequence[str], ending: str) -> Iterator[Write]:
+def _text(path: Path, names: Sequence[str], ending: str, schema: str) -> Iterator[Write]:
+    del schema
     mark = "\t" if ".tsv" in ending else ","
     with _opened(path, ending) as file:
         file.write(mark.join(map(quoted, names)) + "\n")
@@ -74,7 +82,7 @@ def _opened(path: Path, ending: str) -> IO[str]:
 
 
 @contextmanager
-def _parquet(path: Path, names: Sequence[str], ending: str) -> Iterator[Write]:
+def _parquet(path: Path, names: Sequence[str], ending: str, schema: str) -> Iterator[Write]:
     del names, ending
     if find_spec("pyarrow") is None:
         raise ParameterError(
@@ -92,6 +100,7 @@ def _parquet(path: Path, names: Sequence[str], ending: str) -> Iterator[Write]:
     def write(columns: dict[str, Column]) -> None:
         nonlocal writer
         table = pa.table({name: arrow(*column) for name, column in columns.items()})
+        table = table.replace_schema_metadata({KEY: schema})
         writer = writer or pq.ParquetWriter(path, table.schema)
         writer.write_table(table)
 

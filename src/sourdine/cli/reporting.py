@@ -1,0 +1,210 @@
+"""``sourdine report`` and ``collect``: one person's report, and what many of them say together."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sourdine.cli.output import picture, print_sheet
+from sourdine.cli.statistics import typed as said
+from sourdine.cli.streams import Terminal, printing
+from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
+from sourdine.question import kinds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sourdine.local.reports import Aggregator
+    from sourdine.local.table import Schema
+
+__all__ = ["collect", "report"]
+
+STDIN = "-"
+EXAMPLE = """'{"age": 31, "vote": "yes"}'"""
+
+
+def report(given: dict[str, Any]) -> None:
+    """Randomise one person's answers, or those of each line, and print a report for each."""
+    from sourdine.local.reports import records, to_lines  # noqa: PLC0415 - commands load what they need
+    from sourdine.local.table import Schema  # noqa: PLC0415
+
+    typed = said(given)
+    schema = Schema.read(typed["schema"])
+    people = [_pairs(typed["answer"])] if "answer" in typed else list(_objects(_piped()))
+    if not people:
+        raise ParameterError("answer", "be given", "none", f"Type {{answer}}, or pipe {EXAMPLE}.",
+                             answer=f"{next(iter(schema.columns))}=...")  # fmt: skip
+    rows = [_row(schema, person) for person in people]
+    table = {name: [row[name] for row in rows] for name in schema.columns}
+    with printing():
+        for sent in records(schema, table):
+            print("\n".join(to_lines(sent)))  # noqa: T201 - the answer
+    each = "" if len(rows) == 1 else " each"
+    note = f"{schema.guarantee}{each}; to report the same answers again costs it again"
+    Terminal(stderr=True).print(note, highlight=False, markup=False, soft_wrap=True)
+
+
+def _piped() -> str:
+    """Return what standard input holds; nothing if a person is typing there."""
+    if sys.stdin.isatty():
+        return ""
+    try:
+        return sys.stdin.buffer.read().decode()
+    except ValueError:
+        raise _unreadable() from None
+
+
+def _pairs(words: Iterable[str]) -> dict[str, Any]:
+    """Return what was typed as NAME=VALUE."""
+    answers = {}
+    for word in words:
+        name, mark, value = word.partition("=")
+        if not mark:
+            raise ParameterError(
+                "answer", "be a name, '=' and a value", "a word without '='", "Type {answer}.",
+                answer="age=31",
+            )  # fmt: skip
+        answers[name] = value
+    return answers
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the answers of one person, or of one in each line."""
+    try:
+        whole = [json.loads(text)] if text.strip() else []
+    except (ValueError, RecursionError):
+        whole = [_object(line) for line in text.splitlines() if line.strip()]
+    for found in whole:
+        if not isinstance(found, dict):
+            raise _unreadable()
+        yield found
+
+
+def _object(line: str) -> Any:  # noqa: ANN401
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        raise _unreadable() from None
+
+
+def _unreadable() -> ParameterError:
+    return ParameterError(
+        "standard input", "be a JSON object, or one in each line", "other text", f"Pipe {EXAMPLE}."
+    )
+
+
+def _row(schema: Schema, answers: dict[str, Any]) -> dict[str, Any]:
+    """Return a person's answer to every question; None where there is none."""
+    for name in answers:
+        if name not in schema.columns:
+            listed = ", ".join(map(repr, schema.columns))
+            raise ParameterError(
+                "answer", "be to a question of the schema", repr(name), f"They are: {listed}."
+            )
+    return {name: _cell(column, answers.get(name)) for name, column in schema.columns.items()}
+
+
+def _cell(column: Any, answer: Any) -> Any:  # noqa: ANN401
+    """Return an answer as a cell of a table holds it: several choices as one text."""
+    if isinstance(answer, list) and column.kind == "choices":
+        return column.separator.join(map(str, answer))
+    return answer if isinstance(answer, (str, int, float, bool)) else None
+
+
+def collect(given: dict[str, Any]) -> None:
+    """Count reports, keep the aggregate if it has a name, and estimate from it."""
+    from sourdine.local.table import Schema  # noqa: PLC0415 - commands load what they need
+
+    typed = said(given)
+    files, kept, as_json = typed.get("files", []), typed.get("aggregate"), typed.get("json", False)
+    picture.check(typed.get("plot"))
+    schema = Schema.read(typed["schema"])
+    pairs = [tuple(kinds.KEYS.parse(pair)) for pair in typed.get("pair", ())]
+    total = _begun(schema, kept, pairs)
+    if not files and total.receipt.received == 0:
+        raise ParameterError(
+            "files", "name reports to count", "none", "Name a file of reports, or type - to read "
+            "standard input.",
+        )  # fmt: skip
+    _check(files)
+    for file in files:
+        total = _added(total, schema, file)
+    if kept is not None and files:
+        _save(total, kept)
+    _tell(total, kept if files else None)
+    found = total.estimate()
+    with printing():
+        if as_json:
+            print(found.to_json())  # noqa: T201 - the answer
+        else:
+            for sheet in found.sheets():
+                print_sheet(Terminal(), sheet)
+    if "plot" in typed:
+        picture.draw(found, typed["plot"], title=Path(kept or typed["schema"]).stem)
+
+
+def _begun(schema: Schema, kept: str | None, pairs: list[Any]) -> Aggregator:
+    from sourdine.local.reports import Aggregator  # noqa: PLC0415 - commands load what they need
+
+    if kept is None or not Path(kept).exists():
+        return Aggregator(schema, pairs=pairs)
+    total = Aggregator.load(kept, schema)
+    if pairs and list(total.pairs) != pairs:
+        raise ParameterError(
+            "pair",
+            "be what the aggregate was begun with",
+            f"{len(pairs)} others",
+            "Leave {pair} out, or begin a new aggregate: what was not counted together is lost.",
+            pair=LEFT_OUT,
+        )
+    return total
+
+
+def _check(files: list[str]) -> None:
+    for file in files:
+        if file != STDIN and not Path(file).is_file():
+            raise ParameterError(
+                "files", "exist", repr(file), "Check the name and the folder; - is standard input."
+            )
+
+
+def _added(total: Aggregator, schema: Schema, file: str) -> Aggregator:
+    """Return the total with the reports of a file, or with another total."""
+    from sourdine.local.reports import Aggregator, lines_of, storing  # noqa: PLC0415
+
+    if file == STDIN:
+        total.add(lines_of(sys.stdin.buffer, total.form))
+        return total
+    with Path(file).open("rb") as opened:
+        saved = opened.read(len(storing.HEAD)) == storing.HEAD
+    if not saved:
+        total.add(file)
+        return total
+    other = Aggregator.load(file, schema)
+    if not (total.receipt.received or total.pairs):
+        return other
+    whole = total + other
+    if whole.doubled:
+        raise ParameterError(
+            f"the aggregate {file!r}",
+            "hold no report that was counted already",
+            f"{whole.doubled} of them",
+            "Counts cannot be taken apart: collect the reports themselves, which are known by "
+            "their ids.",
+        )
+    return whole
+
+
+def _save(total: Aggregator, path: str) -> None:
+    try:
+        total.save(path)
+    except OSError as error:
+        raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
+
+
+def _tell(total: Aggregator, kept: str | None) -> None:
+    console = Terminal(stderr=True)
+    place = f", kept in {kept}" if kept else ""
+    console.print(f"{total.receipt}{place}", highlight=False, markup=False, soft_wrap=True)
