@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 CLASSES = {"ParameterError", "ParameterTypeError", "BudgetExceededError", "MissingExtraError"}
 
 VERBS = re.compile(
-    "(add|be|begin|come|differ|divide|end|export|give|go|have|hold|include|join|leave|list|look|"
+    "(add|be|begin|carry|come|differ|divide|end|exist|export|give|go|have|hold|include|join|leave|list|look|"
     "make|name|promise|return|share|stay|tell) "
 )
 """What must hold begins with one of these."""

@@ -26,7 +26,7 @@ def test_a_release_carries_value_cost_and_mechanism():
     for part in (
         "value",
         "cost  epsilon 0.1, one record added or removed",
-        "by    Laplace(epsilon=0.1",
+        "how   Laplace(epsilon=0.1",
     ):
         assert part in text
 
