@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 CLASSES = {"ParameterError", "ParameterTypeError", "BudgetExceededError", "MissingExtraError"}
 
 VERBS = re.compile(
-    "(add|be|begin|carry|come|differ|divide|end|exist|export|give|go|have|hold|include|join|leave|list|look|"
-    "make|name|promise|return|share|stay|tell) "
+    "(add|be|begin|carry|come|differ|divide|end|export|give|go|have|hold|include|join|leave|list|"
+    "look|make|name|promise|return|share|stay|tell) "
 )
 """What must hold begins with one of these."""
 

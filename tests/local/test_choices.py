@@ -204,7 +204,7 @@ def test_schema_files_hold_choices(ending, tmp_path):
         (lambda: Choices("tv", "tv"), "choices must differ"),
         (lambda: Choices("tv", " web"), "without blanks at their ends"),
         (lambda: Choices("tv", 3), "be texts"),
-        (lambda: Choices("tv", "a;b"), r"not hold the separator ';'.*Type separator='\|'"),
+        (lambda: Choices("tv", "a;b"), r"be without the separator ';'.*Type separator='\|'"),
         (lambda: Choices("tv", "web", separator=" "), "Type separator=';'"),
         (lambda: FlippedSet(epsilon=1, categories=3, flips=3), "flips must be below"),
     ],

@@ -90,7 +90,7 @@ class Choices(Attribute):
             if separator in choice:
                 raise ParameterError(
                     "choices",
-                    f"not hold the separator {separator!r}",
+                    f"be without the separator {separator!r}",
                     given(choice),
                     "Type {separator}.",
                     separator="|" if separator != "|" else ";",
