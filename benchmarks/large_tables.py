@@ -118,7 +118,7 @@ def naive(source: Path, target: Path) -> None:
 
 def ours(source: Path, target: Path) -> None:
     """Clean a table with Sourdine."""
-    schema().sanitize(source, to=target, progress=False)
+    schema().sanitize(source, to=target, progress=False, overwrite=True)
 
 
 def work(how: str, source: Path, target: Path) -> None:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         adaptive,
         audit,
         central,
+        curator,
         data,
         exact,
         laws,
@@ -69,15 +70,16 @@ if TYPE_CHECKING:
         sum,  # noqa: A004 - the statistic
         variance,
     )
+    from sourdine.curator import check
     from sourdine.grid import Grid
     from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Budget, Guarantee, Relation
     from sourdine.session import Session
-    from sourdine.tally import Frame
+    from sourdine.tally import Frame, Reading
 
 __version__ = "0.1.0"
 
 _ROOMS = (
-    "adaptive", "audit", "central", "data", "exact", "laws", "local",
+    "adaptive", "audit", "central", "curator", "data", "exact", "laws", "local",
     "mechanisms", "noise", "plan", "privacy", "questions", "session", "tally",
 )  # fmt: skip
 _STATISTICS = (
@@ -90,6 +92,8 @@ _NAMES = {
     **dict.fromkeys(_PROMISES, "privacy"),
     "Frame": "tally",
     "Grid": "grid",
+    "check": "curator",
+    "Reading": "tally",
     "Release": "answers",
     "Session": "session",
 }
@@ -105,6 +109,7 @@ __all__ = [
     "Guarantee",
     "ParameterError",
     "ParameterTypeError",
+    "Reading",
     "Relation",
     "Release",
     "Session",
@@ -113,7 +118,9 @@ __all__ = [
     "ask",
     "audit",
     "central",
+    "check",
     "count",
+    "curator",
     "data",
     "exact",
     "histogram",

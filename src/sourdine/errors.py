@@ -185,6 +185,8 @@ def _plain(value: object) -> Any:  # noqa: ANN401
         return plain if Fraction(repr(plain)) == value else str(value)
     if isinstance(value, (list, tuple)):
         return [_plain(part) for part in value]
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
     return value if isinstance(value, (bool, int, float, str)) else str(value)
 
 

@@ -147,3 +147,61 @@ def test_a_density(sourdine, survey):
     )
     assert facts
     assert sourdine("density", "survey.csv", "-c", "age", "-e", "2").returncode == 2
+
+
+PAY = [f"Jos\xe9;{1000 + i:,};{i % 60 + 20}".replace(",", ".") for i in range(500)]
+GERMAN = ("--encoding", "cp1252", "--thousands", ".", "--decimal", ",", "--separator", ";")
+
+
+@pytest.fixture
+def german(tmp_path, monkeypatch):
+    """A file of another country, without a header."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pay.csv").write_bytes("\n".join(PAY).encode("cp1252"))
+    (tmp_path / "schema.toml").write_text(
+        'epsilon = 9\n[columns.pay]\nkind = "number"\nlower = 0\nupper = 2000\nstep = 1\n'
+    )
+    return (*GERMAN, "--header", "name,pay,age")
+
+
+def test_what_is_declared_holds_for_every_command(sourdine, german, tmp_path):
+    asked = ("mean", "pay.csv", "-c", "pay", "--bounds", "0", "2000", "--epsilon", "50", *german)
+    for more in ((), ("--ledger", "pay.ledger", "--total", "99")):
+        done = sourdine(*asked, "--json", *more)
+        facts = json.loads(done.stdout)
+        assert abs(facts["value"] - 1249.5) < 5
+        assert facts["question"]["read"]["thousands"] == "."
+    counted = sourdine("count", "pay.csv", "--epsilon", "50", "--json", *german)
+    assert json.loads(counted.stdout)["value"] == pytest.approx(500, abs=2)
+    drop = ("--drop", "name,age", *german)
+    clean = ("sanitize", "pay.csv", "-s", "schema.toml", "-o", "clean.csv", *drop)
+    assert sourdine(*clean).returncode == 0
+    assert len((tmp_path / "clean.csv").read_text().splitlines()) == 501
+    again = sourdine(*clean)
+    assert again.returncode == 2
+    assert "--out must be a new file" in again.stderr
+    assert "--overwrite if nobody has the old one" in again.stderr
+    assert sourdine(*clean, "--overwrite").returncode == 0
+    begun = sourdine("schema", "pay.csv", *german)
+    assert '[columns."pay"]' in begun.stdout
+    bounds = ("--bounds", "0", "2000", "--epsilon", "9", "--json")
+    found = sourdine("density", "pay.csv", "-c", "pay", *bounds, *german)
+    assert found.returncode == 0
+    checked = sourdine("check", "pay.csv")
+    assert checked.stdout.startswith("For the curator alone")
+    assert "declare a header" in checked.stdout
+
+
+@pytest.mark.usefixtures("german")
+def test_what_cannot_be_declared_is_said_in_words_of_the_shell(sourdine):
+    words = ("count", "pay.csv", "--epsilon", "1", "--header", "a,b")
+    for option, value, text in (
+        ("--decimal", "x", "--decimal must be '.' or ',', got 'x'. Type --decimal ,."),
+        ("--encoding", "utf-7", "--encoding must be one that Python knows"),
+        ("--separator", "x", "--separator must be"),
+    ):
+        done = sourdine(*words, option, value)
+        assert done.returncode == 2
+        assert text in done.stderr
+    sheet = sourdine("count", "pay.xlsx", "--epsilon", "1")
+    assert "Save a sheet as CSV" in sheet.stderr

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from fractions import Fraction
 
 import duckdb
@@ -21,6 +22,7 @@ import pytest
 
 from sourdine.audit import ALPHA, p_value, replay
 from sourdine.errors import ParameterError
+from sourdine.grid import Grid
 from sourdine.local import density
 from sourdine.local.table import Choice, Flag, Number, Schema
 from sourdine.local.table.sanitizing import crew as crews
@@ -28,7 +30,7 @@ from sourdine.local.table.sanitizing.blocks import shown_block
 from sourdine.local.table.sanitizing.progress import counted_rows
 from sourdine.noise import SYSTEM, SeededSource
 from sourdine.release import Release
-from sourdine.tally import Frame
+from sourdine.tally import Frame, Ticks
 
 SCHEMA = Schema(
     age=Number(0, 120, step=1),
@@ -254,7 +256,7 @@ def test_a_dirty_csv_leaves_no_trace(tmp_path, capfd, caplog):
     dirty, clean = tmp_path / "dirty.csv", tmp_path / "clean.csv"
     dirty.write_bytes(DIRTY)
     for _ in range(5):
-        assert SCHEMA.sanitize(dirty, to=clean, drop=["note"]) == clean
+        assert SCHEMA.sanitize(dirty, to=clean, drop=["note"], overwrite=True) == clean
         text = clean.read_text()
         assert "SECRET" not in text
         with clean.open(newline="") as file:
@@ -292,7 +294,7 @@ def test_files_are_written_by_their_ending(ending, tmp_path):
         assert gzip.decompress(clean.read_bytes()).startswith(b"drinks,age")
     if ending == "tsv":
         assert clean.read_text().startswith("drinks\tage")
-    frame = SCHEMA.sanitize(pl.from_arrow(arrow_rows(10)), to=clean)
+    frame = SCHEMA.sanitize(pl.from_arrow(arrow_rows(10)), to=clean, overwrite=True)
     assert frame == clean
     checked(clean)
 
@@ -446,10 +448,11 @@ def test_no_cell_makes_its_row_vanish(cell, tmp_path):
     packed = tmp_path / "dirty.csv.gz"
     packed.write_bytes(gzip.compress(dirty.read_bytes()))
     schema = Schema(age=Number(0, 120, 1), epsilon=1)
-    schema.sanitize(packed, to=clean, drop="name")
+    schema.sanitize(packed, to=clean, drop="name", overwrite=True)
     assert rows_of(clean) == 3
     assert sum(map(len, schema.reports(dirty))) == 3
     assert density(dirty, bounds=(0, 120), epsilon=1, column="age").reports == 3
+    assert len(Frame(dirty)) == 3
 
 
 def test_mended_files_are_read_as_before(tmp_path):
@@ -469,6 +472,54 @@ def test_a_long_cell_takes_no_long_time():
         {"age": ["1" * 1_000_000 + "x", "3", " " * 1_000_000 + "x"]}
     )
     assert len(clean["age"]) == 3
+
+
+def test_a_clean_file_is_not_overwritten_by_mistake(tmp_path):
+    raw, clean = tmp_path / "raw.csv", tmp_path / "clean.csv"
+    raw.write_text("age\n3\n")
+    schema = Schema(age=Number(0, 120, 1), epsilon=1)
+    schema.sanitize(raw, to=clean)
+    first = clean.read_bytes()
+    for data in (raw, {"age": [3]}):
+        with pytest.raises(ParameterError, match="to must be a new file") as caught:
+            schema.sanitize(data, to=clean)
+        assert clean.read_bytes() == first
+        schema.sanitize(data, to=caught.value.tries["to"])
+    schema.sanitize(raw, to=clean, overwrite=True)
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "2-clean.csv", "3-clean.csv", "clean.csv", "raw.csv",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
+def test_an_unfinished_file_has_a_name_that_nobody_knows(ending, tmp_path, monkeypatch):
+    """A link that was planted under a name of old is not followed."""
+    clean, precious = tmp_path / f"clean.{ending}", tmp_path / "precious"
+    precious.write_text("precious")
+    (tmp_path / f".clean.{ending}.part").symlink_to(precious)
+    schema = Schema(age=Number(0, 120, 1), epsilon=1)
+    schema.sanitize({"age": [3]}, to=clean)
+    assert precious.read_text() == "precious"
+    monkeypatch.setattr("sourdine.local.table.sanitizing.sinks.token_hex", lambda _: "known")
+    (tmp_path / f".2.{ending}.known.part").symlink_to(precious)
+    with pytest.raises(ParameterError, match="where files can be written"):
+        schema.sanitize({"age": [3]}, to=tmp_path / f"2.{ending}")
+    assert precious.read_text() == "precious"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the copy has a name")
+def test_no_clear_copy_is_ever_in_a_folder(tmp_path, monkeypatch):
+    """Not even while a file that had to be rewritten is read."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    dirty = tmp_path / "dirty.csv"
+    dirty.write_bytes(b"name,age\n" + b"Jos\xe9,30\n" * 1000)
+    frame = Frame(dirty)
+    blocks = frame.codes(Ticks("age", Grid(0, 99, step=1)), chunk=10)
+    next(blocks)
+    assert [path for path in folder.rglob("*") if path.is_file()] == []
+    assert sum(len(block[0]) for block in blocks) == 990
 
 
 def test_what_is_read_is_not_overwritten(tmp_path):

@@ -31,7 +31,7 @@ DATA = {
     "region": ["f", "m"] * 15,
     "patient": list(range(15)) * 2,
 }
-SHARED = ("relation", "unit", "rows")
+SHARED = ("relation", "unit", "rows", "read")
 """What a session fixes when it is opened."""
 
 AGE = {"column": "age", "bounds": (0, 120), "step": 1, "n": 1000, "epsilon": 1}
@@ -68,6 +68,7 @@ GOOD: dict[str, list[Any]] = {
     "n": [1000, "1000", "1e3", "2_000", 10**6, np.int64(500)],
     "relation": ["substitute", "add_remove", sd.SUBSTITUTE],
     "unit": ["patient"],
+    "read": [{"decimal": ","}, sd.Reading(encoding="cp1252", symbols=("€",))],
     "rows": [2, "3", np.int64(1)],
     "bounds": [
         (0, 240),
@@ -116,6 +117,7 @@ BAD: dict[str, list[Any]] = {
     "n": ["nonsense", "", -5, "-5", 0, 1.5, "1.5", True, [3], "inf"],
     "relation": ["local", "swap", "", 3],
     "unit": [3, ["patient"], ""],
+    "read": [3, "cp1252", {"decimal": "x"}, {"thousands": "."} | {"decimal": "."}, {"dec": ","}],
     "rows": [0, -1, "two", 1.5, "1.5", "", True],
     "by": [3, ["region"], ""],
     "keys": [[], 5, [None], ["a", "a"], "a,,b", "a,a", [["a"]], ""],
@@ -228,7 +230,9 @@ TEXTS = ("column", "by", "keys", "unit", "category", "categories", "method", "mi
 
 
 def _spelled(name: str, x: Any) -> list[str] | None:
-    """Return the words for a value; texts are themselves."""
+    """Return the words for a value; texts are themselves, and readings are options of their own."""
+    if name == "read":
+        return None
     if name == "bounds":
         parts = x.replace(",", " ").split() if isinstance(x, str) else x
         pair = isinstance(parts, (list, tuple)) and len(parts) == 2

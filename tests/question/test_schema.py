@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from dataclasses import fields
 from importlib import import_module
 from pkgutil import walk_packages
 
@@ -25,6 +26,7 @@ from sourdine.question.kinds import (
     NUMBER,
     ORDERS,
     PROBABILITY,
+    READING,
     TEXT,
     VALUE,
 )
@@ -54,6 +56,7 @@ WRONG = [
     (BINS, ["x", 0, [1], {}, True, 1.5]),
     (KEYS, [[], 5, [[1]], [None], "a"]),
     (CATEGORIES, [[], 5, [[1]], "known"]),
+    (READING, [3, "", [], {"x": 1}, {"quotes": 3}, {"header": "a"}]),
 ]
 
 
@@ -99,8 +102,11 @@ def test_every_parameter_is_an_option_and_a_property():
     commands = get_command(app).commands
     for name, cls in STATISTICS.items():
         listed = {p.name for p in parameters(cls)}
+        options = listed - {"read"}
         for command in (commands[name], commands["plan"].commands[name]):
-            assert listed <= {option.name for option in command.params}
+            assert options <= {option.name for option in command.params}
+        declared = {f.name for f in fields(sd.Reading)}
+        assert declared <= {option.name for option in commands[name].params}
         assert set(cls.schema()["properties"]) == listed | {"statistic"}
         for p in parameters(cls):
             assert p.help.endswith(".")

@@ -261,3 +261,12 @@ def test_killed_processes_lose_no_charge(killed):
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
 def test_writers_share_exactly_the_total(killed):
     assert re.search(r"answers of a race from nothing *│ *30 ", killed)
+
+
+def test_a_charge_is_said_where_the_data_cannot_be_read():
+    duckdb = pytest.importorskip("duckdb")
+    broken = duckdb.sql("SELECT CAST('x' || range AS BIGINT) AS x FROM range(3)")
+    session = Session(broken, epsilon=1)
+    with pytest.raises(ParameterError, match=r"epsilon 0\.5, .* was charged before anything was"):
+        session.mean(column="x", bounds=(0, 1), epsilon=0.5)
+    assert session.spent.epsilon == 0.5

@@ -71,4 +71,4 @@ def as_engine(tmp_path):
         "parquet": parquet,
         "csv": lambda t: _csv(t, tmp_path / "rows.csv"),
     }
-    return lambda engine, table: Frame(make[engine](table))
+    return lambda engine, table, read=None: Frame(make[engine](table), read=read)

@@ -29,10 +29,10 @@ from sourdine.errors import ParameterError
 from sourdine.mechanisms.mechanism import read_beta
 from sourdine.noise import SYSTEM
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation, protected
-from sourdine.question import DATA, GROUPS, PRIVACY, Question, kinds, says
-from sourdine.question import converters as read
+from sourdine.question import DATA, GROUPS, PRIVACY, Question, converters, kinds, says
 from sourdine.release import Release
-from sourdine.tally import Frame
+from sourdine.tally import Frame, Reading
+from sourdine.tally.reading import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,11 +51,19 @@ class Statistic(Question):
     unlisted: ClassVar[tuple[str, ...]] = ("source",)
 
     column: str | None = field(
-        default=None, converter=read.column,
+        default=None, converter=converters.column,
         metadata=says(kinds.TEXT, "The column; not needed if there is only one.", group=DATA),
     )  # fmt: skip
+    read: Reading = field(
+        default=STANDARD, converter=converters.read,
+        metadata=says(
+            kinds.READING,
+            "How text is read: encoding, separator, header, quotes, decimal, thousands, symbols.",
+            group=DATA,
+        ),
+    )  # fmt: skip
     epsilon: Fraction = field(
-        default=None, converter=read.epsilon,
+        default=None, converter=converters.epsilon,
         metadata=says(
             kinds.NUMBER,
             "What everything released may cost in privacy, in total. Smaller is safer and less "
@@ -64,7 +72,7 @@ class Statistic(Question):
         ),
     )  # fmt: skip
     target: Fraction | None = field(
-        default=None, converter=read.error, alias="error", eq=False, repr=False,
+        default=None, converter=converters.error, alias="error", eq=False, repr=False,
         metadata=says(
             kinds.NUMBER,
             "Instead of epsilon: the error to stay within; the least epsilon that reaches it is "
@@ -73,7 +81,7 @@ class Statistic(Question):
         ),
     )  # fmt: skip
     confidence: Fraction = field(
-        default=Fraction(19, 20), converter=read.confidence, eq=False, repr=False,
+        default=Fraction(19, 20), converter=converters.confidence, eq=False, repr=False,
         metadata=says(
             kinds.PROBABILITY,
             "The probability with which an error that is asked for or planned holds.",
@@ -81,7 +89,7 @@ class Statistic(Question):
         ),
     )  # fmt: skip
     n: int | None = field(
-        default=None, converter=read.n,
+        default=None, converter=converters.n,
         metadata=says(
             kinds.COUNT,
             "About how many records there are (in each group), from public knowledge.",
@@ -89,7 +97,7 @@ class Statistic(Question):
         ),
     )  # fmt: skip
     relation: Relation = field(
-        default=ADD_REMOVE, converter=read.relation,
+        default=ADD_REMOVE, converter=converters.relation,
         metadata=says(
             kinds.one_of("add_remove", "substitute"),
             "Which data sets are neighbours: add_remove (a record is there or not, and the number "
@@ -98,7 +106,7 @@ class Statistic(Question):
         ),
     )  # fmt: skip
     unit: str | None = field(
-        default=None, converter=read.unit,
+        default=None, converter=converters.unit,
         metadata=says(
             kinds.TEXT,
             "The column that names a person, so that the promise is for persons, not records.",
@@ -106,17 +114,17 @@ class Statistic(Question):
         ),
     )  # fmt: skip
     rows: int = field(
-        default=1, converter=read.rows,
+        default=1, converter=converters.rows,
         metadata=says(
             kinds.COUNT, "How many records of each person are used.", group=PRIVACY, unit="records"
         ),
     )  # fmt: skip
     by: str | None = field(
-        default=None, converter=read.by,
+        default=None, converter=converters.by,
         metadata=says(kinds.TEXT, "One answer for each group of this column.", group=GROUPS),
     )  # fmt: skip
     keys: tuple[Any, ...] | None = field(
-        default=None, converter=read.keys,
+        default=None, converter=converters.keys,
         metadata=says(
             kinds.KEYS,
             "The groups of by: listed by you, for which groups occur is private.",
@@ -130,7 +138,7 @@ class Statistic(Question):
         if not self.epsilon and self.target is not None:
             object.__setattr__(self, "epsilon", epsilon_for(self))
         elif not self.epsilon:
-            read.epsilon(0)
+            converters.epsilon(0)
         self.check()
 
     def _check_groups(self) -> None:
@@ -154,6 +162,11 @@ class Statistic(Question):
 
     def check(self) -> None:
         """Refuse parameters that do not go together."""
+
+    def as_read(self, reading: Reading) -> Self:
+        """Return the question with its text read like this, unless it says how itself."""
+        same = self.read != STANDARD or reading == STANDARD
+        return self if same else attrs.evolve(self, read=reading, error=None)
 
     def at(self, epsilon: Number) -> Self:
         """Return the question at another epsilon."""
@@ -231,7 +244,7 @@ class Statistic(Question):
 
     def release(self, data: object) -> Release:
         """Draw and publish; what is spent is `cost`."""
-        frame, asked = Frame(data), self
+        frame, asked = Frame(data, read=self.read), self
         self.require_columns(frame)
         if frame.parsed:
             asked = self.of_private_number()
@@ -266,7 +279,7 @@ class Statistic(Question):
 
         For groups it holds for all of them together, with ``n`` records in each.
         """
-        about = self.n if n is None else read.n(n)
+        about = self.n if n is None else converters.n(n)
         if self.by is None:
             return self.planned(read_beta(beta), about)
         assert self.keys is not None  # noqa: S101 - checked at construction

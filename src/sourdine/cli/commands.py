@@ -36,7 +36,7 @@ SHORTCUTS = {"quantiles": (o.DECILES, o.QUARTILES)}
 def add_statistics(app: typer.Typer) -> None:
     """Add a command for each statistic."""
     for name, cls in STATISTICS.items():
-        options = (o.FILE, *_declared(cls), *RELEASING)
+        options = (o.FILE, *_declared(cls), *o.READING, *RELEASING)
         examples = (f"sourdine {name} {cls.examples[0]}", f"sourdine plan {name} {cls.examples[1]}")
         _add(app, cls, RELEASED, options, examples, _lazily("statistics", cls))
 
@@ -49,12 +49,12 @@ def add_plans(app: typer.Typer) -> None:
 
 
 def _declared(cls: type[Statistic]) -> tuple[Option, ...]:
-    return (*SHORTCUTS.get(cls.kind, ()), *map(o.declared, parameters(cls)))
+    return (*SHORTCUTS.get(cls.kind, ()), *(o.declared(p) for p in parameters(cls) if p.kind.words))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalCommand:
-    """A command of local privacy: what it does, what to know, its options and an example."""
+    """A command that reads a table: what it does, what to know, its options and an example."""
 
     name: str
     text: str
@@ -66,11 +66,19 @@ class LocalCommand:
 
 LOCAL = (
     LocalCommand(
+        name="check",
+        text="For the curator alone: what is unreadable in a file, and what to declare.",
+        more="What it prints is read off the data and must not be published. It costs nothing and "
+        "no ledger hears of it.",
+        options=(o.FILE, o.UNIT, *o.READING),
+        example="people.csv --unit patient",
+    ),
+    LocalCommand(
         name="schema",
         text="Begin a schema: the names of a table's columns, with gaps to fill in.",
         more="The types of a Parquet file are used. Those of a CSV file would have to be guessed "
         "from its values, so there every kind is left open.",
-        options=(o.FILE, o.NEW_SCHEMA),
+        options=(o.FILE, o.NEW_SCHEMA, *o.READING),
         example="survey.csv -o schema.toml",
     ),
     LocalCommand(
@@ -78,7 +86,7 @@ LOCAL = (
         text="Randomise every record of a table on its own, under a schema.",
         more="The output has the same columns and may be given away; each time the same records "
         "are sanitised, they cost epsilon again.",
-        options=(o.FILE, o.SCHEMA, o.OUT, o.DROP),
+        options=(o.FILE, o.SCHEMA, o.OUT, o.OVERWRITE, o.DROP, *o.READING),
         example="survey.csv --schema schema.toml -o clean.csv",
     ),
     LocalCommand(
@@ -112,7 +120,7 @@ LOCAL = (
         text="The density of a column whose values are each randomised on their own.",
         more="Every value is randomised before it is looked at; epsilon is what each person "
         "spends.",
-        options=(o.FILE, o.COLUMN, o.BOUNDS, o.EPSILON, o.METHOD, o.LOSS, o.JSON, o.PLOT),
+        options=(o.FILE, o.COLUMN, o.BOUNDS, o.EPSILON, o.METHOD, o.LOSS, *o.READING, *PLANNING),
         example="people.csv -c salary --bounds 0 200000 --epsilon 1 --plot density.png",
     ),
 )

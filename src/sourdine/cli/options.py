@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sourdine.question import Parameter
+    from sourdine.tally import Reading
 
-__all__ = ["Option", "command", "declared"]
+__all__ = ["Option", "command", "declared", "read_options"]
 
-OUTPUT = "Output"
+OUTPUT, READ = "Output", "How text is read"
 SHORT = {"column": "-c", "epsilon": "-e", "q": "-q"}
 
 
@@ -58,6 +59,15 @@ def declared(parameter: Parameter) -> Option:
         *flags, help=parameter.help, metavar=parameter.kind.metavar, rich_help_panel=parameter.group
     )
     return Option(parameter.name, kind | None, info)
+
+
+def read_options(given: dict[str, Any]) -> Reading | None:
+    """Take out what was declared of text; None if nothing was."""
+    from sourdine.tally import Reading  # noqa: PLC0415 - commands load what they need
+
+    taken = {option.name: given.pop(option.name, None) for option in READING}
+    said = {name: value for name, value in taken.items() if value is not None}
+    return Reading(**said) if said else None
 
 
 def _text(name: str, *flags: str, panel: str, metavar: str, text: str) -> Option:
@@ -110,6 +120,10 @@ QUARTILES = _flag("quartiles", panel=WHAT, text="The three orders 0.25, 0.5 and 
 COLUMN = _text(
     "column", "--column", "-c", panel=DATA, metavar="NAME",
     text="The column; not needed if there is only one.",
+)  # fmt: skip
+UNIT = _text(
+    "unit", panel=DATA, metavar="NAME",
+    text="The column that names a person, to see how many rows people have.",
 )  # fmt: skip
 BOUNDS = Option(
     "bounds",
@@ -220,6 +234,47 @@ LOSS = _text(
     metavar="NAME",
     text="What shall be small: l2, the squared error of the density (the default), or w1, the area "
     "between the distribution functions.",
+)
+READING = (
+    _text(
+        "encoding", panel=READ, metavar="NAME",
+        text="How a text file writes its characters, such as cp1252; UTF-8 if left out.",
+    ),
+    _text(
+        "separator", panel=READ, metavar="MARK",
+        text="Between cells: a comma, semicolon, bar or tab; as in the first line if left out.",
+    ),
+    _text(
+        "header", panel=READ, metavar="A,B,...",
+        text="The names of the columns, where the first line is a record already.",
+    ),
+    Option(
+        "quotes",
+        bool | None,
+        typer.Option(
+            "--quotes/--no-quotes",
+            help="Whether cells may stand in quotes; without, every line is a record.",
+            rich_help_panel=READ,
+        ),
+    ),
+    _text(
+        "decimal", panel=READ, metavar="MARK",
+        text="Before the decimals of a number: a point, or a comma.",
+    ),
+    _text(
+        "thousands", panel=READ, metavar="MARK",
+        text="Between groups of three digits: a comma, point, blank, apostrophe or underscore.",
+    ),
+    _text(
+        "symbols", panel=READ, metavar="A,B,...",
+        text="What may stand beside a number, such as '€,cm,%'; it is dropped.",
+    ),
+)  # fmt: skip
+"""What is declared of text: the parameters of `sourdine.Reading`."""
+OVERWRITE = _flag(
+    "overwrite",
+    panel=OUTPUT,
+    text="Write over a file that exists: the same records then cost epsilon once more.",
 )
 JSON = _flag("json", panel=OUTPUT, text="Print JSON, and nothing else, on standard output.")
 PLOT = _text(

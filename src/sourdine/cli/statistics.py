@@ -7,6 +7,7 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sourdine.cli.options import read_options
 from sourdine.cli.output import picture, print_sheet
 from sourdine.cli.streams import Terminal, complain, printing
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
@@ -39,6 +40,7 @@ LARGE = 50_000_000
 
 def run(cls: type[Statistic], options: dict[str, Any]) -> None:
     """Release a statistic of a file, and show it."""
+    declared = read_options(options)
     asked = typed(options)
     file, as_json, plot = asked.pop("file"), asked.pop("json", False), asked.pop("plot", None)
     ledger = asked.pop("ledger", None)
@@ -46,12 +48,12 @@ def run(cls: type[Statistic], options: dict[str, Any]) -> None:
     picture.check(plot)
     if ledger is None:
         _require_a_ledger(own)
-        session, question = None, read(cls, asked)
+        session, question = None, read(cls, {**asked, "read": declared})
     else:
         shared = {name: asked.pop(name, None) for name in SHARED}
         if not Path(ledger).exists():  # what can be refused leaves no ledger behind
-            read(cls, {**asked, **shared}).require_columns(Frame(file))
-        session = _session(file, ledger, {**own, **shared})
+            read(cls, {**asked, **shared}).require_columns(Frame(file, read=declared))
+        session = _session(file, ledger, {**own, **shared, "read": declared})
     with _accounted(session):
         with _patience(file):
             release = getattr(session, cls.kind)(**asked) if session else question.release(file)

@@ -1,10 +1,11 @@
-"""``sourdine schema``, ``sanitize``, ``estimate``, ``density``: local privacy in a terminal."""
+"""Tables in a terminal: ``sourdine check``, ``schema``, ``sanitize``, ``estimate``, ``density``."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sourdine.cli.options import read_options
 from sourdine.cli.output import picture, print_sheet
 from sourdine.cli.statistics import typed as said
 from sourdine.cli.streams import Terminal
@@ -14,7 +15,15 @@ from sourdine.question import kinds
 if TYPE_CHECKING:
     from sourdine.local.table import Schema
 
-__all__ = ["density", "estimate", "sanitize", "schema"]
+__all__ = ["check", "density", "estimate", "sanitize", "schema"]
+
+
+def check(given: dict[str, Any]) -> None:
+    """Say what stands in a file, to whoever holds it."""
+    from sourdine.curator import check as checked  # noqa: PLC0415 - commands load what they need
+
+    declared = read_options(given)
+    print_sheet(Terminal(), checked(given["file"], unit=given["unit"], read=declared).sheet())
 
 
 def schema(given: dict[str, Any]) -> None:
@@ -22,7 +31,7 @@ def schema(given: dict[str, Any]) -> None:
     from sourdine.local.table.skeleton import skeleton  # noqa: PLC0415 - commands load what they need
 
     file, out = given["file"], given["out"]
-    text = skeleton(file)
+    text = skeleton(file, read=read_options(given))
     if out is None:
         print(text, end="")  # noqa: T201 - the answer
         return
@@ -51,9 +60,11 @@ def _schema(path: str) -> Schema:
 def sanitize(given: dict[str, Any]) -> None:
     """Randomise every record of a file, and say what it cost."""
     plan, out = _schema(given["schema"]), given["out"]
-    plan.sanitize(
-        given["file"], to=out, drop=kinds.KEYS.parse(given["drop"]) if given["drop"] else ()
-    )
+    declared, drop = read_options(given), kinds.KEYS.parse(given["drop"] or ())
+    try:
+        plan.sanitize(given["file"], to=out, drop=drop, read=declared, overwrite=given["overwrite"])
+    except SourdineError as error:
+        raise error.renamed(to="out") from None
     console = Terminal(stderr=True)
     print_sheet(console, plan.sheet())
     console.print(f"Wrote {out}", highlight=False, markup=False)
@@ -82,6 +93,7 @@ def density(given: dict[str, Any]) -> None:
     """Estimate a density from values that are each randomised on their own."""
     from sourdine.local import density as estimated  # noqa: PLC0415 - commands load what they need
 
+    declared = read_options(given)
     typed = said(given)
     file, as_json, plot = typed.pop("file"), typed.pop("json", False), typed.pop("plot", None)
     picture.check(plot)
@@ -91,7 +103,8 @@ def density(given: dict[str, Any]) -> None:
                 f"--{name}", "be given", "none", "Type --bounds 0 200000 --epsilon 1."
             )
     read = {"bounds": kinds.BOUNDS.parse, "epsilon": kinds.NUMBER.parse}
-    found = estimated(file, **{name: read.get(name, str)(x) for name, x in typed.items()})
+    asked = {name: read.get(name, str)(x) for name, x in typed.items()}
+    found = estimated(file, **asked, read=declared)
     if as_json:
         print(found.to_json())  # noqa: T201 - the answer
     else:

@@ -14,10 +14,10 @@ import numpy as np
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, positive, probability, rational
 from sourdine.privacy import ADD_REMOVE, LOCAL, Relation
-from sourdine.tally import Codes
+from sourdine.tally import Codes, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from sourdine.exact.parameters import Number
 
@@ -36,6 +36,7 @@ __all__ = [
     "n",
     "name",
     "part",
+    "read",
     "relation",
     "rows",
     "step",
@@ -73,6 +74,11 @@ def between_0_and_1(x: object, name: str, example: float) -> Fraction:
             **{name: example},
         )
     return chance
+
+
+def read(x: Reading | Mapping[str, Any] | None) -> Reading:
+    """Return how text is read."""
+    return Reading.of(x)
 
 
 def delta(x: Number) -> Fraction:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BINS", "BOUNDS", "CATEGORIES", "COUNT", "DATA", "GROUPS", "KEYS", "NUMBER", "ORDERS",
-    "PRIVACY", "PROBABILITY", "TEXT", "VALUE", "WHAT", "Kind", "one_of", "says", "spelled",
+    "PRIVACY", "PROBABILITY", "READING", "TEXT", "VALUE", "WHAT", "Kind", "one_of", "says",
+    "spelled",
 ]  # fmt: skip
 
 DATA, WHAT, GROUPS, PRIVACY = "Data", "What to publish", "Groups", "Privacy"
@@ -33,7 +34,7 @@ class Kind:
     parse
         From words to a value; words that mean nothing are left for the converter to refuse.
     words
-        How many words it takes on a command line.
+        How many words it takes on a command line; 0 if it is spelled in options of its own.
     """
 
     metavar: str
@@ -140,6 +141,20 @@ BINS = Kind(
     metavar="COUNT",
     schema={"anyOf": [COUNT.schema, {"type": "array", "items": _NUMBER, "minItems": 2}]},
     parse=_numbers,
+)
+READING = Kind(
+    metavar="OPTIONS",
+    schema={
+        "type": "object",
+        "properties": {
+            **{x: {"type": "string"} for x in ("encoding", "separator", "decimal", "thousands")},
+            **{x: {"type": "array", "items": {"type": "string"}} for x in ("header", "symbols")},
+            "quotes": {"type": "boolean"},
+        },
+        "additionalProperties": False,
+    },
+    parse=lambda x: x,
+    words=0,
 )
 KEYS = Kind(metavar="A,B,...", schema=_LABELS, parse=_listed)
 CATEGORIES = Kind(

@@ -22,6 +22,7 @@ from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, Sourdi
 from sourdine.privacy import Relation
 from sourdine.question.kinds import DATA, GROUPS, PRIVACY, WHAT, spelled
 from sourdine.release import Drawer, Release
+from sourdine.tally import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -258,6 +259,8 @@ def plain_parameter(value: Any) -> Any:  # noqa: ANN401
         return value.value
     if isinstance(value, (list, tuple)):
         return [plain_parameter(part) for part in value]
+    if isinstance(value, Reading):
+        return value.to_dict()
     plain = value.item() if hasattr(value, "item") else value
     return plain if plain is None or isinstance(plain, (bool, int, float, str)) else str(plain)
 

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
 from sourdine.plan import Planner
 from sourdine.privacy import ADD_REMOVE
 from sourdine.privacy.budget import read_total, remaining
@@ -20,14 +20,18 @@ from sourdine.release import History, Release, Sheet, Shown
 from sourdine.session.charges import Terms
 from sourdine.session.ledger import FileLedger, MemoryLedger
 from sourdine.tally import Frame
+from sourdine.tally.reading import STANDARD
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sourdine.central import Statistic
     from sourdine.exact.parameters import Number
     from sourdine.privacy import Guarantee, Relation
     from sourdine.question import Question
     from sourdine.session.charges import Charge
     from sourdine.session.ledger import Ledger
+    from sourdine.tally import Reading
 
 __all__ = ["Session"]
 
@@ -65,6 +69,8 @@ class Session(Statistics[Release], Shown):
         The column that names a person, and how many rows of each person are used (1).
     name
         What the ledger calls the data; a file's name if left out.
+    read
+        How text is read, a `sourdine.Reading` or a dict of its parameters.
 
     Notes
     -----
@@ -103,9 +109,11 @@ class Session(Statistics[Release], Shown):
         unit: str | None = None,
         rows: int | None = None,
         name: str | None = None,
+        read: Reading | Mapping[str, Any] | None = None,
     ) -> None:
         epsilon, delta, rows = map(spelled, (epsilon, delta, rows))
-        self._data, self._reading = Frame(data), Lock()  # engines take one question at a time
+        self._data = Frame(data, read=read)
+        self._reading = Lock()  # engines take one question at a time
         self._ledger: Ledger
         if epsilon is None:
             self._ledger = ours = _existing(ledger)
@@ -161,7 +169,8 @@ class Session(Statistics[Release], Shown):
         >>> Session([0.5], epsilon=2).plan.count().error
         1.0
         """
-        return Planner(remaining=self.remaining.exact_epsilon(), **self._fixed())
+        fixed = {name: own for name, own in self._fixed().items() if name != "read"}
+        return Planner(remaining=self.remaining.exact_epsilon(), **fixed)
 
     def ask(self, question: Statistic) -> Release:
         """Charge a question and release its answer.
@@ -174,9 +183,12 @@ class Session(Statistics[Release], Shown):
         >>> print(session.ask(asked).cost)
         epsilon 0.25, one record added or removed
         """
+        question = question.as_read(self._data.reading)
         for name, own in self._fixed().items():
             if getattr(question, name) != own:
                 raise _left_to_the_session(name)
+        if question.read != self._data.reading:
+            raise _left_to_the_session("read")
         if not question.source.private:
             raise _left_to_the_session("source")
         question.require_columns(self._data)
@@ -184,19 +196,23 @@ class Session(Statistics[Release], Shown):
         self._ledger.charge(
             question.cost, what=question.name, mechanism=str(question.drawer()), parameters=facts
         )
-        with self._reading:
-            return question.release(self._data)
+        try:
+            with self._reading:
+                return question.release(self._data)
+        except SourdineError as error:
+            raise error.also(f"{question.cost} was charged before anything was read.") from None
 
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Release:
-        for name in (*self._fixed(), "source"):
+        for name in {**self._fixed(), "read": None, "source": None}:
             if typed.get(name) is not None:
                 raise _left_to_the_session(name)
         question: Any = read(cls, {**typed, **self._fixed()})
         return self.ask(question)
 
     def _fixed(self) -> dict[str, Any]:
-        terms = self.terms
-        return {"relation": terms.total.relation, "rows": terms.rows, "unit": terms.unit}
+        terms, reading = self.terms, self._data.reading
+        own = {"relation": terms.total.relation, "rows": terms.rows, "unit": terms.unit}
+        return own if reading == STANDARD else {**own, "read": reading}
 
     def sheet(self) -> Sheet:
         """Return what is printed: every charge, and what is left."""

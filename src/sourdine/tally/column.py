@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.tally.number_or_text import as_float, float_text, read_number, read_text
+from sourdine.tally.number_or_text import as_float, float_text, read_text
+from sourdine.tally.reading import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from sourdine.tally.reading import Reading
 
 __all__ = ["DATES", "NUMBERS", "WORDS", "Column"]
 
@@ -34,6 +37,8 @@ class Column:
     holds
         What it holds by its declared type: `NUMBERS`, `WORDS` or `DATES`; None where no type says
         so, as in a list. Values are not looked at.
+    reading
+        How numbers are written in texts.
     """
 
     def __init__(
@@ -42,17 +47,19 @@ class Column:
         gone: NDArray[np.bool_] | None = None,
         *,
         holds: str | None = None,
+        reading: Reading = STANDARD,
     ) -> None:
         self.data = data
         self.gone = gone if gone is not None and gone.any() else None
         self.holds = holds
+        self.reading = reading
 
     def __len__(self) -> int:
         return len(self.data)
 
     def __getitem__(self, rows: Any) -> Column:  # noqa: ANN401
         gone = None if self.gone is None else self.gone[rows]
-        part = Column(self.data[rows], gone, holds=self.holds)
+        part = Column(self.data[rows], gone, holds=self.holds, reading=self.reading)
         for read in ("numbers", "texts"):
             if read in vars(self):
                 vars(part)[read] = vars(self)[read][rows]
@@ -65,7 +72,9 @@ class Column:
         return self
 
     @classmethod
-    def of(cls, values: Sequence[Any], *, holds: str | None = None) -> Column:
+    def of(
+        cls, values: Sequence[Any], *, holds: str | None = None, reading: Reading = STANDARD
+    ) -> Column:
         """Read Python values, one by one: none of them changes how another is read."""
         kinds = set(map(type, values))
         if kinds == {float}:
@@ -74,7 +83,7 @@ class Column:
             return cls(np.array(values, bool), holds=holds)
         if kinds == {int} and all(-_INT64 <= v < _INT64 for v in (min(values), max(values))):
             return cls(np.array(values, np.int64), holds=holds)
-        return cls(_objects(values), holds=holds)
+        return cls(_objects(values), holds=holds, reading=reading)
 
     @classmethod
     def of_array(cls, array: NDArray[Any]) -> Column:
@@ -101,7 +110,7 @@ class Column:
         if self.data.dtype == np.uint64 and not (self.data >> np.uint64(63)).any():
             return self.data.astype(np.int64)
         if self.data.dtype.kind == "O":
-            return _objects([read_number(v) for v in self.data])
+            return _objects([self.reading.number(v) for v in self.data])
         return self.data
 
     @cached_property

@@ -13,8 +13,9 @@ import numpy as np
 
 from sourdine.errors import ParameterError
 from sourdine.tally import sql
-from sourdine.tally.column import Column
+from sourdine.tally.column import WORDS, Column
 from sourdine.tally.engine import Engine
+from sourdine.tally.reading import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.tally.cells import Cell, Codes, Ticks
+    from sourdine.tally.reading import Reading
 
 __all__ = ["Duck", "guarded", "private_connection"]
 
@@ -97,7 +99,11 @@ class Duck(Engine):
         self._holds = dict(zip(relation.columns, map(sql.holds, relation.types), strict=True))
         self._connection = connection
         self._infers = "float" in kinds and connection is None and _reads_parquet(relation)
-        self._relation = _with_nan(relation) if self._infers else relation
+        self._held = _with_nan(relation) if self._infers else relation
+
+    def _rows(self) -> Any:  # noqa: ANN401
+        """Return the relation."""
+        return self._held
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -115,19 +121,36 @@ class Duck(Engine):
 
     def rows(self) -> int:
         """Return how many there are."""
-        return int(guarded(self._relation.aggregate("count(*)").fetchall)[0][0])
+        return int(guarded(self._rows().aggregate("count(*)").fetchall)[0][0])
 
     def _keys(
         self,
         cells: Sequence[tuple[str, Cell]],
-        key: Callable[[Cell, str, str, str], sql.Key] = sql.key,
+        key: Callable[[Cell, str, str, str, Reading], sql.Key] = sql.key,
     ) -> tuple[list[sql.Key], Any]:
         """Return the keys of cells and the relation that has them as k0, k1, ..."""
-        keys = [key(cell, c, self._kinds[c], f"x{i}") for i, (c, cell) in enumerate(cells)]
+        keys = [
+            key(cell, c, self._kinds[c], f"x{i}", self._reading_of(c))
+            for i, (c, cell) in enumerate(cells)
+        ]
         prepared = {n: e for k in keys for n, e in k.prepared.items()}
-        inside = self._relation.project(", ".join(f"{e} AS {n}" for n, e in prepared.items()))
+        inside = self._rows().project(", ".join(f"{e} AS {n}" for n, e in prepared.items()))
         outside = ", ".join(f"{k.expression} AS k{i}" for i, k in enumerate(keys))
         return keys, inside.project(outside)
+
+    def _reading_of(self, column: str) -> Reading:
+        """Return how the texts of a column are read; decimals and the like are no texts."""
+        return self.reading if self._holds[column] == WORDS else STANDARD
+
+    def _slots_of(
+        self, keys: Sequence[sql.Key], cells: Sequence[tuple[str, Cell]], columns: Sequence[Column]
+    ) -> list[NDArray[np.int64]]:
+        """Return the slots: those that the engine found, or those of the raw values."""
+        found = []
+        for key, (name, cell), column in zip(keys, cells, columns, strict=True):
+            column.reading = self._reading_of(name)
+            found.append(np.asarray(column.data, np.int64) if key.direct else cell.slots(column))
+        return found
 
     def groups(
         self, cells: Sequence[tuple[str, Cell]]
@@ -142,13 +165,7 @@ class Duck(Engine):
             yield slots, np.asarray(found["n"], np.int64)
             return
         for columns, counts in _batches(counted):
-            yield (
-                [
-                    np.asarray(c.data, np.int64) if k.direct else cell.slots(c)
-                    for k, (_, cell), c in zip(keys, cells, columns, strict=True)
-                ],
-                counts,
-            )
+            yield self._slots_of(keys, cells, columns), counts
 
     def slots(
         self, cells: Sequence[tuple[str, Cell]], rows: int
@@ -157,10 +174,7 @@ class Duck(Engine):
         keys, relation = self._keys(cells, sql.slot)
         self._in_order()
         for columns in _streamed(relation, self._connection, rows):
-            yield [
-                np.asarray(c.data, np.int64) if k.direct else cell.slots(c)
-                for k, (_, cell), c in zip(keys, cells, columns, strict=True)
-            ]
+            yield self._slots_of(keys, cells, columns)
 
     def total(self, name: str, cell: Ticks, power: int) -> int:
         """Return the exact sum of powers of ticks, added up in 128 bits if that is enough."""
@@ -189,9 +203,10 @@ class Duck(Engine):
         """Return all values of a column, in the order of the file."""
         del strict
         self._in_order()
-        value = self._relation.project(f"{sql.raw(name, self._kinds[name])} AS k0")
+        value = self._rows().project(f"{sql.raw(name, self._kinds[name])} AS k0")
         column = Column.of_array(guarded(value.fetchnumpy)["k0"])
         column.holds = None if self.parsed else self._holds[name]
+        column.reading = self._reading_of(name)
         return column
 
     def only(self, name: str) -> Duck:
@@ -207,20 +222,20 @@ class Duck(Engine):
     def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:
         """Yield the values that occur in a column, and how often."""
         value = f"{sql.raw(name, self._kinds[name])} AS k0"
-        counted = self._relation.project(value).aggregate("k0, count(*) AS n", "k0")
+        counted = self._rows().project(value).aggregate("k0, count(*) AS n", "k0")
         for (column,), counts in _batches(counted):
             yield column, counts
 
     def present(self, name: str) -> int:
         """Return how many values are not missing, in one count."""
         there = sql.present(name, self._kinds[name])
-        return int(guarded(self._relation.aggregate(f"count_if({there})").fetchall)[0][0])
+        return int(guarded(self._rows().aggregate(f"count_if({there})").fetchall)[0][0] or 0)
 
     def split(self, name: str, keys: Codes) -> list[Engine]:
         """Return the rows of each key."""
         kind = self._kinds[name]
         return [
-            self._derived(self._relation.filter(sql.matches(keys, code, name, kind)))
+            self._derived(self._rows().filter(sql.matches(keys, code, name, kind)))
             for code in range(keys.size)
         ]
 
@@ -244,7 +259,7 @@ class Duck(Engine):
             f"row_number() OVER (PARTITION BY {person}, {first}) AS {again}",
             f"row_number() OVER (PARTITION BY {person} ORDER BY {h}) AS {rank}",
         )
-        relation = self._relation
+        relation = self._rows()
         for column in added:
             relation = relation.project(f"*, {column}")
         names = ", ".join(sql.name(c) for c in self.columns)
@@ -252,7 +267,7 @@ class Duck(Engine):
 
     def _derived(self, relation: Any) -> Duck:  # noqa: ANN401
         engine = copy(self)
-        engine._relation = relation  # noqa: SLF001
+        engine._held = relation  # noqa: SLF001
         engine._part = True  # noqa: SLF001
         return engine
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.tally.counts import merge
+from sourdine.tally.reading import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from sourdine.tally.cells import Cell, Codes, Ticks
     from sourdine.tally.column import Column
+    from sourdine.tally.reading import Reading
 
 __all__ = ["Engine"]
 
@@ -28,6 +30,8 @@ class Engine(ABC):
 
     parsed = False
     """Whether the rows were read from text, so that what a cell holds can decide if it is a row."""
+    reading: Reading = STANDARD
+    """How numbers are written in texts."""
 
     @property
     @abstractmethod

@@ -1,15 +1,10 @@
 """Data in files: CSV and Parquet through DuckDB, one value a line, arrays that NumPy saved.
 
-A CSV file is read as text: a cell that does not read as a number is missing, and in a valid file no
-cell can change how another is read. (In one that is not, a quote that is never closed swallows the
-rows after it.) The first line names the columns and shows the separator. A row with too few fields
-is filled up with missing values, further fields are dropped, and a row that is not UTF-8 or longer
-than two megabytes is none (``test_a_dirty_csv_never_raises``); so the number of rows is never taken
-for public. Where records are read one by one, to be randomised, every one of them is a row
-(``test_no_cell_makes_its_row_vanish``).
-
-All columns of a CSV file are read even if one is needed, for otherwise a row that is not UTF-8 in
-another column would be a row for some counts and none for others.
+A CSV file is read as text: a cell that does not read as a number is missing, and no record changes
+how another is read, whatever its bytes (`sourdine.tally.records`). Every record is a row, for all
+that is asked of the file. The first line names the columns and shows the separator; columns of
+several files are matched by name. What else is to be known of a file is declared
+(`sourdine.tally.reading`).
 
 The statistics in a Parquet file do not say whether a column holds NaN, and DuckDB takes them to say
 that it does not, so what it infers from them is turned off (``test_nan_hidden_by_statistics``).
@@ -19,6 +14,7 @@ from __future__ import annotations
 
 import zlib
 from glob import escape, glob, has_magic
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,27 +26,36 @@ from sourdine.tally.column import Column
 from sourdine.tally.duck import Duck, guarded, private_connection
 from sourdine.tally.memory import UNNAMED, Memory
 from sourdine.tally.opening import CSV, LINES, PARQUET, is_path
-from sourdine.tally.separated import header, mended, strict_column
+from sourdine.tally.reading import STANDARD
+from sourdine.tally.records import BOM, LONGEST, is_plain, rewritten
+from sourdine.tally.separated import encoding_of, header, strict_column
+from sourdine.tally.unnamed import Copy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from sourdine.tally.cells import Cell
     from sourdine.tally.engine import Engine
+    from sourdine.tally.reading import Reading
+    from sourdine.tally.separated import Header
 
 __all__ = ["open_file"]
 
+_SHEETS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
 
-def open_file(path: str) -> Engine:
+
+def open_file(path: str, reading: Reading = STANDARD) -> Engine:
     """Return an engine over a file, or over all files that a pattern names."""
     if not is_path(path):
         raise ParameterError(
             "path",
             "end in .csv, .tsv or .parquet, or in .txt for one value a line or .npy for an array",
             repr(path),
-            "Rename the file, or read it with pandas or Polars and pass the frame.",
+            "Save a sheet as CSV from the program that wrote it."
+            if path.lower().endswith(_SHEETS)
+            else "Give a CSV file the ending .csv; read others with pandas or Polars and pass the "
+            "frame.",
         )
     files = [path] if Path(path).is_file() else sorted(glob(path, recursive=True))  # noqa: PTH207
     if not files:
@@ -61,78 +66,107 @@ def open_file(path: str) -> Engine:
             f"Check the name and the folder, which is {str(Path.cwd())!r} now.",
         )
     try:
-        return _opened(path.lower(), files)
+        return _opened(path.lower(), files, reading)
     except (OSError, EOFError, zlib.error) as error:
-        why = getattr(error, "strerror", None) or "not what its ending says"
-        raise ParameterError(
-            "path",
-            "name a file that can be read",
-            f"{path!r} ({why})",
-            "Check the file and who may read it.",
-        ) from None
+        raise _unreadable(path, error) from None
 
 
-def _opened(ending: str, files: Sequence[str]) -> Engine:
+def _unreadable(path: str, error: Exception) -> ParameterError:
+    why = getattr(error, "strerror", None) or "not what its ending says"
+    return ParameterError(
+        "path",
+        "name a file that can be read",
+        f"{path!r} ({why})",
+        "Check the file and who may read it.",
+    )
+
+
+def _opened(ending: str, files: Sequence[str], reading: Reading) -> Engine:
     if ending.endswith(CSV):
-        return TextFile(files)
+        return TextFile(files, reading)
     if ending.endswith(PARQUET):
         connection = private_connection("statistics_propagation")
-        return Duck(_scanned(connection, _parquet(files)), connection)
-    return TextLines(files) if ending.endswith(LINES) else _of_arrays(files)
+        engine: Engine = Duck(_scanned(connection, _parquet(files)), connection)
+    else:
+        engine = TextLines(files, reading) if ending.endswith(LINES) else _of_arrays(files)
+    engine.reading = reading
+    return engine
 
 
 class TextFile(Duck):
-    """Text files; record by record, every one of them is read, whatever its cells hold.
+    """Text files; every record is read, whatever its cells hold.
+
+    Files are looked through when the first row is needed, and those that DuckDB would not read by
+    the rules of `sourdine.tally.records` are rewritten for it.
 
     Parameters
     ----------
     files
         Their paths.
+    reading
+        What is declared of them.
     """
 
-    def __init__(self, files: Sequence[str]) -> None:
-        connection = private_connection("statistics_propagation,unused_columns")
-        super().__init__(_scanned(connection, _csv(files)), connection, parsed=True)
+    def __init__(self, files: Sequence[str], reading: Reading) -> None:
         self._files = files
+        self._heads = [header(path, reading) for path in files]
+        self._copies: list[Copy] = []
+        self._opened: Any = None
+        names = self._heads[0].names
+        if any(set(head.names) != set(names) for head in self._heads):
+            raise ParameterError(
+                "path",
+                "name files of the same columns",
+                "others",
+                "Read those of one kind, or write the same names in their first lines.",
+            )
+        connection = private_connection("statistics_propagation")
+        columns = ", ".join(f"CAST(NULL AS VARCHAR) AS {sql.name(n)}" for n in names)
+        super().__init__(connection.sql(f"SELECT {columns}"), connection, parsed=True)
+        self.reading = reading
 
-    def slots(
-        self, cells: Sequence[tuple[str, Cell]], rows: int
-    ) -> Iterator[list[NDArray[np.int64]]]:
-        """Yield the slots of all records; parts of a file are read as they are."""
+    def _rows(self) -> Any:  # noqa: ANN401
         if self._part:
-            yield from super().slots(cells, rows)
-            return
-        with mended(self._files) as files:
-            engine = self if files is self._files else TextFile(files)
-            yield from Duck.slots(engine, cells, rows)
+            return super()._rows()
+        if self._opened is None:
+            scans = [self._scan(*file) for file in zip(self._files, self._heads, strict=True)]
+            self._opened = _scanned(self._connection, _joined(scans))
+        return self._opened
+
+    def _scan(self, path: str, head: Header) -> tuple[str, Header]:
+        try:
+            if is_plain(path, head.layout):
+                return path, head
+            self._copies.append(Copy(rewritten(path, head.layout)))
+        except (OSError, EOFError, zlib.error) as error:
+            raise _unreadable(path, error) from None
+        return self._copies[-1].path, head
 
     def column(self, name: str, *, strict: bool = False) -> Column:
         """Return the cells of a column, of all records."""
-        if self._part:
-            return super().column(name)
-        if strict:
-            return Column.of(strict_column(self._files, name))
-        with mended(self._files) as files:
-            engine = self if files is self._files else TextFile(files)
-            return Duck.column(engine, name)
+        if strict and not self._part:
+            return Column.of(strict_column(self._files, name, self.reading), reading=self.reading)
+        return super().column(name)
 
 
 class TextLines(Memory):
     """Text files of one value a line, without a header, read into memory.
 
-    What is not UTF-8 is replaced. A blank line is a value that is missing.
+    What the encoding does not have is replaced. A blank line is a value that is missing.
 
     Parameters
     ----------
     files
         Their paths.
+    reading
+        What is declared of them.
     """
 
     parsed = True
 
-    def __init__(self, files: Sequence[str]) -> None:
-        self._files = files
-        column = Column.of([line for path in files for line in _lines(path, "replace")])
+    def __init__(self, files: Sequence[str], reading: Reading) -> None:
+        self._files, self.reading = files, reading
+        column = Column.of([line for path in files for line in _lines(path, reading)])
         super().__init__({UNNAMED: lambda: column}, len(column))
 
     def column(self, name: str, *, strict: bool = False) -> Column:
@@ -142,18 +176,19 @@ class TextLines(Memory):
         lines: list[str | None] = []
         for path in self._files:
             try:
-                lines += _lines(path, "strict")
+                lines += _lines(path, self.reading, "strict")
             except UnicodeDecodeError:
                 raise ParameterError(
                     Path(path).name, "be text in UTF-8", "other bytes", "Write it again."
                 ) from None
             while lines and lines[-1] is None:
                 lines.pop()
-        return Column.of(lines)
+        return Column.of(lines, reading=self.reading)
 
 
-def _lines(path: str, errors: str) -> list[str | None]:
-    text = Path(path).read_bytes().decode("utf-8-sig", errors)
+def _lines(path: str, reading: Reading, errors: str = "replace") -> list[str | None]:
+    content = Path(path).read_bytes()
+    text = content.decode(encoding_of(content, reading), errors).removeprefix(BOM)
     lines = text.removesuffix("\n").split("\n") if text else []
     return [line.removesuffix("\r") or None for line in lines]
 
@@ -197,11 +232,21 @@ def _parquet(files: Sequence[str]) -> str:
     return f"read_parquet({_listed(files)}, hive_partitioning = false)"
 
 
-def _csv(files: Sequence[str]) -> str:
-    separator, names = header(files[0])
-    columns = ", ".join(f"{sql.string(n)}: 'VARCHAR'" for n in names)
+def _joined(scans: Sequence[tuple[str, Header]]) -> str:
+    """Return what scans all files: together where their first lines agree, else one by one."""
+    parts = [_csv([p for p, _ in same], head) for head, same in groupby(scans, lambda s: s[1])]
+    if len(parts) == 1:
+        return parts[0]
+    columns = ", ".join(map(sql.name, scans[0][1].names))
+    return "(" + " UNION ALL ".join(f"SELECT {columns} FROM {part}" for part in parts) + ")"  # noqa: S608
+
+
+def _csv(files: Sequence[str], head: Header) -> str:
+    columns = ", ".join(f"{sql.string(n)}: 'VARCHAR'" for n in head.names)
+    longest = 4 * (LONGEST + len(head.names))
     options = (
-        f"columns = {{{columns}}}, delim = {sql.string(separator)}, header = true, "
+        f"columns = {{{columns}}}, delim = {sql.string(head.separator)}, "
+        f"header = {str(not head.declared).lower()}, max_line_size = {longest}, "
         """quote = '"', escape = '"', auto_detect = false, strict_mode = false, """
         "null_padding = true, ignore_errors = true, parallel = false"
     )

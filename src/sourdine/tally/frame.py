@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.errors import ParameterError
+from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import integer
 from sourdine.noise import SYSTEM
 from sourdine.tally.cells import Codes, Ticks
 from sourdine.tally.counts import gather
+from sourdine.tally.number_or_text import read_number
 from sourdine.tally.opening import open_data
 from sourdine.tally.ranges import joined
+from sourdine.tally.reading import STANDARD, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -25,9 +27,22 @@ if TYPE_CHECKING:
     from sourdine.tally.counts import Tally
     from sourdine.tally.engine import Engine
 
-__all__ = ["Frame"]
+__all__ = ["Frame", "listed_columns"]
 
 _KEY_BYTES = 32
+
+
+def listed_columns(frame: Frame) -> str:
+    """Return a sentence that names the columns, unless the first line of a file looks like data.
+
+    Such a file may have no header, and what its first line holds is somebody's record.
+    """
+    if frame.parsed and any(not name or read_number(name) is not None for name in frame.columns):
+        return (
+            "The first line of the file holds numbers. If it is a record and no header, name the "
+            "columns yourself, as header in a Reading or on the command line."
+        )
+    return f"The columns are: {', '.join(map(repr, frame.columns))}."
 
 
 class Frame:
@@ -47,6 +62,9 @@ class Frame:
         a text file with one value a line, or of an array that NumPy saved. CSV files, Parquet files
         and lazy frames are counted where they are and may be larger than memory. Data of one
         column without a name call it ``value``.
+    read
+        How text is read, a `Reading` or a dict of its parameters: a file's encoding and header,
+        decimal commas, symbols beside numbers.
 
     Examples
     --------
@@ -62,8 +80,22 @@ class Frame:
 
     __slots__ = ("_engine",)
 
-    def __init__(self, data: object) -> None:
-        self._engine: Engine = data.engine if isinstance(data, Frame) else open_data(data)
+    def __init__(self, data: object, *, read: Reading | Mapping[str, Any] | None = None) -> None:
+        reading = Reading.of(read)
+        self._engine = data.engine if isinstance(data, Frame) else open_data(data, reading)
+        if read is not None and reading not in {STANDARD, self._engine.reading}:
+            raise ParameterError(
+                "read",
+                "be left to the frame, which was opened with its own",
+                "another",
+                "Leave {read} out.",
+                read=LEFT_OUT,
+            )
+
+    @property
+    def reading(self) -> Reading:
+        """How text is read."""
+        return self._engine.reading
 
     @property
     def engine(self) -> Engine:
@@ -109,12 +141,11 @@ class Frame:
         if column is None and len(self.columns) == 1:
             return self.columns[0]
         if column is None or column not in self.columns:
-            listed = ", ".join(map(repr, self.columns))
             raise ParameterError(
                 "column",
                 "be one of the columns",
                 "none" if column is None else repr(column),
-                f"The columns are: {listed}.",
+                listed_columns(self),
             )
         return column
 

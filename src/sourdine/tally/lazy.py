@@ -14,6 +14,7 @@ import numpy as np
 from sourdine.errors import ParameterError
 from sourdine.tally.cells import Codes, Ticked, Ticks
 from sourdine.tally.engine import Engine
+from sourdine.tally.reading import STANDARD
 from sourdine.tally.series import column_of_series, is_whole, memory_of_frame
 from sourdine.tally.sql import exactness
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from sourdine.grid import Grid
     from sourdine.tally.cells import Cell, Edges
     from sourdine.tally.column import Column
+    from sourdine.tally.reading import Reading
 
 __all__ = ["LazyEngine"]
 
@@ -40,10 +42,12 @@ class LazyEngine(Engine):
     ----------
     frame
         The rows.
+    reading
+        How numbers are written in texts.
     """
 
-    def __init__(self, frame: Any) -> None:  # noqa: ANN401
-        self._frame = frame
+    def __init__(self, frame: Any, reading: Reading = STANDARD) -> None:  # noqa: ANN401
+        self._frame, self.reading = frame, reading
         self._types = dict(frame.collect_schema())
 
     @property
@@ -70,13 +74,17 @@ class LazyEngine(Engine):
         """Yield the slots that occur, and how often."""
         direct, frame = self._keys(cells)
         found, counts = _counted(frame, len(cells))
-        yield (
-            [
-                np.asarray(c.data, np.int64) if d else cell.slots(c)
-                for d, (_, cell), c in zip(direct, cells, found, strict=True)
-            ],
-            counts,
-        )
+        yield self._slots_of(direct, cells, found), counts
+
+    def _slots_of(
+        self, direct: list[bool], cells: Sequence[tuple[str, Cell]], columns: Sequence[Column]
+    ) -> list[NDArray[np.int64]]:
+        """Return the slots: those that the engine found, or those of the raw values."""
+        found = []
+        for is_slot, (_, cell), column in zip(direct, cells, columns, strict=True):
+            column.reading = self.reading
+            found.append(np.asarray(column.data, np.int64) if is_slot else cell.slots(column))
+        return found
 
     def slots(
         self, cells: Sequence[tuple[str, Cell]], rows: int
@@ -87,10 +95,7 @@ class LazyEngine(Engine):
             for start in range(0, len(batch), rows):
                 part = batch[start : start + rows]
                 columns = [column_of_series(part.get_column(f"k{i}")) for i in range(len(cells))]
-                yield [
-                    np.asarray(c.data, np.int64) if d else cell.slots(c)
-                    for d, (_, cell), c in zip(direct, cells, columns, strict=True)
-                ]
+                yield self._slots_of(direct, cells, columns)
 
     def total(self, name: str, cell: Ticks, power: int) -> int:
         """Return the exact sum of powers of ticks, in two halves of 31 bits."""
@@ -124,11 +129,13 @@ class LazyEngine(Engine):
     def column(self, name: str, *, strict: bool = False) -> Column:
         """Return all values of a column."""
         del strict
-        return column_of_series(_collected(self._frame.select(name)).get_column(name))
+        column = column_of_series(_collected(self._frame.select(name)).get_column(name))
+        column.reading = self.reading
+        return column
 
     def only(self, name: str) -> Engine:
         """Return one column alone."""
-        return LazyEngine(self._frame.select(name))
+        return LazyEngine(self._frame.select(name), self.reading)
 
     def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:
         """Yield the values that occur in a column, and how often."""
@@ -164,13 +171,17 @@ class LazyEngine(Engine):
             found[code].append(value)
         never = nw.col(name).is_null() & ~nw.col(name).is_null()
         return [
-            LazyEngine(self._frame.filter(nw.col(name).is_in(values) if values else never))
+            LazyEngine(
+                self._frame.filter(nw.col(name).is_in(values) if values else never), self.reading
+            )
             for values in found[:-1]
         ]
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         """Read everything into memory and bound it there."""
-        return memory_of_frame(_collected(self._frame.select(self.columns))).bound(unit, rows, key)
+        engine = memory_of_frame(_collected(self._frame.select(self.columns)))
+        engine.reading = self.reading
+        return engine.bound(unit, rows, key)
 
 
 def _collected(frame: Any) -> Any:  # noqa: ANN401

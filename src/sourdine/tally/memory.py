@@ -64,6 +64,7 @@ class Memory(Engine):
         del strict
         if name not in self._read:
             self._read[name] = self._readers[name]()
+            self._read[name].reading = self.reading
         return self._read[name]
 
     def groups(
@@ -95,7 +96,7 @@ class Memory(Engine):
             yield [self._slots_of(name, cell, block) for name, cell in cells]
 
     def _slots_of(self, name: str, cell: Cell, block: slice) -> NDArray[np.int64]:
-        if self._part is None or name in self._read:
+        if self._part is None or name in self._read or not self.reading.is_standard:
             return cell.slots(self.column(name)[block])
         return self._part(name, cell, block)
 
@@ -128,5 +129,5 @@ class Memory(Engine):
             return lambda: self.column(name)[rows]
 
         part = Memory({name: reader(name) for name in self.columns}, len(rows))
-        part.parsed = self.parsed
+        part.parsed, part.reading = self.parsed, self.reading
         return part

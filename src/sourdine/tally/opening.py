@@ -13,11 +13,14 @@ from sourdine.exact import kind
 from sourdine.tally.column import Column
 from sourdine.tally.engine import Engine
 from sourdine.tally.memory import UNNAMED, Memory
+from sourdine.tally.reading import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
+
+    from sourdine.tally.reading import Reading
 
 __all__ = ["CSV", "LINES", "NAMELESS", "PARQUET", "is_path", "open_data"]
 
@@ -33,14 +36,20 @@ def is_path(text: str) -> bool:
     return text.lower().endswith((*CSV, *PARQUET, *NAMELESS))
 
 
-def open_data(data: object) -> Engine:
+def open_data(data: object, reading: Reading = STANDARD) -> Engine:
     """Return the engine for some data."""
     if isinstance(data, Engine):
         return data
     if isinstance(data, (str, PathLike)):
         from sourdine.tally.files import open_file  # noqa: PLC0415
 
-        return open_file(fspath(data))
+        return open_file(fspath(data), reading)
+    engine = _of_memory(data)
+    engine.reading = reading
+    return engine
+
+
+def _of_memory(data: object) -> Engine:
     if isinstance(data, np.ndarray):
         _require_one_dimension(data)
         return Memory({UNNAMED: lambda: Column.of_array(data)}, len(data))

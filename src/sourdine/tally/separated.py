@@ -1,59 +1,111 @@
-"""Text files of separated fields, as Python reads them: the header, single records, repairs.
-
-The first line names the columns, and its most frequent separator (comma, semicolon, tab or bar)
-separates the fields.
-"""
+"""Text files of separated fields: what their first line says, and columns that must be in order."""
 
 from __future__ import annotations
 
 import csv
-import gzip
-import sys
-from codecs import getincrementaldecoder
-from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from io import TextIOWrapper
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from sourdine.errors import ParameterError
+from sourdine.tally.reading import SEPARATORS
+from sourdine.tally.records import Layout, open_bytes, records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from io import BufferedIOBase
 
-__all__ = ["header", "mended", "strict_column"]
+    from sourdine.tally.reading import Reading
 
-_SEPARATORS = (",", ";", "\t", "|")
-_BLOCK, _LONG, _CELL = 1 << 24, 1 << 20, 1 << 14
-"""Bytes read at once, characters of a line that need no care, and of a cell that are kept."""
+__all__ = ["Header", "encoding_of", "header", "strict_column"]
+
+_FIRST = 1 << 20
+"""Bytes that the first line may have."""
+_MARKS = {b"\xff\xfe\x00\x00": "utf-32", b"\x00\x00\xfe\xff": "utf-32"}
+_MARKS |= {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+"""What a file begins with that names its own encoding."""
 
 
-def header(path: str) -> tuple[str, list[str]]:
-    """Return the separator and the names of the columns, from the first line alone."""
-    with _opened(path) as lines:
-        separator = _separator(lines)
-        names = next(csv.reader(lines, delimiter=separator), [])
-    if not names:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """What is public of a text file: declared, or said by its first line.
+
+    The line's most frequent separator (comma, semicolon, tab or bar) separates the cells, and what
+    ends it ends the records. A mark before it may name the encoding.
+    """
+
+    separator: str
+    names: tuple[str, ...]
+    encoding: str
+    quotes: bool
+    mac: bool
+    declared: bool
+
+    @property
+    def layout(self) -> Layout:
+        """The form of the records."""
+        return Layout(
+            separator=self.separator,
+            columns=len(self.names),
+            encoding=self.encoding,
+            quotes=self.quotes,
+            mac=self.mac,
+        )
+
+
+def encoding_of(first: bytes, reading: Reading) -> str:
+    """Return the encoding that is declared, or that the mark at the beginning of a file names."""
+    named = next((encoding for mark, encoding in _MARKS.items() if first.startswith(mark)), None)
+    return named if named and reading.encoding == "utf-8" else reading.encoding
+
+
+def header(path: str, reading: Reading) -> Header:
+    """Return what a file's first line says; of one whose names are declared, nothing is read."""
+    with open_bytes(path) as file:
+        first = file.read(_FIRST)
+    encoding = encoding_of(first, reading)
+    text = first.decode(encoding, "replace")
+    feed, ret = text.find("\n"), text.find("\r")
+    mac = reading.header is None and ret >= 0 and text[ret + 1 : ret + 2] != "\n"
+    mac = mac and (feed < 0 or ret < feed)
+    line = text[: ret if mac else feed if feed >= 0 else None]
+    separator = reading.separator
+    if separator is None:
+        separator = "," if reading.header else max(SEPARATORS, key=line.count)
+    own = Header(
+        separator=separator,
+        names=reading.header or ("",),
+        encoding=encoding,
+        quotes=reading.quotes,
+        mac=mac,
+        declared=reading.header is not None,
+    )
+    return own if own.declared else _named(own, path)
+
+
+def _named(own: Header, path: str) -> Header:
+    names = next(records(path, own.layout), [])
+    if not any(names):
         raise ParameterError(
             "a CSV file",
             "begin with a line of column names",
             f"an empty one in {path!r}",
             "Write a header, such as age,income.",
         )
-    return separator, _different(names)
+    return replace(own, names=tuple(_different(names)))
 
 
-def strict_column(files: Sequence[str], name: str) -> list[str | None]:
+def strict_column(files: Sequence[str], name: str, reading: Reading) -> list[str | None]:
     """Return the cells of one column, record by record, or refuse files that are not in order.
 
     A blank line is an empty cell where there is one column; at the end of a file it is nothing.
     """
-    separator, names = header(files[0])
     cells: list[str | None] = []
     for path in files:
+        head = header(path, reading)
         try:
-            cells += _strict_cells(path, separator, names.index(name), len(names))
-        except (UnicodeDecodeError, csv.Error):
+            cells += _strict_cells(path, head, head.names.index(name))
+        except (UnicodeError, csv.Error):
             raise ParameterError(
                 Path(path).name,
                 "be a CSV file in order",
@@ -63,11 +115,14 @@ def strict_column(files: Sequence[str], name: str) -> list[str | None]:
     return cells
 
 
-def _strict_cells(path: str, separator: str, place: int, fields: int) -> Iterator[str | None]:
-    blank = 0
-    with _opened(path, errors="strict") as lines:
-        rows = csv.reader(lines, delimiter=separator, strict=True)
-        next(rows, None)
+def _strict_cells(path: str, head: Header, place: int) -> Iterator[str | None]:
+    blank, fields = 0, len(head.names)
+    encoding = "utf-8-sig" if head.encoding == "utf-8" else head.encoding
+    with open_bytes(path) as file, TextIOWrapper(file, encoding, newline="\n") as lines:
+        mark = '"' if head.quotes else None
+        rows = csv.reader(lines, delimiter=head.separator, quotechar=mark, strict=True)
+        if not head.declared:
+            next(rows, None)
         for row in rows:
             if not row:
                 blank += 1
@@ -82,71 +137,6 @@ def _strict_cells(path: str, separator: str, place: int, fields: int) -> Iterato
             yield from [None] * blank
             yield row[place] or None
             blank = 0
-
-
-@contextmanager
-def mended(files: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Give files in which every record is a row, whatever bytes it holds.
-
-    Files of UTF-8 without long lines are given as they are. Others are copied for the time being
-    into a folder that only the user may read: what is not UTF-8 is replaced and what is longer than
-    any number or category cut off, so that no cell can make its row vanish.
-    """
-    if all(map(_plain, files)):
-        yield files
-        return
-    with TemporaryDirectory(prefix="sourdine-") as folder:
-        copies = [Path(folder) / f"{i:09d}.csv" for i in range(len(files))]
-        for file, copy in zip(files, copies, strict=True):
-            _copy(file, copy)
-        yield list(map(str, copies))
-
-
-def _plain(path: str) -> bool:
-    """Return whether a file is UTF-8 with lines of a moderate length."""
-    decoder, length = getincrementaldecoder("utf-8")(), 0
-    with _bytes(path) as file:
-        while block := file.read(_BLOCK):
-            try:
-                text = decoder.decode(block)
-            except UnicodeDecodeError:
-                return False
-            lines = text.split("\n")
-            lines[0] = "x" * length + lines[0] if length else lines[0]
-            if max(map(len, lines)) > _LONG or "\0" in text:
-                return False
-            length = len(lines[-1])
-    return True
-
-
-def _copy(path: str, to: Path) -> None:
-    """Copy a file record by record."""
-    limit = csv.field_size_limit(sys.maxsize)
-    try:
-        with _opened(path) as lines, to.open("w", encoding="utf-8", newline="") as copy:
-            separator = _separator(lines)
-            write = csv.writer(copy)
-            for row in csv.reader((line.replace("\0", "") for line in lines), delimiter=separator):
-                write.writerow([cell[:_CELL].replace("\r", " ") for cell in row])
-    finally:
-        csv.field_size_limit(limit)
-
-
-def _separator(lines: IO[str]) -> str:
-    """Return what separates the fields of the first line, and go back to it."""
-    first = lines.readline()
-    lines.seek(0)
-    return max(_SEPARATORS, key=first.count)
-
-
-def _bytes(path: str) -> BufferedIOBase:
-    return gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb")
-
-
-def _opened(path: str, *, errors: str = "replace") -> IO[str]:
-    if path.lower().endswith(".gz"):
-        return gzip.open(path, "rt", encoding="utf-8-sig", errors=errors, newline="")
-    return Path(path).open(encoding="utf-8-sig", errors=errors, newline="")
 
 
 def _different(names: list[str]) -> list[str]:

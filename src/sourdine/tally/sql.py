@@ -20,12 +20,14 @@ from typing import TYPE_CHECKING, Any
 from sourdine.tally.cells import Codes, Ticked, Ticks
 from sourdine.tally.column import DATES, NUMBERS, WORDS
 from sourdine.tally.number_or_text import WHOLE, WRITTEN
+from sourdine.tally.reading import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sourdine.grid import Grid
     from sourdine.tally.cells import Cell, Edges
+    from sourdine.tally.reading import Reading
 
 __all__ = [
     "Key",
@@ -137,7 +139,7 @@ class Key:
     direct: bool
 
 
-def key(cell: Cell, column: str, kind: str, prefix: str) -> Key:
+def key(cell: Cell, column: str, kind: str, prefix: str, reading: Reading = STANDARD) -> Key:
     """Return what the rows are grouped by for one cell."""
     if isinstance(cell, Codes):
         return Key({prefix: raw(column, kind)}, _listed(cell, kind, prefix), direct=False)
@@ -146,19 +148,19 @@ def key(cell: Cell, column: str, kind: str, prefix: str) -> Key:
     if kind in {"time", "zoned", "other"}:
         return Key({prefix: "1"}, "CAST(-1 AS BIGINT)", direct=True)
     whole = f"{prefix}w"
-    prepared = {prefix: _number(column, kind)}
+    prepared = {prefix: _number(column, kind, reading)}
     exact = exactness(cell)
     if exact is None:
         return Key({prefix: raw(column, kind)}, prefix, direct=False)
     if exact and kind in {"integer", "text"}:
-        prepared[whole] = _whole(column, kind)
+        prepared[whole] = _whole(column, kind, reading)
         by_whole, by_float = _slots(cell, whole, prefix)
         either = f"CASE WHEN {whole} IS NOT NULL THEN {by_whole} ELSE {by_float} END"
         return Key(prepared, either, direct=True)
     return Key(prepared, _slots(cell, whole, prefix)[1], direct=True)
 
 
-def slot(cell: Cell, column: str, kind: str, prefix: str) -> Key:
+def slot(cell: Cell, column: str, kind: str, prefix: str, reading: Reading = STANDARD) -> Key:
     """Return the slot of each row, as `key` but quicker for what is common.
 
     A few categories are coded by the engine, and whole numbers snapped in 64 bits.
@@ -169,7 +171,7 @@ def slot(cell: Cell, column: str, kind: str, prefix: str) -> Key:
         tick = _integer_tick(cell.grid, prefix, "BIGINT")
         slot = f"CASE WHEN {prefix} IS NULL THEN -1 ELSE {tick} END"
         return Key({prefix: name(column)}, slot, direct=True)
-    return key(cell, column, kind, prefix)
+    return key(cell, column, kind, prefix, reading)
 
 
 def exactness(cell: Ticks | Edges) -> bool | None:
@@ -186,18 +188,29 @@ def exactness(cell: Ticks | Edges) -> bool | None:
     return True if largest < WIDEST_INTEGERS else None
 
 
-def _number(column: str, kind: str) -> str:
+def _written(column: str, reading: Reading) -> str:
+    """Return a text, numbers in it written as Python writes them."""
+    text = f"CAST({name(column)} AS VARCHAR)"
+    if reading.is_standard:
+        return text
+    pattern, marks = string(reading.pattern), string(reading.marks)
+    sign, digits = (f"regexp_extract({text}, {pattern}, {i})" for i in (1, 2))
+    number = f"{sign} || translate({digits}, {marks}, '.')"
+    return f"CASE WHEN regexp_full_match({text}, {pattern}) THEN {number} END"
+
+
+def _number(column: str, kind: str, reading: Reading) -> str:
     if kind != "text":
         return f"CAST({name(column)} AS DOUBLE)"
-    written = f"CAST({name(column)} AS VARCHAR)"
+    written = _written(column, reading)
     match = f"regexp_full_match({written}, {string(WRITTEN)})"
     return f"CASE WHEN {match} THEN TRY_CAST({written} AS DOUBLE) END"
 
 
-def _whole(column: str, kind: str) -> str:
+def _whole(column: str, kind: str, reading: Reading) -> str:
     if kind == "integer":
         return f"CAST({name(column)} AS HUGEINT)"
-    written = f"CAST({name(column)} AS VARCHAR)"
+    written = _written(column, reading)
     match = f"regexp_full_match({written}, {string(WHOLE)})"
     return f"CASE WHEN {match} THEN TRY_CAST({written} AS HUGEINT) END"
 

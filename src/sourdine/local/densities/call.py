@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sourdine.exact import one_of, positive
 from sourdine.local.densities.auto import best_protocol, finest_bins
@@ -15,7 +15,7 @@ from sourdine.noise import SYSTEM
 from sourdine.tally import Frame, Ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sourdine.local.densities.protocol import DensityProtocol
     from sourdine.local.densities.result import Density
     from sourdine.noise import Source
+    from sourdine.tally import Reading
 
 __all__ = ["METHODS", "density", "protocol"]
 
@@ -77,6 +78,7 @@ def density(  # noqa: PLR0913 - what a person may say of a call
     method: str = "auto",
     loss: Literal["l2", "w1"] = "l2",
     column: str | None = None,
+    read: Reading | Mapping[str, Any] | None = None,
     source: Source = SYSTEM,
 ) -> Density:
     """Estimate a density from values that are each randomised on their own.
@@ -102,6 +104,8 @@ def density(  # noqa: PLR0913 - what a person may say of a call
         the area between the distribution functions.
     column
         The column; may be left out where there is only one.
+    read
+        How text is read, a `sourdine.Reading` or a dict of its parameters.
     source
         Where the randomness comes from; anything but the default is not private.
 
@@ -115,7 +119,7 @@ def density(  # noqa: PLR0913 - what a person may say of a call
     (True, True)
     """
     protocol(bounds=bounds, epsilon=epsilon, n=1, method=method, loss=loss)  # refuses early
-    data = Frame(x)
+    data = Frame(x, read=read)
     name = data.resolve(column)
     rule = protocol(bounds=bounds, epsilon=epsilon, n=len(data), method=method, loss=loss)
     return rule.density(_ticks(data, Ticks(name, rule.grid)), source=source)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sourdine.local.table.estimating.estimates import Estimates
     from sourdine.local.table.sanitizing.blocks import Block
     from sourdine.noise import Source
+    from sourdine.tally import Reading
 
 __all__ = ["Schema"]
 
@@ -192,19 +193,30 @@ class Schema(Shown):
             self._parts[use] = MappingProxyType(parts)
         return self._parts[use]
 
-    def sanitize(
+    def sanitize(  # noqa: PLR0913 - one call does it
         self,
         frame: Any,  # noqa: ANN401
         *,
         to: str | PathLike[str] | None = None,
         drop: Iterable[str] = (),
+        read: Reading | Mapping[str, Any] | None = None,
+        overwrite: bool = False,
         source: Source = SYSTEM,
         progress: bool | None = None,
     ) -> Any:  # noqa: ANN401
         """Randomise every record; see `sourdine.local.table.sanitizing.sanitize`."""
         from sourdine.local.table.sanitizing.sanitize import sanitize  # noqa: PLC0415
 
-        return sanitize(self, frame, to=to, drop=drop, source=source, progress=progress)
+        return sanitize(
+            self,
+            frame,
+            to=to,
+            drop=drop,
+            read=read,
+            overwrite=overwrite,
+            source=source,
+            progress=progress,
+        )
 
     def randomised(
         self, frame: object, *, use: Use = "report", source: Source = SYSTEM

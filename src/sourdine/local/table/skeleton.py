@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sourdine.local.table.schema_files import toml_value
 from sourdine.tally import Frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    from sourdine.tally import Reading
 
 __all__ = ["skeleton"]
 
@@ -32,7 +34,7 @@ KNOWN = {
 """What is written for a column whose type the file itself states."""
 
 
-def skeleton(data: object) -> str:
+def skeleton(data: object, *, read: Reading | Mapping[str, Any] | None = None) -> str:
     """Return a schema in TOML with a gap wherever a person has to decide.
 
     The types of a Parquet file stand in its head and are used. Those of a CSV file are what its
@@ -42,6 +44,8 @@ def skeleton(data: object) -> str:
     ----------
     data
         A frame, or the path of a CSV or Parquet file.
+    read
+        How text is read, a `sourdine.Reading` or a dict of its parameters.
 
     Examples
     --------
@@ -52,7 +56,7 @@ def skeleton(data: object) -> str:
     [columns."vote"]
     kind = "?"
     """
-    return "\n".join([HEAD, *_columns(Frame(data))]).rstrip() + "\n"
+    return "\n".join([HEAD, *_columns(Frame(data, read=read))]).rstrip() + "\n"
 
 
 def _columns(frame: Frame) -> Iterator[str]:

@@ -11,6 +11,7 @@ from sourdine import noise
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.grid import MISSING
 from sourdine.tally import Frame
+from sourdine.tally.frame import listed_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -123,12 +124,11 @@ def matched(schema: Schema, frame: Frame, *, drop: Iterable[str] | None) -> Fram
     """
     for name in schema.columns:
         if name not in frame.columns:
-            listed = ", ".join(map(repr, frame.columns))
             raise ParameterError(
                 "frame",
                 "have all columns of the schema",
                 f"no {name!r}",
-                f"Its columns are: {listed}.",
+                listed_columns(frame),
             )
     if drop is None:
         return frame

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from glob import glob
+from itertools import count
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,13 +22,14 @@ from sourdine.local.table.sanitizing.sinks import sink
 from sourdine.tally import Frame
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from sourdine.local.table.sanitizing.outputs import Column
     from sourdine.local.table.schema import Schema
     from sourdine.noise import Source
+    from sourdine.tally import Reading
 
 __all__ = ["sanitize"]
 
@@ -38,6 +40,8 @@ def sanitize(  # noqa: PLR0913 - one call does it
     *,
     to: str | PathLike[str] | None,
     drop: Iterable[str],
+    read: Reading | Mapping[str, Any] | None = None,
+    overwrite: bool = False,
     source: Source,
     progress: bool | None,
 ) -> Any:  # noqa: ANN401
@@ -58,6 +62,11 @@ def sanitize(  # noqa: PLR0913 - one call does it
         The file to write; needed if ``frame`` is one.
     drop
         Columns that are left out. Every other column must be in the schema.
+    read
+        How text is read, a `sourdine.Reading` or a dict of its parameters.
+    overwrite
+        Whether ``to`` may be a file that exists. Two sanitised tables of the same records tell
+        more than one: each costs epsilon.
     source
         Where the random bits come from; a seeded one protects nobody.
     progress
@@ -71,8 +80,8 @@ def sanitize(  # noqa: PLR0913 - one call does it
         where it has a place for it (`sourdine.local.table.carried`).
     """
     shown = progress if progress is None else flag(progress, "progress")
-    path = _target(frame, to)
-    data = matched(schema, Frame(frame), drop=drop)
+    path = _target(frame, to, overwrite=flag(overwrite, "overwrite"))
+    data = matched(schema, Frame(frame, read=read), drop=drop)
     _demand_table(schema)
     names = [name for name in data.columns if name in schema.columns]
     parts = schema.parts()
@@ -121,13 +130,13 @@ def _joined(stream: Iterator[dict[str, NDArray[Any]]], names: list[str]) -> dict
     return {name: np.concatenate(codes) for name, codes in found.items()}
 
 
-def _target(frame: object, to: object) -> Path | None:
+def _target(frame: object, to: object, *, overwrite: bool) -> Path | None:
     """Return the file to write, if any."""
     if to is not None and not isinstance(to, (str, PathLike)):
         raise ParameterError("to", "be a path", kind(to), "Type {to}.", to="clean.csv")
     path = None if to is None else Path(fspath(to))
     if not isinstance(frame, (str, PathLike)):
-        return path
+        return _new(path, overwrite=overwrite)
     if path is None:
         raise ParameterError(
             "to", "name the file to write when a file is read", "none", "Type {to}.", to="clean.csv"
@@ -137,7 +146,28 @@ def _target(frame: object, to: object) -> Path | None:
         other = str(path.with_name(f"clean-{path.name}"))
         must = "be another file than the one read"
         raise ParameterError("to", must, "the same", "Type {to}.", to=other)
+    return _new(path, overwrite=overwrite)
+
+
+def _new(path: Path | None, *, overwrite: bool) -> Path | None:
+    """Return a path if nothing is there, or if that does not matter."""
+    if path is not None and path.exists() and not overwrite:
+        raise ParameterError(
+            "to",
+            "be a new file",
+            f"{str(path)!r}, which exists",
+            "Whoever has both tables of the same records knows more than one epsilon allows. Type "
+            "{to}, or {overwrite} if nobody has the old one.",
+            to=str(_free(path)),
+            overwrite=True,
+        )
     return path
+
+
+def _free(path: Path) -> Path:
+    """Return a name beside a path that no file has."""
+    names = (path.with_name(f"{i}-{path.name}") for i in count(2))
+    return next(name for name in names if not name.exists())
 
 
 def _demand_table(schema: Schema) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import os
 from contextlib import contextmanager
 from importlib.util import find_spec
+from io import TextIOWrapper
+from secrets import token_hex
 from typing import IO, TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
@@ -25,6 +28,8 @@ __all__ = ["sink"]
 
 _CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 _PARQUET = (".parquet", ".pq")
+_NAME = 200
+_BINARY = getattr(os, "O_BINARY", 0)
 
 
 @contextmanager
@@ -46,23 +51,40 @@ def sink(path: Path, names: Sequence[str], schema: Schema) -> Iterator[Write]:
             "Make the folder first, or type {to}.",
             to="clean.csv",
         )
-    unfinished = path.with_name(f".{path.name}.part")
     make = _parquet if lowered.endswith(_PARQUET) else _text
+    unfinished = path.with_name(f".{path.name[:_NAME]}.{token_hex(8)}.part")
+    with _created(unfinished) as file:
+        try:
+            with make(file, names, lowered, mark(schema)) as write:
+                yield write
+            file.close()
+            unfinished.replace(path)
+            if make is _text:
+                write_beside(path, schema)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+
+def _created(path: Path) -> IO[bytes]:
+    """Open a file that nobody made before, nor a link to another."""
     try:
-        with make(unfinished, names, lowered, mark(schema)) as write:
-            yield write
-        unfinished.replace(path)
-        if make is _text:
-            write_beside(path, schema)
-    finally:
-        unfinished.unlink(missing_ok=True)
+        number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
+    except OSError as error:
+        raise ParameterError(
+            "to",
+            "be in a folder where files can be written",
+            f"{str(path.parent)!r} ({error.strerror})",
+            "Type {to}.",
+            to="clean.csv",
+        ) from None
+    return os.fdopen(number, "wb")
 
 
 @contextmanager
-def _text(path: Path, names: Sequence[str], ending: str, schema: str) -> Iterator[Write]:
+def _text(target: IO[bytes], names: Sequence[str], ending: str, schema: str) -> Iterator[Write]:
     del schema
     mark = "\t" if ".tsv" in ending else ","
-    with _opened(path, ending) as file:
+    with _opened(target, ending) as file:
         file.write(mark.join(map(quoted, names)) + "\n")
 
         def write(columns: dict[str, Column]) -> None:
@@ -75,14 +97,14 @@ def _text(path: Path, names: Sequence[str], ending: str, schema: str) -> Iterato
         yield write
 
 
-def _opened(path: Path, ending: str) -> IO[str]:
+def _opened(target: IO[bytes], ending: str) -> IO[str]:
     if ending.endswith(".gz"):
-        return gzip.open(path, "wt", encoding="utf-8", newline="")
-    return path.open("w", encoding="utf-8", newline="")
+        return gzip.open(target, "wt", encoding="utf-8", newline="")
+    return TextIOWrapper(target, encoding="utf-8", newline="")
 
 
 @contextmanager
-def _parquet(path: Path, names: Sequence[str], ending: str, schema: str) -> Iterator[Write]:
+def _parquet(target: IO[bytes], names: Sequence[str], ending: str, schema: str) -> Iterator[Write]:
     del names, ending
     if find_spec("pyarrow") is None:
         raise ParameterError(
@@ -101,7 +123,7 @@ def _parquet(path: Path, names: Sequence[str], ending: str, schema: str) -> Iter
         nonlocal writer
         table = pa.table({name: arrow(*column) for name, column in columns.items()})
         table = table.replace_schema_metadata({KEY: schema})
-        writer = writer or pq.ParquetWriter(path, table.schema)
+        writer = writer or pq.ParquetWriter(target, table.schema)
         writer.write_table(table)
 
     try:

@@ -1,0 +1,282 @@
+"""Look through data before anything is published: what is unreadable, and what to declare.
+
+Everything here is read off the rows, so it is for the curator alone and is never published. It
+costs nothing, for nobody else learns it, and no ledger hears of it.
+"""
+
+from __future__ import annotations
+
+from codecs import getincrementaldecoder
+from collections import Counter
+from dataclasses import dataclass, replace
+from glob import glob
+from math import isfinite
+from os import PathLike, fspath
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from sourdine.curator.shapes import ColumnTexts, best_reading, options, shape
+from sourdine.release import Sheet, Shown
+from sourdine.tally import Frame, Reading
+from sourdine.tally.opening import CSV, LINES
+from sourdine.tally.records import open_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Checked", "ColumnFacts", "check"]
+
+_SHAPES = 3
+_BLOCK = 1 << 22
+_CODES = {sign * (10**k - 1) for k in range(1, 7) for sign in (1, -1)} | {-1}
+"""Numbers that often stand for an answer that is missing."""
+_UNDEFINED = frozenset(b"\x81\x8d\x8f\x90\x9d")
+"""Bytes that Windows' Western encoding does not have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnFacts:
+    """What stands in a column."""
+
+    name: str
+    numbers: int
+    empty: int
+    unreadable: int
+    after: int
+    shapes: tuple[str, ...]
+    suspicious: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked(Shown):
+    """What `check` found: for the curator alone.
+
+    Parameters
+    ----------
+    source
+        The file, if it is one.
+    rows
+        How many there are.
+    columns
+        What stands in each.
+    reading
+        What to declare.
+    remarks
+        What else was seen, a word and a sentence each.
+    """
+
+    source: str | None
+    rows: int
+    columns: tuple[ColumnFacts, ...]
+    reading: Reading
+    remarks: tuple[tuple[str, str], ...]
+
+    @property
+    def command(self) -> str | None:
+        """A command line that counts the rows with the options that read the file best."""
+        if self.source is None:
+            return None
+        words = [f"--{name} {quote(str(x))}" for name, x in options(self.reading).items()]
+        flags = [w.replace("--quotes False", "--no-quotes") for w in words]
+        return " ".join(["sourdine count", quote(self.source), *flags, "--epsilon 1"])
+
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
+        lines = [
+            (printable(c.name), str(c.numbers), str(c.empty), str(c.unreadable), str(c.after))
+            for c in self.columns
+        ]
+        others = [
+            ("shapes", f"{printable(c.name)}: {', '.join(c.shapes)}")
+            for c in self.columns
+            if c.shapes
+        ]
+        odd = [("look", c.suspicious) for c in self.columns if c.suspicious]
+        declared = self.reading.to_dict()
+        say = f"read={declared}" if declared else "nothing has to be declared"
+        typed = [("type", self.command)] if self.command else []
+        return Sheet(
+            title="For the curator alone: this is read off the data. Do not publish it.",
+            heads=("column", "numbers", "empty", "others", "others if declared"),
+            lines=lines,
+            notes=[
+                *(("rows", str(self.rows)), *self.remarks, *others, *odd, ("declare", say)),
+                *typed,
+            ],
+        )
+
+
+def check(
+    data: object, *, unit: str | None = None, read: Reading | Mapping[str, Any] | None = None
+) -> Checked:
+    """Look through data: what is unreadable as a number, and what to declare so that it is not.
+
+    For the curator alone: what it says is read off the rows. It costs nothing and is in no ledger.
+
+    Parameters
+    ----------
+    data
+        Anything that `sourdine.Frame` takes.
+    unit
+        The column that names a person, to see how many rows people have.
+    read
+        What is declared already, a `sourdine.Reading` or a dict of its parameters.
+
+    Examples
+    --------
+    >>> found = check({"pay": ["1,234.50", "€12", "900", "€7", "1,100"]})
+    >>> found.reading.to_dict()
+    {'thousands': ',', 'symbols': ['€']}
+    >>> found.columns[0].unreadable, found.columns[0].after
+    (4, 0)
+    """
+    reading = Reading.of(read)
+    remarks: list[tuple[str, str]] = []
+    source = fspath(data) if isinstance(data, (str, PathLike)) else None
+    if source is not None:
+        reading, remarks = _of_file(source, reading)
+    frame = Frame(data, read=None if isinstance(data, Frame) else reading)
+    seen = {name: _seen(frame, name, reading) for name in frame.columns}
+    best, other = best_reading(reading, [cells for cells, _, _ in seen.values()])
+    if other is not None:
+        ways = f"{best.to_dict()} or {other.to_dict()}"
+        remarks.append(("unsure", f"the numbers can be read in several ways: {ways}."))
+    facts = tuple(_facts(name, *found, (reading, best)) for name, found in seen.items())
+    if unit is not None:
+        remarks.append(("persons", _persons(frame, unit)))
+    return Checked(
+        source=source,
+        rows=len(frame),
+        columns=facts,
+        reading=best,
+        remarks=tuple(remarks),
+    )
+
+
+def _seen(frame: Frame, name: str, reading: Reading) -> tuple[ColumnTexts, Counter[float], int]:
+    """Return the texts of a column, its numbers, and how many cells are empty."""
+    texts: Counter[str] = Counter()
+    numbers: Counter[float] = Counter()
+    empty = typed = 0
+    for column, counts in frame.engine.values(name):
+        column.reading = reading
+        n = [1] * len(column) if counts is None else counts.tolist()
+        written = column.data.dtype.kind == "O"
+        for number, text, k in zip(column.numbers.tolist(), column.texts, n, strict=True):
+            is_number = number is not None and number == number  # noqa: PLR0124 - not NaN
+            if text is None:
+                empty += k
+                continue
+            numbers.update({number: k} if is_number else {})
+            if written or not is_number:
+                texts[text] += k
+            else:
+                typed += k
+    return ColumnTexts(texts, typed), numbers, empty
+
+
+def _facts(
+    name: str,
+    cells: ColumnTexts,
+    numbers: Counter[float],
+    empty: int,
+    readings: tuple[Reading, Reading],
+) -> ColumnFacts:
+    declared, best = readings
+    shapes: Counter[str] = Counter()
+    for text, k in cells.texts.items():
+        if declared.number(text) is None:
+            shapes[shape(text)] += k
+    return ColumnFacts(
+        name=name,
+        numbers=numbers.total(),
+        empty=empty,
+        unreadable=cells.filled - numbers.total(),
+        after=cells.filled - cells.numbers(best),
+        shapes=tuple(f"{text!r} {k} times" for text, k in shapes.most_common(_SHAPES)),
+        suspicious=_suspicious(name, numbers),
+    )
+
+
+def _suspicious(name: str, numbers: Counter[float]) -> str | None:
+    """Return a remark on an extreme number that stands often and far from all others."""
+    values = sorted(v for v in numbers if isfinite(v))
+    if len(values) < len(numbers):
+        return f"{printable(name)} holds infinite numbers, which count as its bounds."
+    if len(values) <= _SHAPES:
+        return None
+    for end, near, far in ((values[-1], values[-2], values[0]), (values[0], values[1], values[-1])):
+        if end in _CODES and numbers[end] > 1 and abs(end - near) > abs(near - far):
+            code = f"{end:g} stands {numbers[end]} times, far from all others"
+            return f"in {printable(name)}, {code}: a code for what is missing?"
+    return None
+
+
+def _persons(frame: Frame, unit: str) -> str:
+    names, owned = frame.distinct(unit)
+    nameless = len(frame) - int(owned.sum())
+    if not names:
+        return f"nobody is named in {printable(unit)}."
+    several, most = int((owned > 1).sum()), int(owned.max())
+    lost = f", and {nameless} rows without a name count as one person" if nameless else ""
+    named = f"{len(names)} in {printable(unit)}"
+    return f"{named}; {several} have several rows, at most {most}{lost}."
+
+
+def printable(name: str) -> str:
+    """Return a column's name as it may be printed."""
+    return "".join(c if c.isprintable() else "?" for c in name)
+
+
+def _of_file(source: str, declared: Reading) -> tuple[Reading, list[tuple[str, str]]]:
+    """Return the encoding that a text file seems to have, and what is to be said of its form."""
+    lowered = source.lower()
+    if not lowered.endswith((*CSV, LINES)):
+        return declared, []
+    files = [source] if Path(source).is_file() else sorted(glob(source, recursive=True))  # noqa: PTH207
+    reading = declared
+    if declared.encoding == "utf-8":
+        guesses = Counter(map(_guessed, files))
+        reading = replace(declared, encoding=guesses.most_common(1)[0][0]) if guesses else declared
+    remarks = [("encoding", reading.encoding)]
+    if lowered.endswith(CSV) and files:
+        from sourdine.tally.separated import header  # noqa: PLC0415
+
+        head = header(files[0], reading)
+        marks = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+        remarks[0] = ("encoding", head.encoding)
+        remarks.append(("separator", marks[head.separator]))
+        if not head.declared and any(_is_value(name) for name in head.names):
+            remarks.append(
+                ("header", "the first line holds numbers: if it is a record, declare a header.")
+            )
+    return reading, remarks
+
+
+def _is_value(name: str) -> bool:
+    return not name or Reading().number(name) is not None
+
+
+def _guessed(path: str) -> str:
+    """Return UTF-8 if a file is that, else what its bytes look like."""
+    decoder = getincrementaldecoder("utf-8")()
+    odd: set[int] = set()
+    try:
+        with open_bytes(path) as file:
+            first = file.read(_BLOCK)
+            if first.startswith((b"\xff\xfe", b"\xfe\xff")):
+                return "utf-8"  # the mark names the encoding by itself
+            if first[:1000].count(0) * 4 > len(first[:1000]):
+                return "utf-16-le" if first[1:2] == b"\0" else "utf-16-be"
+            block, plain = first, True
+            while block:
+                odd |= _UNDEFINED.intersection(block)
+                try:
+                    decoder.decode(block) if plain else None
+                except UnicodeDecodeError:
+                    plain = False
+                block = file.read(_BLOCK)
+    except (OSError, EOFError):
+        return "utf-8"
+    return "utf-8" if plain else "iso8859-1" if odd else "cp1252"

@@ -1,0 +1,249 @@
+r"""How text is read: what a person declares of a file, or of columns of text, before it is opened.
+
+Nothing of it is guessed from the rows, so that no row can change how another is read.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, Self
+
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import given, kind
+from sourdine.tally.number_or_text import BLANKS, read_number
+
+__all__ = ["SEPARATORS", "STANDARD", "Reading"]
+
+SEPARATORS = (",", ";", "\t", "|")
+_NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "bar": "|"}
+_WIDE = {
+    *("utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"),
+    *("gbk", "gb2312", "gb18030", "big5", "cp932", "cp949", "cp950", "shift_jis", "euc_jp"),
+    "euc_kr",
+}
+"""Encodings of more than a byte in which a line feed ends whatever stood before it."""
+_NARROW = re.compile(r"ascii|(?:cp|kz|iso8859-)\d+|(?:koi8|mac|tis|hp)-\w+")
+"""Encodings of one byte."""
+_RIGHT = "\N{RIGHT SINGLE QUOTATION MARK}"
+_THOUSANDS = {"": "", ",": ",", ".": ".", "_": "_", "'": f"'{_RIGHT}", " ": " \N{NBSP}\N{NNBSP}"}
+"""What may stand between groups of three digits, and what is written for it."""
+_GAP = "[ \t\n\r\f\v\N{NBSP}\N{NNBSP}]*"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How a text file is laid out, and how numbers are written in text.
+
+    Everything is public and declared before a row is read. It holds for files and for columns of
+    text in frames alike; values that are numbers already are what they are.
+
+    Parameters
+    ----------
+    encoding
+        How the characters of a text file are written, such as ``"cp1252"`` or ``"utf-16"``.
+    separator
+        What stands between cells: a comma, semicolon, tab or bar; the most frequent of them in the
+        first line if left out.
+    header
+        The names of the columns of a text file that has none: its first line is then a record.
+    quotes
+        Whether cells may stand in quotes. If not, every line is a record, whatever it holds.
+    decimal
+        What stands before the decimals of a number: a point or a comma.
+    thousands
+        What stands between groups of three digits: a comma, point, blank, apostrophe or underscore.
+    symbols
+        What may stand before or after a number, such as ``("€", "cm", "%")``; it is dropped.
+
+    Notes
+    -----
+    *Claim*: how a cell is read depends on that cell alone. *Checked by*
+    ``test_a_record_is_read_alone``. *Claim*: every engine reads the same numbers. *Checked by*
+    ``test_engines_agree_on_declared_numbers``.
+
+    Examples
+    --------
+    >>> german = Reading(decimal=",", thousands=".", symbols=("€", "cm"))
+    >>> [german.number(v) for v in ("1.234,50 €", "-€12", "170 cm", "1.5", 1.5)]
+    [1234.5, -12, 170, None, 1.5]
+    """
+
+    encoding: str = "utf-8"
+    separator: str | None = None
+    header: tuple[str, ...] | None = None
+    quotes: bool = True
+    decimal: str = "."
+    thousands: str = ""
+    symbols: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        set_ = object.__setattr__
+        set_(self, "encoding", _encoding(self.encoding))
+        if self.separator is not None:
+            set_(self, "separator", _NAMED.get(self.separator, self.separator))
+            _require(self.separator, "separator", SEPARATORS, ";")
+        if self.header is not None:
+            set_(self, "header", _texts(self.header, "header", ("age", "income")))
+        _require(self.quotes, "quotes", (True, False), example=True)
+        _require(self.decimal, "decimal", (".", ","), ",")
+        _require(self.thousands, "thousands", tuple(_THOUSANDS), ".")
+        if self.thousands == self.decimal:
+            other = "," if self.decimal == "." else "."
+            raise ParameterError(
+                "thousands",
+                "differ from the decimal mark",
+                f"{self.decimal!r} for both",
+                "Type {thousands}.",
+                thousands=other,
+            )
+        set_(self, "symbols", _texts(self.symbols, "symbols", ("€", "cm")))
+        for symbol in self.symbols:
+            if re.search(r"[0-9+\-.,'_]|^\s|\s$|^(?i:e|inf|infinity)$", symbol):
+                raise ParameterError(
+                    "symbols",
+                    "hold nothing that numbers hold, nor blanks at their ends",
+                    given(symbol),
+                    "Type {symbols}.",
+                    symbols=("€", "cm"),
+                )
+
+    @classmethod
+    def of(cls, read: object) -> Self:
+        """Return what was declared: a reading, a dict of its parameters, or nothing.
+
+        Examples
+        --------
+        >>> Reading.of({"decimal": ","}).decimal
+        ','
+        """
+        if read is None:
+            return cls()
+        if isinstance(read, cls):
+            return read
+        if not isinstance(read, Mapping):
+            raise ParameterTypeError(
+                "read", "be a dict or a Reading", kind(read), "Type {read}.", read={"decimal": ","}
+            )
+        known = [f.name for f in fields(cls)]
+        for name in read:
+            if name not in known:
+                raise ParameterError(
+                    "read",
+                    f"hold {', '.join(known)} alone",
+                    given(name),
+                    "Type {read}.",
+                    read={"decimal": ","},
+                )
+        try:
+            return cls(**read)
+        except ParameterError as error:
+            must = f"hold {error.name}, which must {error.must}"
+            tries = {**read, **error.tries}
+            raise ParameterError("read", must, error.got, "Type {read}.", read=tries) from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what differs from the defaults, as JSON knows it.
+
+        Examples
+        --------
+        >>> Reading(thousands=",", symbols=["€"]).to_dict()
+        {'thousands': ',', 'symbols': ['€']}
+        """
+        own = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in own.items()
+            if value != getattr(STANDARD, name)
+        }
+
+    @cached_property
+    def is_standard(self) -> bool:
+        """Whether numbers are written as Python writes them."""
+        return (self.decimal, self.thousands, self.symbols) == (".", "", ())
+
+    @cached_property
+    def pattern(self) -> str:
+        """A number as text, its sign and its digits in groups, as Python and DuckDB know it."""
+        digits, point = "[0-9]+", re.escape(self.decimal)
+        if self.thousands:
+            mark = f"[{_THOUSANDS[self.thousands]}]"
+            digits = f"[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+|[0-9]+"
+        number = rf"(?:(?:{digits})(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
+        infinite = "[iI][nN][fF](?:[iI][nN][iI][tT][yY])?"
+        before = after = ""
+        if self.symbols:
+            symbol = "|".join(map(re.escape, sorted(self.symbols, key=len, reverse=True)))
+            before, after = f"(?:(?:{symbol}){_GAP})?", f"(?:{_GAP}(?:{symbol}))?"
+        return f"{BLANKS}{before}([+-]?){before}({number}|{infinite}){after}{BLANKS}"
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self.pattern)
+
+    @property
+    def marks(self) -> str:
+        """The decimal mark, and after it what is dropped between digits."""
+        return self.decimal + _THOUSANDS[self.thousands]
+
+    def number(self, v: object) -> int | float | None:
+        """Return what a value is as a number; see `sourdine.tally.number_or_text`."""
+        if self.is_standard or not isinstance(v, str):
+            return read_number(v)
+        found = self._compiled.fullmatch(v)
+        if found is None:
+            return None
+        dropped = dict.fromkeys(map(ord, self.marks[1:]))
+        return read_number(found[1] + found[2].translate({**dropped, ord(self.decimal): "."}))
+
+
+def _require(value: object, name: str, known: tuple[object, ...], example: object) -> None:
+    if not any(type(value) is type(each) and value == each for each in known):
+        listed = ", ".join(map(repr, known[:-1]))
+        raise ParameterError(
+            name,
+            f"be {listed} or {known[-1]!r}",
+            given(value),
+            f"Type {{{name}}}.",
+            **{name: example},
+        )
+
+
+def _texts(values: object, name: str, example: tuple[str, ...]) -> tuple[str, ...]:
+    """Return texts that differ, of a list or between commas."""
+    listed = values.split(",") if isinstance(values, str) else values
+    texts = tuple(listed) if isinstance(listed, (list, tuple)) else (None,)
+    texts = tuple(t.strip() if isinstance(t, str) else t for t in texts)
+    if not all(isinstance(t, str) and t for t in texts) or len(set(texts)) < len(texts):
+        raise ParameterError(
+            name,
+            "be texts that differ",
+            given(values),
+            f"Type {{{name}}}.",
+            **{name: list(example)},
+        )
+    return texts
+
+
+def _encoding(name: object) -> str:
+    """Return an encoding in which no record changes how the next is read."""
+    try:
+        found = codecs.lookup(name).name.removesuffix("-sig") if isinstance(name, str) else ""
+    except (LookupError, ValueError):
+        found = ""
+    if not (found in _WIDE or _NARROW.fullmatch(found)):
+        raise ParameterError(
+            "encoding",
+            "be one that Python knows and that reads each line alone",
+            given(name),
+            "Type {encoding}, or another such as utf-16.",
+            encoding="cp1252",
+        )
+    return found
+
+
+STANDARD = Reading()
+"""UTF-8, a header, numbers as Python writes them."""

@@ -1,0 +1,87 @@
+"""What the curator is told before anything is published."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+from typer.main import get_command
+
+import sourdine as sd
+from sourdine.cli.app import app
+
+ROWS = [
+    f"José {i};€{i % 9 + 1}.{100 + i},5{i % 10};{150 + i % 40} cm;p{i % 70};"
+    f"{20 + i % 60 if i % 20 else 999}"
+    for i in range(200)
+]
+TEXT = "\n".join(["name;pay;height;who;age", *ROWS])
+EXPECTED = {"decimal": ",", "thousands": ".", "symbols": ["cm", "€"]}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16", "utf-16-le"])
+def test_what_to_declare(encoding, tmp_path, capsys):
+    path = tmp_path / "odd file.csv"
+    path.write_bytes(TEXT.encode(encoding))
+    found = sd.check(path, unit="who")
+    named = {} if encoding in {"utf-8", "utf-16"} else {"encoding": encoding}
+    assert found.reading.to_dict() == {**named, **EXPECTED}
+    assert found.rows == 200
+    facts = {column.name: column for column in found.columns}
+    assert (facts["pay"].unreadable, facts["pay"].after) == (200, 0)
+    assert facts["pay"].shapes == ("'€9.999,99' 200 times",)
+    assert facts["height"].after == facts["age"].unreadable == 0
+    assert facts["name"].after == facts["who"].after == 200
+    assert "999 stands 10 times" in facts["age"].suspicious
+    text = str(found)
+    assert text.startswith("For the curator alone")
+    assert "70 in who; 70 have several rows, at most 3" in text
+    assert "José" not in text
+    words = shlex.split(found.command)
+    assert words[0] == "sourdine"
+    get_command(app).main([*words[1:], "--json"], "sourdine", standalone_mode=False)
+    assert '"statistic": "count"' in capsys.readouterr().out
+
+
+def test_what_is_in_order_needs_nothing(tmp_path):
+    path = tmp_path / "fine.csv"
+    path.write_bytes(b"age,vote\n31,yes\n,no\n44,\n")
+    found = sd.check(path)
+    assert found.reading == sd.Reading()
+    assert [(c.numbers, c.empty, c.unreadable) for c in found.columns] == [(2, 1, 0), (0, 1, 2)]
+    assert "nothing has to be declared" in str(found)
+    assert found.command.endswith("fine.csv --epsilon 1")
+
+
+def test_an_ambiguous_mark_is_said():
+    found = sd.check({"x": ["1,234", "2,345"]})
+    assert found.columns[0].after == 0
+    assert "can be read in several ways" in str(found)
+
+
+def test_what_is_declared_stays():
+    found = sd.check({"x": ["1,234", "2,345"]}, read={"decimal": ","})
+    assert found.reading.decimal == ","
+    assert found.columns[0].unreadable == 0
+
+
+def test_the_command(tmp_path, capsys):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"34,Bob\n35,\x1b[2J\n")
+    get_command(app).main(["check", str(path)], "sourdine", standalone_mode=False)
+    shown = capsys.readouterr().out
+    assert shown.startswith("For the curator alone")
+    assert "\x1b" not in shown
+    assert "the first line holds numbers" in shown
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_reading_is_judged_by_all_cells():
+    """A mark that helps one cell and harms the others is not advised."""
+    found = sd.check({"x": ["1.5", "2.25", "3.75", "1,234.50"]})
+    assert found.reading.to_dict() == {"thousands": ","}
+    found = sd.check({"x": ["1.234,50", "980", "2.100"]})
+    assert found.reading.to_dict() == {"decimal": ",", "thousands": "."}
+    assert (found.columns[0].unreadable, found.columns[0].after) == (1, 0)
+    found = sd.check({"x": ["1.5"] * 9 + ["1,5"]})
+    assert (found.reading, found.columns[0].after) == (sd.Reading(), 1)
