@@ -486,9 +486,8 @@ def test_a_clean_file_is_not_overwritten_by_mistake(tmp_path):
         assert clean.read_bytes() == first
         schema.sanitize(data, to=caught.value.tries["to"])
     schema.sanitize(raw, to=clean, overwrite=True)
-    assert sorted(p.name for p in tmp_path.iterdir()) == [
-        "2-clean.csv", "3-clean.csv", "clean.csv", "raw.csv",
-    ]  # fmt: skip
+    written = {p.name for p in tmp_path.iterdir() if p.suffix == ".csv"}
+    assert written == {"2-clean.csv", "3-clean.csv", "clean.csv", "raw.csv"}
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
