@@ -42,6 +42,8 @@ COMPUTED = {
     ("adaptive/robust/wrapper.py", "must"),
     ("privacy/budget.py", "hint"),
     ("audit/discovery.py", "hint"),
+    ("local/table/sanitizing/blocks.py", "hint"),
+    ("tally/frame.py", "hint"),
 }
 """Parts that are put together elsewhere, and are not read here."""
 

@@ -134,6 +134,6 @@ def test_aggregates_are_added_but_not_twice(sourdine, folder):
 @pytest.mark.usefixtures("folder")
 def test_nothing_to_collect_is_said(sourdine):
     assert "type - to read standard input" in sourdine("collect", "-s", "s.toml").stderr
-    assert "files must exist, got 'no.jsonl'" in (
+    assert "files must be files that exist, got 'no.jsonl'" in (
         sourdine("collect", "no.jsonl", "-s", "s.toml").stderr
     )

@@ -166,7 +166,10 @@ def _check(files: list[str]) -> None:
     for file in files:
         if file != STDIN and not Path(file).is_file():
             raise ParameterError(
-                "files", "be files that exist", repr(file), "Check the name and the folder; - is standard input."
+                "files",
+                "be files that exist",
+                repr(file),
+                "Check the name and the folder; - is standard input.",
             )
 
 
