@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sourdine.cli.options import read_options
 from sourdine.cli.output import picture, print_sheet
-from sourdine.cli.streams import Terminal, complain, printing
+from sourdine.cli.patience import patience
+from sourdine.cli.streams import Terminal, UnprintedError, complain, printing
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
 from sourdine.exact import given
 from sourdine.presentation.texts import json_text
@@ -34,8 +34,6 @@ SHARED = ("relation", "unit", "rows")
 """What a session fixes for all that is asked of it."""
 OF_A_LEDGER = ("total_epsilon", "total_delta", "name")
 """What is said of a ledger alone."""
-LARGE = 50_000_000
-"""A spinner turns for files of at least this many bytes."""
 
 
 def run(cls: type[Statistic], options: dict[str, Any]) -> None:
@@ -46,22 +44,22 @@ def run(cls: type[Statistic], options: dict[str, Any]) -> None:
     ledger = asked.pop("ledger", None)
     own = {name: asked.pop(name, None) for name in OF_A_LEDGER}
     picture.check(plot)
-    if ledger is None:
-        _require_a_ledger(own)
-        session, question = None, read(cls, {**asked, "read": declared})
-    else:
-        shared = {name: asked.pop(name, None) for name in SHARED}
-        if not Path(ledger).exists():  # what can be refused leaves no ledger behind
-            read(cls, {**asked, **shared}).require_columns(Frame(file, read=declared))
-        session = _session(file, ledger, {**own, **shared, "read": declared})
-    with _accounted(session):
-        with _patience(file):
-            release = getattr(session, cls.kind)(**asked) if session else question.release(file)
-        with printing():
-            if as_json:
-                print(json_text(_facts(release, session)))  # noqa: T201
-            else:
-                print_sheet(Terminal(), _sheet(release, session))
+    with patience(file):
+        if ledger is None:
+            _require_a_ledger(own)
+            session, release = None, read(cls, {**asked, "read": declared}).release(file)
+        else:
+            shared = {name: asked.pop(name, None) for name in SHARED}
+            if not Path(ledger).exists():  # what can be refused leaves no ledger behind
+                read(cls, {**asked, **shared}).require_columns(Frame(file, read=declared))
+            session = _session(file, ledger, {**own, **shared, "read": declared})
+            with _accounted(session):
+                release = getattr(session, cls.kind)(**asked)
+    with _accounted(session), printing():
+        if as_json:
+            print(json_text(_facts(release, session)))  # noqa: T201
+        else:
+            print_sheet(Terminal(), _sheet(release, session))
     if plot is not None:  # last: what was paid for is shown, whatever becomes of the picture
         picture.draw(release, plot)
 
@@ -75,7 +73,7 @@ def _accounted(session: Session | None) -> Iterator[None]:
     before = session.spent.exact_epsilon()
     try:
         yield
-    except BaseException:
+    except (KeyboardInterrupt, UnprintedError):
         charged = session.spent.exact_epsilon() - before
         paid = f"epsilon {shown(charged)} was" if charged else "nothing was"
         complain(f"{paid} charged to the ledger.")
@@ -124,18 +122,6 @@ def _session(file: str, ledger: str, terms: dict[str, Any]) -> Session:
         return Session(file, ledger=ledger, epsilon=epsilon, delta=delta, **terms)
     except SourdineError as error:
         raise error.renamed(epsilon="total_epsilon", delta="total_delta") from None
-
-
-@contextmanager
-def _patience(file: str) -> Iterator[None]:
-    """Turn a spinner while a large file is read, if a person is watching."""
-    console = Terminal(stderr=True)
-    size = sum(Path(path).stat().st_size for path in glob(file))  # noqa: PTH207 - the pattern may be absolute
-    if not console.is_terminal or size < LARGE:
-        yield
-        return
-    with console.status(f"reading {file} ({size / 1e9:.2g} GB)"):
-        yield
 
 
 def _facts(release: Release, session: Session | None) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from sourdine.presentation.texts import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Terminal", "complain", "give_up", "printing", "written"]
+__all__ = ["Terminal", "UnprintedError", "complain", "give_up", "printing", "written"]
 
 
 def written(text: str) -> str | None:
@@ -32,6 +32,10 @@ def written(text: str) -> str | None:
         give_up()
         return error.strerror or type(error).__name__
     return None
+
+
+class UnprintedError(SourdineError):
+    """An answer that was paid for could not be printed."""
 
 
 class Terminal(Console):
@@ -52,7 +56,7 @@ def printing() -> Iterator[None]:
         give_up()
     except OSError as error:
         give_up()
-        raise SourdineError(f"the answer could not be printed: {error.strerror}.") from None
+        raise UnprintedError(f"the answer could not be printed: {error.strerror}.") from None
 
 
 def give_up() -> None:

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from shutil import rmtree
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
-from weakref import finalize
+from weakref import WeakSet, finalize
 
 import numpy as np
 
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from sourdine.tally.cells import Cell, Codes, Ticks
     from sourdine.tally.reading import Reading
 
-__all__ = ["Duck", "guarded", "private_connection"]
+__all__ = ["Duck", "guarded", "private_connection", "progress"]
 
+OPEN: WeakSet[Any] = WeakSet()
+"""The private connections, whose progress may be asked for."""
 _FETCHED = 1 << 16
 _BIGINT, _HUGEINT = 1 << 62, 1 << 80
 
@@ -45,6 +47,18 @@ def guarded(work: Callable[[], Any]) -> Any:  # noqa: ANN401
         if "interrupted" in str(error):  # so DuckDB tells of Ctrl-C
             raise KeyboardInterrupt from None
         raise
+
+
+def progress() -> float | None:
+    """Return which part of the query that runs now is done, if that is known.
+
+    Examples
+    --------
+    >>> progress() is None
+    True
+    """
+    parts = [connection.query_progress() for connection in list(OPEN)]
+    return max((part / 100 for part in parts if part >= 0), default=None)
 
 
 def _unreadable() -> ParameterError:
@@ -73,7 +87,9 @@ def private_connection(without: str) -> Any:  # noqa: ANN401
         },
     )
     finalize(connection, rmtree, folder, ignore_errors=True)
-    connection.execute("SET enable_progress_bar = false")
+    connection.execute("SET enable_progress_bar = true")
+    connection.execute("SET enable_progress_bar_print = false")
+    OPEN.add(connection)
     connection.execute(f"SET disabled_optimizers = '{without}'")
     return connection
 
