@@ -70,13 +70,16 @@ def watched(say: Callable[[str], None]) -> None:
     """Let every turn of this process report where it is."""
     plain = TranscriptLedger.turn
 
-    @contextmanager
-    def turn(self: TranscriptLedger) -> Iterator[Turn]:
-        with plain(self) as held:
+    def turn(self: TranscriptLedger, work: Callable[[Turn], T]) -> T:
+        def said(held: Turn) -> T:
             say("(")
-            yield held
+            result = work(held)
             say("c")
+            return result
+
+        result = plain(self, said)
         say(")")
+        return result
 
     TranscriptLedger.turn = turn  # type: ignore[method-assign, assignment]
 
