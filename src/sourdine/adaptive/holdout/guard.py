@@ -235,7 +235,9 @@ class GuardedHoldout:
         answer, bits, charge = self._turn(asked)
         if answer:
             self.ledger.turn(lambda turn: self._store.confirm(turn, charge, fresh))
-        return Verdict(answer, bits, self.remaining)
+        error = self.ledger.error
+        left = None if error is None else self.ledger.until(error, claims=proved)
+        return Verdict(answer, bits, left)
 
     def score(self, predictions: object, *, step: Number = 0.01) -> AdaptiveAnswer:
         r"""Answer one minus the average loss (the accuracy), on a public grid.
@@ -281,7 +283,10 @@ class GuardedHoldout:
 
     @property
     def remaining(self) -> Remaining | None:
-        """What can be told before the next half-width is above ``error``; None for no limit."""
+        """What can be told before the next half-width is above ``error``; None for no limit.
+
+        Answers are counted that are not certified; certified ones take a little more.
+        """
         return None if self.ledger.error is None else self.until(self.ledger.error)
 
     def until(self, error: Number) -> Remaining:
