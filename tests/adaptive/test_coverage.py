@@ -59,16 +59,17 @@ def test_all_intervals_that_are_given_hold():
         averages = rng.binomial(n, 0.5, queries) / n
         ledger = TranscriptLedger(n, confidence=1 - BETA)
         ledger.turn(lambda turn: [turn.value(1) for _ in range(queries)])
-        lines = ledger.history
-        before = [Spent(), *(line.spent for line in lines)]
-        ends = [ledger.interval_after(s, a) for s, a in zip(before, averages, strict=False)]
-        for number in (1, 2, 500, 1000):
-            assert ledger.interval(averages[number - 1], answer=number) == ends[number - 1]
+        before = [Spent(), *(line.spent for line in ledger.history)]
+        far = np.flatnonzero(abs(averages - 0.5) > 0.06)  # all intervals reach further than that
+        ends = [ledger.interval_after(before[i], averages[i]) for i in far]
+        for i, given in zip(far[:3], ends, strict=False):
+            assert ledger.interval(averages[i], answer=int(i) + 1) == given
         missed += any(not low <= 0.5 <= high for low, high in ends)
-        first = [ledger.interval_after(Spent(), a) for a in averages]
+        first = [ledger.interval_after(Spent(), averages[i]) for i in far]
         alone += any(not low <= 0.5 <= high for low, high in first)
+    assert ledger.halfwidth_after(Spent()) > 0.07
     assert missed <= BETA * runs
-    assert alone > 0.9 * runs
+    assert alone > 0.8 * runs
 
 
 def test_attacks_work(runs):

@@ -169,7 +169,7 @@ def test_where_no_score_fits_the_final_answer_does():
     board = Leaderboard(GuardedHoldout([1] * 40, error=0.3), step=0.5)
     with pytest.raises(BudgetExceededError, match=r"a score must be within 0\.3") as caught:
         board.submit("a", [1] * 40)
-    assert "final(predictions) still answers" in str(caught.value)
+    assert "A final answer is still given" in str(caught.value)
     assert board.guard.final([1] * 40).value == 1
 
 
@@ -275,11 +275,14 @@ def test_an_empty_leaderboard_prints_and_is_drawn():
 
 def test_names_are_shown_as_they_are():
     board = Leaderboard(GuardedHoldout(LABELS))
-    for name in ("<b>x</b>", "$\\frac{1}{0}$", "a\x1b[31m\nb", "n" * 99):
+    for name in ("<b>x</b>", "$\\frac{1}{0}$", "n" * 99):
         board.submit(name, LABELS)
+    for name in ("a\x1b[31mb", "a\nb", "a\u202eb"):
+        with pytest.raises(ParameterError, match="name must be of letters that can be printed"):
+            board.submit(name, LABELS)
     assert "<b>" not in board._repr_html_()
     labels = [tick.get_text() for tick in board.plot().axes[0].get_yticklabels()]
-    assert len(labels) == 4
+    assert len(labels) == 3
     assert all(len(label) < 40 and label.isprintable() for label in labels)
     board.plot().savefig("/dev/null", format="png")
 

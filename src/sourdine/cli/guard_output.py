@@ -13,9 +13,10 @@ from sourdine.cli.streams import Terminal, complain, written
 
 if TYPE_CHECKING:
     from sourdine.adaptive.answers import AdaptiveAnswer
-    from sourdine.adaptive.holdout import GuardedHoldout
+    from sourdine.adaptive.holdout import GuardedHoldout, Leaderboard, Standing, WidthPlan
+    from sourdine.release import Sheet
 
-__all__ = ["say", "say_answer", "say_status"]
+__all__ = ["say", "say_answer", "say_board", "say_plan", "say_standing", "say_status"]
 
 UNWRITTEN = 74
 """The exit status where standard output cannot be written: 1 would be a verdict."""
@@ -60,6 +61,41 @@ def say_status(opened: GuardedHoldout, *, as_json: bool) -> None:
     console = Terminal(file=page, force_terminal=sys.stdout is not None and sys.stdout.isatty())
     notes(console, [(word, text) for word, text in lines if text is not None])
     _print(page.getvalue().rstrip("\n"))
+
+
+def say_standing(board: Leaderboard, standing: Standing, *, as_json: bool) -> None:
+    """Print whether a submission leads, and its score if so."""
+    score = standing.score
+    if as_json:
+        ends = {name: score and getattr(score, name) for name in ("value", "lower", "upper")}
+        facts = {"name": standing.name, "leads": bool(standing), **ends}
+        _print(json.dumps({**facts, "bits": _figure(standing.bits), "bar": board.bar}))
+        return
+    bar = "nothing leads any more" if board.bar is None else f"{board.bar:g} or more leads"
+    said = f"not better than the leader\nnext: {bar}"
+    if score is not None:
+        said = f"leads with {score.value:.6g} (between {score.lower:.4g} and {score.upper:.4g})"
+    _print(said)
+
+
+def say_board(board: Leaderboard, *, as_json: bool) -> None:
+    """Print all teams."""
+    _print(json.dumps(board.to_dict(), ensure_ascii=False) if as_json else _sheet(board.sheet()))
+
+
+def say_plan(planned: WidthPlan, *, as_json: bool) -> None:
+    """Print how wide answers will be."""
+    _print(planned.to_json() if as_json else _sheet(planned.sheet()))
+
+
+def _sheet(sheet: Sheet) -> str:
+    from rich.console import Console  # noqa: PLC0415 - loaded when needed
+
+    from sourdine.cli.output import print_sheet  # noqa: PLC0415
+
+    page = StringIO()
+    print_sheet(Console(file=page, force_terminal=sys.stdout.isatty()), sheet)
+    return page.getvalue().rstrip("\n")
 
 
 def _known(opened: GuardedHoldout) -> dict[str, Any]:

@@ -58,7 +58,6 @@ def drawn(board: Leaderboard, *, path: str | None, title: str | None) -> Any:  #
 
 
 def _plain(name: str) -> str:
-    """Return a name that is drawn as it is: no mathematics, no control letters, not too long."""
-    text = "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
-    short = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    """Return a name that is drawn as it is: not as mathematics, and not too long."""
+    short = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
     return short.replace("$", r"\$")

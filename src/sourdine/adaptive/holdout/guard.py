@@ -59,6 +59,8 @@ __all__ = ["GuardedHoldout", "read_guard"]
 
 T = TypeVar("T")
 
+STILL = "A final answer is still given: final(predictions), or sourdine guard final."
+
 
 class GuardedHoldout:
     r"""Labels that answer questions about predictions, and count what they tell.
@@ -387,7 +389,7 @@ class GuardedHoldout:
             try:
                 return work(turn)
             except BudgetExceededError as error:
-                raise error.also("Once more, final(predictions) still answers.") from None
+                raise error.also(STILL) from None
 
         return self.ledger.turn(open_to)
 

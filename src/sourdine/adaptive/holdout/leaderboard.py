@@ -147,9 +147,7 @@ class Leaderboard(Shown):
         is room for an answer never depends on which one it is
         (``test_refusal_does_not_depend_on_the_answer``).
         """
-        if not isinstance(name, str) or not name.strip():
-            got = "an empty one" if isinstance(name, str) else kind(name)
-            raise ParameterError("name", "be a text", got, "Type submit('anna', predictions).")
+        _require_name(name)
         guard = self.guard
         rung = self.ladder.rung(self._average(guard._read(predictions, "predictions")))
 
@@ -307,6 +305,19 @@ def _too_wide(limit: float, width: float) -> BudgetExceededError:
         f"{width:.4g} if the submission leads",
         "Nothing was answered: take fresh data.",
     )
+
+
+def _require_name(name: object) -> None:
+    if not isinstance(name, str) or not name.strip():
+        got = "an empty one" if isinstance(name, str) else kind(name)
+        raise ParameterError("name", "be a text", got, "Type submit('anna', predictions).")
+    if not name.isprintable():
+        raise ParameterError(
+            "name",
+            "be of letters that can be printed",
+            "one with line ends or control letters",
+            "Type submit('anna', predictions).",
+        )
 
 
 def _require_step(typed: Fraction | None, kept: Fraction | None) -> None:
