@@ -197,7 +197,6 @@ class Verdict:
 def charged(play: Play, ledger: TranscriptLedger) -> list[Spent]:
     """Charge all that was told, and return what was spent before each query."""
 
-
     def told(turn: Turn) -> list[Spent]:
         spent = []
         for answer in play.answers.tolist():

@@ -36,7 +36,7 @@ from sourdine.adaptive.ledger import TranscriptLedger, kt_bits
 from sourdine.append_only import Book
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from sourdine.adaptive.ledger import Turn
 

@@ -30,10 +30,10 @@ def mistaken(wrong, start=0):
     return told
 
 
-def season(rng, n, error=None, teams=20, rounds=15, step="auto"):
+def season(rng, n, *, error=None, teams=20, rounds=15):
     """Return a board after a season of teams that get better, and the truth of each lead."""
     labels = rng.integers(0, 2, n)
-    board, truths = Leaderboard(GuardedHoldout(labels, error=error), step=step), []
+    board, truths = Leaderboard(GuardedHoldout(labels, error=error)), []
     skill = rng.uniform(0.6, 0.85, teams)
     for i in range(teams * rounds):
         team = i % teams
@@ -124,7 +124,7 @@ def test_all_teams_are_listed():
     assert teams == [("b", 0.75, 2), ("a", 0.5, 2), ("never", None, 1), ("z", None, 1)]
     text = str(board)
     assert all(name in text for name in ("never", "z", "6 submissions of 4 teams, 3 led"))
-    assert "0.8 or more leads" in text
+    assert "0.80 or more leads" in text
     facts = board.to_dict()
     assert [team["name"] for team in facts["teams"]] == ["b", "a", "never", "z"]
     assert facts["teams"][2]["value"] is None

@@ -124,7 +124,14 @@ def test_an_older_copy_is_noticed(tmp_path):
 
 @pytest.mark.parametrize(
     "told",
-    [(0, 0, 0.0, 1), (2, 0, 0.5, 2), (3, 0, 0.0, 2), (1, 0, -1.0, 2), (1, 0, inf, 2), (2, 0, 0.0, 3)],
+    [
+        (0, 0, 0.0, 1),
+        (2, 0, 0.5, 2),
+        (3, 0, 0.0, 2),
+        (1, 0, -1.0, 2),
+        (1, 0, inf, 2),
+        (2, 0, 0.0, 3),
+    ],
 )
 def test_lines_that_do_not_add_up_are_refused(tmp_path, told):
     path = tmp_path / "x.ledger"

@@ -58,7 +58,7 @@ class Alone:
         finally:
             if self._holder == me:
                 self._holder = None
-            try:
+            try:  # noqa: SIM105 - suppress() is Python, and could be interrupted
                 lock.release()
             except RuntimeError:  # an interrupt came before it was ours
                 pass

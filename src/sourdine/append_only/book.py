@@ -109,9 +109,13 @@ class Book:
         What sort of book it is.
     begin
         The first lines of a new file, each with its table; None if the file must be there.
+    fresh
+        Whether the file must be a new one.
 
     Raises
     ------
+    FileExistsError
+        The file must be a new one, and is there.
     ParameterError
         The file is not a book of this kind, or is damaged.
     """
@@ -123,22 +127,20 @@ class Book:
         path: str | os.PathLike[str],
         kind: FileKind,
         begin: Iterable[tuple[str, Row]] | None = None,
+        *,
+        fresh: bool = False,
     ) -> None:
-        self._prepare(path, kind)
-        if begin is not None and not self.path.exists():
+        self.path = Path(os.fsdecode(path)).absolute()
+        self.kind = kind
+        self.lines: list[tuple[str, Row]] = []
+        self._head = Head.first(kind.mark, kind.version)
+        self._first: Head | None = None
+        if fresh:
+            self._make(begin or ())
+        elif begin is not None and not self.path.exists():
             with suppress(FileExistsError):  # another process was first
                 self._make(begin)
         self.turn(lambda _: None)
-
-    @classmethod
-    def new(
-        cls, path: str | os.PathLike[str], kind: FileKind, begin: Iterable[tuple[str, Row]]
-    ) -> Book:
-        """Return a book in a new file, or raise `FileExistsError`."""
-        book = cls.__new__(cls)
-        book._prepare(path, kind)
-        book._make(begin)
-        return cls(path, kind)
 
     def turn(self, work: Callable[[Page], T]) -> T:
         """Hold the file alone while a function runs, and return what it returns."""
@@ -167,13 +169,6 @@ class Book:
             f"Type the path of a new file, or restore the {noun} from a copy.",
         )
 
-    def _prepare(self, path: str | os.PathLike[str], kind: FileKind) -> None:
-        self.path = Path(os.fsdecode(path)).absolute()
-        self.kind = kind
-        self.lines: list[tuple[str, Row]] = []
-        self._head = Head.first(kind.mark, kind.version)
-        self._first: Head | None = None
-
     def _turn(self, work: Callable[[Page], T]) -> T:
         while True:
             with self._opened() as file:
@@ -183,7 +178,7 @@ class Book:
 
     def _opened(self) -> FileIO:
         with self._in_plain_words():
-            return open(self.path, "r+b", buffering=0)  # noqa: SIM115, PTH123 - closed in a turn
+            return open(self.path, "r+b", buffering=0)  # noqa: PTH123 - closed in a turn
 
     def _is_at_its_path(self, file: FileIO) -> bool:
         """Wait for the lock; return whether the file was not replaced meanwhile."""

@@ -82,9 +82,7 @@ class Head:
 
     def after(self, line: bytes) -> Head:
         """Return the head once a line was written."""
-        return Head(
-            self.mark, self.version, self.lines + 1, self.size + len(line), line[:WIDTH]
-        )
+        return Head(self.mark, self.version, self.lines + 1, self.size + len(line), line[:WIDTH])
 
 
 def linked(head: Head, table: str, row: Row) -> bytes:

@@ -102,7 +102,7 @@ def _write(path: Path, text: bytes, mode: int) -> None:
     def opener(name: str, flags: int) -> int:
         return os.open(name, flags, mode)
 
-    with open(path, "xb", buffering=0, opener=opener) as file:  # noqa: PTH123 - with an opener
+    with open(path, "xb", buffering=0, opener=opener) as file:
         put(file, 0, text)
         settle(file)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -42,7 +42,7 @@ Step = Annotated[
 
 
 @leaderboard.command()
-def submit(
+def submit(  # noqa: PLR0913 - a command's options
     path: GuardFile,
     name: Annotated[str, typer.Argument(metavar="TEAM", help="Whose predictions they are.")],
     predictions: Predictions,
@@ -144,9 +144,7 @@ def plan(  # noqa: PLR0913 - what will be asked
             raise ParameterError(
                 "submissions", "stand alone", "answers besides", "Plan one of the two."
             )
-        planned = plan_leaderboard(
-            n, submissions=submissions, leads=leads, step=spacing, **given
-        )
+        planned = plan_leaderboard(n, submissions=submissions, leads=leads, step=spacing, **given)
     elif answers is None:
         raise ParameterError(
             "answers",
@@ -161,5 +159,5 @@ def plan(  # noqa: PLR0913 - what will be asked
     say_plan(planned, as_json=json)
 
 
-def _step(text: str | None) -> object:
+def _step(text: str | None) -> Any:  # noqa: ANN401 - a number, or 'auto'
     return "auto" if text is None else read_number(text, "step", example=0.01)

@@ -71,8 +71,9 @@ def say_standing(board: Leaderboard, standing: Standing, *, as_json: bool) -> No
         facts = {"name": standing.name, "leads": bool(standing), **ends}
         _print(json.dumps({**facts, "bits": _figure(standing.bits), "bar": board.bar}))
         return
-    bar = "nothing leads any more" if board.bar is None else f"{board.bar:g} or more leads"
-    said = f"not better than the leader\nnext: {bar}"
+    next_lead = board.bar
+    bar = "nothing" if next_lead is None else f"{board.ladder.said(next_lead)} or more"
+    said = f"not better than the leader\nleads now: {bar}"
     if score is not None:
         said = f"leads with {score.value:.6g} (between {score.lower:.4g} and {score.upper:.4g})"
     _print(said)

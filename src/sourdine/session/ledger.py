@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 from fractions import Fraction
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from sourdine.append_only import Book, FileKind, now
 from sourdine.errors import BudgetExceededError, ParameterError
@@ -33,6 +33,7 @@ __all__ = ["FileLedger", "Ledger", "MemoryLedger"]
 
 LEDGER = FileKind(noun="ledger", mark="ledger", version=2)
 TERMS, CHARGES = "terms", "charges"
+T = TypeVar("T")
 
 
 class Ledger(Protocol):
@@ -122,7 +123,7 @@ class FileLedger:
                 epsilon=1,
             )
         self.book = Book(path, LEDGER, None if terms is None else [(TERMS, _terms_row(terms))])
-        self.terms, _ = self._read(_sound)
+        self.terms, _ = self._turn(_sound)
         if terms is not None:
             self.terms.require(terms, f"the ledger {self.path.name}")
 
@@ -134,13 +135,13 @@ class FileLedger:
     @property
     def history(self) -> list[Charge]:
         """All charges, the first one first."""
-        return self._read(_sound)[1]
+        return self._turn(_sound)[1]
 
     @property
     def spent(self) -> Guarantee:
         """The sum of all charges."""
         total = self.terms.total
-        last = self._read(lambda page: _last(page, total))
+        last = self._turn(lambda page: _last(page, total))
         return last[0].spent if last else Guarantee(0, 0, total.relation)
 
     def charge(self, cost: Guarantee, *, what: str, mechanism: str, parameters: str) -> Charge:
@@ -153,9 +154,9 @@ class FileLedger:
             page.write(CHARGES, _row(charge))
             return charge
 
-        return self._read(write)
+        return self._turn(write)
 
-    def _read(self, work: Callable[[Page], Any]) -> Any:  # noqa: ANN401 - what the work returns
+    def _turn(self, work: Callable[[Page], T]) -> T:
         try:
             return self.book.turn(work)
         except _UnreadableError as error:
@@ -204,10 +205,10 @@ def _row(charge: Charge) -> Row:
 
 def _sound(page: Page) -> tuple[Terms, list[Charge]]:
     """Return terms and charges, whose sums agree."""
-    row = page.last(TERMS)
+    row = page.last(TERMS) or {}
     try:
-        total = Guarantee(Fraction(row["epsilon"]), Fraction(row["delta"]), row["relation"])  # type: ignore[index]
-        terms = Terms(total=total, unit=row["unit"], rows=row["rows"], name=row["name"])  # type: ignore[index]
+        total = Guarantee(Fraction(row["epsilon"]), Fraction(row["delta"]), row["relation"])
+        terms = Terms(total=total, unit=row["unit"], rows=row["rows"], name=row["name"])
     except (LookupError, ValueError, TypeError, ZeroDivisionError):
         raise _UnreadableError("its terms cannot be read") from None
     charges = [_charge(row, total) for row in page.rows(CHARGES)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sourdine.presentation.figures import BLUE, GREY, INK, PALE, RULE, canvas
-from sourdine.presentation.numbers import shown
 
 if TYPE_CHECKING:
     from sourdine.adaptive.holdout.leaderboard import Leaderboard
@@ -33,7 +32,7 @@ def drawn(board: Leaderboard, *, path: str | None, title: str | None) -> Any:  #
         )
         axes.plot(team.score.value, y, "o", color=BLUE, markersize=6)
         axes.annotate(
-            shown(team.score.value, float(board.step)), (team.score.value, y), (0, 7),
+            board.ladder.said(team.score.value), (team.score.value, y), (0, 7),
             textcoords="offset points", ha="center", color=INK, fontsize=8,
         )  # fmt: skip
     names = [_plain(f"{team.name} ({team.tries})") for team in teams]
@@ -47,8 +46,8 @@ def drawn(board: Leaderboard, *, path: str | None, title: str | None) -> Any:  #
     axes.set_title(title or "Leaderboard", loc="left", color=INK, fontsize=11, pad=22)
     tries, confidence = sum(team.tries for team in teams), 100 * float(1 - board.guard.ledger.beta)
     axes.annotate(
-        f"{tries} submissions against {board.guard.n} labels · all intervals hold with "
-        f"{confidence:g} %",
+        f"{tries} submissions against {board.guard.n} labels · all intervals hold at once, with "
+        f"probability {confidence:g} %",
         (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", color=GREY,
         fontsize=8, va="bottom",
     )  # fmt: skip

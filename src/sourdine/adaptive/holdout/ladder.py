@@ -11,9 +11,9 @@ visited and :math:`u` skipped, by the chance
     \cdot \frac{v + 1/2}{u + v + s},
 
 where :math:`Q` is the chance of skipping all rungs that are left, which no leader does. (Where a
-lead takes more than one rung, it is the chance given that.) The chances of all climbs sum to one. *Checked by* ``test_climbs_are_a_code``. Climbs of one rung soon cost a
-fraction of a bit, and :math:`j` visits to :math:`m` rungs never much more than
-:math:`\log_2 \binom mj`.
+lead takes more than one rung, it is the chance given that.) The chances of all climbs sum to one.
+*Checked by* ``test_climbs_are_a_code``. Climbs of one rung soon cost a fraction of a bit, and
+:math:`j` visits to :math:`m` rungs never much more than :math:`\log_2 \binom mj`.
 """
 
 from __future__ import annotations
@@ -63,6 +63,17 @@ class Ladder:
     def top(self) -> int:
         """The number of the highest step; the lowest is 0."""
         return floor(1 / self.step)
+
+    def said(self, score: float) -> str:
+        """Return a score with the digits of the grid.
+
+        Examples
+        --------
+        >>> Ladder(Fraction(1, 20)).said(0.7), Ladder(Fraction(1, 2)).said(1.0)
+        ('0.70', '1.0')
+        """
+        _, _, digits = f"{float(self.step):.12f}".rstrip("0").partition(".")
+        return f"{score:.{len(digits)}f}"
 
     def rung(self, average: Fraction) -> int:
         """Return the step that a score has reached."""

@@ -25,7 +25,6 @@ from sourdine.adaptive.holdout.ladder import Ladder
 from sourdine.adaptive.holdout.store import Entry
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import given, kind, number
-from sourdine.presentation.numbers import shown
 from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:
@@ -114,8 +113,8 @@ class Leaderboard(Shown):
     True
     >>> print(board)
     team             score  from    to  tries
-    one cat in four  0.740  0.67  0.82      1
-    all cats         0.500  0.45  0.57      1
+    one cat in four   0.74  0.67  0.82      1
+    all cats          0.50  0.45  0.57      1
     all dogs             -     -     -      1
     told  3 submissions of 3 teams, 2 led; 15.7 bits
     next  0.76 or more leads
@@ -191,15 +190,20 @@ class Leaderboard(Shown):
 
     def sheet(self) -> Sheet:
         """Return what is printed: every team, those that led with their best score."""
-        teams, step, bar = self.teams, float(self.step), self.bar
+        teams, bar = self.teams, self.bar
         tries, led = sum(team.tries for team in teams), len(self.standings)
         said = f"{counted(tries, 'submission')} of {counted(len(teams), 'team')}, {led} led"
         return Sheet(
             heads=("team", "score", "from", "to", "tries"),
-            lines=[(team.name, *_cells(team.score, step), str(team.tries)) for team in teams],
+            lines=[(team.name, *self._cells(team.score), str(team.tries)) for team in teams],
             notes=[
                 ("told", f"{said}; {counted(f'{self.guard.bits:.3g}', 'bit')}"),
-                ("next", "nothing leads any more" if bar is None else f"{bar:g} or more leads"),
+                (
+                    "next",
+                    "nothing leads any more"
+                    if bar is None
+                    else f"{self.ladder.said(bar)} or more leads",
+                ),
             ],
         )
 
@@ -251,6 +255,12 @@ class Leaderboard(Shown):
         least, most = ladder.ends(rung)
         ends = turn.interval(least)[0], turn.interval(most)[1]
         return Entry(name, rung, AdaptiveAnswer(least, *ends, bits), bits)
+
+    def _cells(self, score: AdaptiveAnswer | None) -> tuple[str, ...]:
+        if score is None:
+            return ("-", "-", "-")
+        _, least, most = score.columns().texts()[0]
+        return self.ladder.said(score.value), least, most
 
     def _leads(self, turn: Turn) -> list[int]:
         """Return the rungs of all leaders, the first one first."""
@@ -330,10 +340,3 @@ def _require_step(typed: Fraction | None, kept: Fraction | None) -> None:
             "Type {step}, or leave it out.",
             step=kept,
         )
-
-
-def _cells(score: AdaptiveAnswer | None, step: float) -> tuple[str, ...]:
-    if score is None:
-        return ("-", "-", "-")
-    _, from_text, to_text = score.columns().texts()[0]
-    return shown(score.value, step), from_text, to_text

@@ -81,9 +81,7 @@ class WidthPlan(Shown):
 
     def sheet(self) -> Sheet:
         """Return what is printed."""
-        lines = [
-            (w.what, f"{w.bits:.1f}", f"{w.error:.4f}", f"{w.near:.4f}") for w in self.widths
-        ]
+        lines = [(w.what, f"{w.bits:.1f}", f"{w.error:.4f}", f"{w.near:.4f}") for w in self.widths]
         note = f"all of them hold with probability {self.confidence:g}; nothing was asked"
         return Sheet(
             title=self.title,

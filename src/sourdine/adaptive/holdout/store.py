@@ -191,7 +191,7 @@ def new_file(
     ]
     place = Path(os.fsdecode(path))
     try:
-        return Book.new(place, GUARD, lines)
+        return Book(place, GUARD, lines, fresh=True)
     except FileExistsError:
         raise ParameterError(
             "path",

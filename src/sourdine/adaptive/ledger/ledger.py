@@ -1,10 +1,10 @@
 r"""The transcript ledger: what was told, and how far the next answer can be from the truth.
 
 *Theorem* (after Stemmer's lecture 9, theorem 4). An analyst asks queries one after the other, each
-of its choice given all answers so far. Some answers come with a *claim* about the truth, such as an
-interval; others are a mere yes or no. Let :math:`q_j` be the query of the :math:`j`-th claim,
-:math:`L` the bits of all answers before it, and :math:`\beta_j = \beta / j(j + 1)`. With probability
-:math:`1 - \beta`, for all :math:`j` at once,
+of its choice given all answers so far. Some answers come with a *claim* about the truth, such as
+an interval; others are a mere yes or no. Let :math:`q_j` be the query of the :math:`j`-th claim,
+:math:`L` the bits of all answers before it, and :math:`\beta_j = \beta / j(j + 1)`. With
+probability :math:`1 - \beta`, for all :math:`j` at once,
 
 .. math:: |q_j(S) - q_j(P)| \le w\bigl(n,\ \ln\tfrac{1}{\beta_j} + L \ln 2\bigr).
 
@@ -12,11 +12,11 @@ where a query has, for each row, a value in [0, 1] that depends on that row and 
 
 *Proof*. Fix the analyst's coins. The transcript :math:`\pi` before claim :math:`j` determines
 :math:`q_j`, so it is one of a list written down before the sample was drawn; a given entry fails
-with probability :math:`\beta_j 2^{-L(\pi)}` at most. None of these transcripts begins another, which
-would have claim :math:`j` already; so Kraft's inequality holds for them, and the list fails with
-probability :math:`\beta_j` at most. Sum over :math:`j`. Only what was told *before* a query counts for
-it, every query that *might* have been asked must concentrate, and nothing may depend on the sample
-but the answers charged here: no log line, no exception, no running time. *Checked by*
+with probability :math:`\beta_j 2^{-L(\pi)}` at most. None of these transcripts begins another,
+which would have claim :math:`j` already; so Kraft's inequality holds for them, and the list fails
+with probability :math:`\beta_j` at most. Sum over :math:`j`. Only what was told *before* a query
+counts for it, every query that *might* have been asked must concentrate, and nothing may depend on
+the sample but the answers charged here: no log line, no exception, no running time. *Checked by*
 ``test_ledger_covers_adversaries`` and ``test_all_intervals_that_are_given_hold``; rows declared
 independent that are not are not covered: ``test_copies_declared_independent_miss``.
 """
