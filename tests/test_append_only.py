@@ -102,7 +102,7 @@ def test_a_planted_link_is_not_written_through(tmp_path, path):
 
 
 def test_who_may_read_a_new_file(tmp_path):
-    private = FileKind(noun="diary", mark="diary", version=2, mode=0o600)
+    private = FileKind(noun="diary", mark="diary", version=2, rights=0o600)
     Book(tmp_path / "x", private, BEGIN)
     assert (tmp_path / "x").stat().st_mode & 0o777 == 0o600
 

@@ -62,14 +62,14 @@ class FileKind:
         The word that the file carries.
     version
         The format of its lines.
-    mode
+    rights
         Who may read and write a new file, but for what the process forbids.
     """
 
     noun: str
     mark: str
     version: int
-    mode: int = 0o666
+    rights: int = 0o666
 
 
 def now() -> str:
@@ -275,7 +275,7 @@ class Book:
             line = linked(head, table, row)
             head, text = head.after(line), text + line
         with self._in_plain_words():
-            disk.write_new(self.path, head.written() + text, self.kind.mode)
+            disk.write_new(self.path, head.written() + text, self.kind.rights)
 
 
 def _following(head: Head, start: Head, file: FileIO) -> list[tuple[str, Row, Head]] | None:

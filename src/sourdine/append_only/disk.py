@@ -77,7 +77,7 @@ def put(file: FileIO, start: int, text: bytes) -> None:
         raise OSError(ENOSPC, os.strerror(ENOSPC))
 
 
-def write_new(path: Path, text: bytes, mode: int) -> None:
+def write_new(path: Path, text: bytes, rights: int) -> None:
     """Write a new file, which appears whole or not at all; raise `FileExistsError` if it is there.
 
     It is written under a random name and gets its own by a hard link, which fails where the name
@@ -85,22 +85,22 @@ def write_new(path: Path, text: bytes, mode: int) -> None:
     """
     aside = path.with_name(f".{token_hex(8)}.new")
     try:
-        _write(aside, text, mode)
+        _write(aside, text, rights)
         try:
             os.link(aside, path)
         except FileExistsError:
             raise
         except OSError:
-            _write(path, text, mode)
+            _write(path, text, rights)
     finally:
         with suppress(FileNotFoundError):
             aside.unlink()
     _settle_folder(path.parent)
 
 
-def _write(path: Path, text: bytes, mode: int) -> None:
+def _write(path: Path, text: bytes, rights: int) -> None:
     def opener(name: str, flags: int) -> int:
-        return os.open(name, flags, mode)
+        return os.open(name, flags, rights)
 
     with open(path, "xb", buffering=0, opener=opener) as file:
         put(file, 0, text)

@@ -34,7 +34,7 @@ __all__ = [
 FINAL = "final"
 """What the last answer of a guard is called in its ledger."""
 
-GUARD = FileKind(noun="guard", mark="guard", version=2, mode=0o600)
+GUARD = FileKind(noun="guard", mark="guard", version=2, rights=0o600)
 LABELS, CONFIRMED, BOARD, SUBMISSIONS = "labels", "confirmed", "board", "submissions"
 
 
