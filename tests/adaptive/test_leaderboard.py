@@ -273,7 +273,7 @@ def test_an_empty_leaderboard_prints_and_is_drawn():
     assert board.plot() is not None
 
 
-def test_names_are_shown_as_they_are():
+def test_names_are_shown_as_they_are(tmp_path):
     board = Leaderboard(GuardedHoldout(LABELS))
     for name in ("<b>x</b>", "$\\frac{1}{0}$", "n" * 99):
         board.submit(name, LABELS)
@@ -281,10 +281,9 @@ def test_names_are_shown_as_they_are():
         with pytest.raises(ParameterError, match="name must be of letters that can be printed"):
             board.submit(name, LABELS)
     assert "<b>" not in board._repr_html_()
-    labels = [tick.get_text() for tick in board.plot().axes[0].get_yticklabels()]
-    assert len(labels) == 3
-    assert all(len(label) < 40 and label.isprintable() for label in labels)
-    board.plot().savefig("/dev/null", format="png")
+    figure = board.plot(path=tmp_path / "board.png")
+    assert len(figure.axes[0].get_yticklabels()) == 3
+    assert (tmp_path / "board.png").stat().st_size > 5000
 
 
 # Plans.

@@ -87,7 +87,7 @@ def show(
     board = Leaderboard(opened(path))
     say_board(board, as_json=json)
     if plot is not None:
-        picture.draw(board, plot)
+        picture.draw(board, plot, title="Leaderboard")
 
 
 def plan(  # noqa: PLR0913 - what will be asked

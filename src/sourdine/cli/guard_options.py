@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -101,10 +100,12 @@ def opened(path: Path) -> GuardedHoldout:
 
 def read_number(text: str | None, name: str, *, example: float = 0.05) -> Any:  # noqa: ANN401 - None only where None was given
     """Return the number that a person typed, exactly."""
+    from sourdine.exact import fraction  # noqa: PLC0415 - loaded when needed
+
     if text is None:
         return None
     try:
-        return Fraction(text)
+        return fraction(text)
     except (ValueError, ZeroDivisionError):
         raise ParameterError(
             name, "be a number", str(text), f"Type {{{name}}}.", **{name: example}

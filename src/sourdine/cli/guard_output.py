@@ -58,7 +58,7 @@ def say_status(opened: GuardedHoldout, *, as_json: bool) -> None:
         ("left", _left_in_words(opened)),
     ]
     page = StringIO()
-    console = Terminal(file=page, force_terminal=sys.stdout is not None and sys.stdout.isatty())
+    console = Terminal(file=page, force_terminal=_for_a_person())
     notes(console, [(word, text) for word, text in lines if text is not None])
     _print(page.getvalue().rstrip("\n"))
 
@@ -90,13 +90,15 @@ def say_plan(planned: WidthPlan, *, as_json: bool) -> None:
 
 
 def _sheet(sheet: Sheet) -> str:
-    from rich.console import Console  # noqa: PLC0415 - loaded when needed
-
-    from sourdine.cli.output import print_sheet  # noqa: PLC0415
+    from sourdine.cli.output import print_sheet  # noqa: PLC0415 - loaded when needed
 
     page = StringIO()
-    print_sheet(Console(file=page, force_terminal=sys.stdout.isatty()), sheet)
+    print_sheet(Terminal(file=page, force_terminal=_for_a_person()), sheet)
     return page.getvalue().rstrip("\n")
+
+
+def _for_a_person() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def _known(opened: GuardedHoldout) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from sourdine.cli.output import notes, print_table
+from sourdine.cli.streams import Terminal
 from sourdine.errors import SourdineError
 from sourdine.privacy import Guarantee
 from sourdine.privacy.budget import remaining

@@ -67,9 +67,9 @@ def _page(figure: Any, what: Drawn, path: str, title: str | None) -> None:  # no
     figure.savefig(drawing, format="svg")
     svg = drawing.getvalue()
     svg = svg[svg.index("<svg") :]
-    named = getattr(what, "mechanism", None) or getattr(what, "question", None)
-    title = escape(str(named or type(what).__name__))
-    page = PAGE.format(title=title, svg=svg, table=what._repr_html_())
+    drew = getattr(what, "mechanism", None)
+    named = title or (drew.title if drew else str(getattr(what, "question", "Sourdine")))
+    page = PAGE.format(title=escape(named), svg=svg, table=what._repr_html_())
     Path(path).write_text(page, encoding="utf-8")
 
 

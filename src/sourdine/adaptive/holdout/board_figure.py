@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sourdine.presentation.figures import BLUE, GREY, INK, PALE, RULE, canvas
+from sourdine.presentation.figures import BLUE, INK, NOTE, PALE, RULE, canvas, saved
 
 if TYPE_CHECKING:
     from sourdine.adaptive.holdout.leaderboard import Leaderboard
 
 __all__ = ["drawn"]
-
-LONGEST = 32
-"""Letters of a name that are drawn."""
 
 
 def drawn(board: Leaderboard, *, path: str | None, title: str | None) -> Any:  # noqa: ANN401
@@ -24,7 +21,7 @@ def drawn(board: Leaderboard, *, path: str | None, title: str | None) -> Any:  #
         if team.score is None:
             axes.annotate(
                 "never led", (0, y), (6, 0), xycoords=("axes fraction", "data"),
-                textcoords="offset points", color=GREY, fontsize=8, va="center",
+                textcoords="offset points", color=NOTE, fontsize=8, va="center",
             )  # fmt: skip
             continue
         axes.hlines(
@@ -35,7 +32,7 @@ def drawn(board: Leaderboard, *, path: str | None, title: str | None) -> Any:  #
             board.ladder.said(team.score.value), (team.score.value, y), (0, 7),
             textcoords="offset points", ha="center", color=INK, fontsize=8,
         )  # fmt: skip
-    names = [_plain(f"{team.name} ({team.tries})") for team in teams]
+    names = [f"{team.name} ({team.tries})" for team in teams]
     axes.set_yticks(list(places), names)
     axes.set_ylim(-0.6, max(len(teams), 1) - 0.2)
     axes.margins(x=0.12)
@@ -48,15 +45,7 @@ def drawn(board: Leaderboard, *, path: str | None, title: str | None) -> Any:  #
     axes.annotate(
         f"{tries} submissions against {board.guard.n} labels · all intervals hold at once, with "
         f"probability {confidence:g} %",
-        (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", color=GREY,
+        (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", color=NOTE,
         fontsize=8, va="bottom",
     )  # fmt: skip
-    if path is not None:
-        figure.savefig(path)
-    return figure
-
-
-def _plain(name: str) -> str:
-    """Return a name that is drawn as it is: not as mathematics, and not too long."""
-    short = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
-    return short.replace("$", r"\$")
+    return saved(figure, path)

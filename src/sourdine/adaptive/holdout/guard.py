@@ -100,11 +100,11 @@ class GuardedHoldout:
     False
     >>> print(guard.score(better, step=0.05))
      value  from    to
-    0.7500  0.69  0.81
+    0.7500  0.68  0.81
     cost  4.39 bits
     >>> print(guard.final())
      value   from     to
-    0.7500  0.704  0.793
+    0.7500  0.703  0.793
     cost  11 bits
     """
 

@@ -113,7 +113,7 @@ class Leaderboard(Shown):
     True
     >>> print(board)
     team             score  from    to  tries
-    one cat in four   0.74  0.67  0.82      1
+    one cat in four   0.74  0.67  0.83      1
     all cats          0.50  0.45  0.57      1
     all dogs             -     -     -      1
     told  3 submissions of 3 teams, 2 led; 15.7 bits
