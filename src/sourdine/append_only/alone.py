@@ -12,6 +12,7 @@ says itself whether the lock was held: an owner's lock raises if it was not.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from threading import RLock, get_ident
 from typing import TYPE_CHECKING, TypeVar
 
@@ -76,14 +77,18 @@ class Alone:
     def after_fork(self) -> None:
         """Let go of it, unless this thread is inside a turn."""
         if not self.is_mine:
-            self._lock.release()
+            self._let_go()
 
     def in_child(self) -> None:
         """End a child that was forked inside a turn: it would write over its parent's shoulder."""
         if self.is_mine:
             os.write(2, b"sourdine: a process must not be forked inside a turn of a ledger.\n")
             os._exit(70)
-        self._lock.release()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        with suppress(RuntimeError):  # the wait before the fork was interrupted
+            self._lock.release()
 
 
 QUIET = Alone()
