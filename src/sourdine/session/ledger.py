@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from sourdine.append_only import Page, Row
+    from sourdine.append_only import Page
+    from sourdine.append_only.chain import Row
 
 __all__ = ["FileLedger", "Ledger", "MemoryLedger"]
 

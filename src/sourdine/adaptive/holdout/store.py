@@ -18,7 +18,7 @@ from sourdine.errors import ParameterError
 if TYPE_CHECKING:
     from sourdine.adaptive.holdout.losses import Loss
     from sourdine.adaptive.ledger import TranscriptLedger, Turn
-    from sourdine.append_only import Row
+    from sourdine.append_only.chain import Row
 
 __all__ = [
     "FINAL",

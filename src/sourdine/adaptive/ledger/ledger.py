@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from sourdine.append_only import Row
+    from sourdine.append_only.chain import Row
     from sourdine.exact.parameters import Number
 
 __all__ = ["Line", "Remaining", "TranscriptLedger", "Turn"]

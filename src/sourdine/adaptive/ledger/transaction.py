@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from sourdine.adaptive.ledger.ledger import TranscriptLedger
-    from sourdine.append_only import Page, Row
+    from sourdine.append_only import Page
+    from sourdine.append_only.chain import Row
 
 __all__ = ["FileLines", "Line", "Lines", "MemoryLines", "Turn", "UnreadableLineError", "add_up"]
 
