@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.adaptive.ledger import Spent
+    from sourdine.adaptive.ledger import Spent, Turn
 
     Floats: TypeAlias = NDArray[np.float64]
     Rng: TypeAlias = np.random.Generator
@@ -196,16 +196,18 @@ class Verdict:
 
 def charged(play: Play, ledger: TranscriptLedger) -> list[Spent]:
     """Charge all that was told, and return what was spent before each query."""
-    spent = []
-    with ledger.turn() as turn:
+
+    def told(turn: Turn) -> list[Spent]:
+        spent = []
         for answer in play.answers.tolist():
             spent.append(turn.spent)
             if play.levels == 2:
                 turn.bit(answer)
             else:
                 turn.value(play.levels)
-        spent.append(turn.spent)
-    return spent
+        return [*spent, turn.spent]
+
+    return ledger.turn(told)
 
 
 def judged(play: Play, spent: list[Spent], ledger: TranscriptLedger) -> Verdict:

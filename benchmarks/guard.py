@@ -1,10 +1,10 @@
 """Kill processes in the middle of `confirm`, let writers race, and look for every charge.
 
-A process opens the guard's file and confirms in a loop. It reports where it is: before the
-transaction of a charge, inside it, at its commit, after it, in the second one that keeps the
-predictions; and every verdict that it was given. It is killed (SIGKILL) at a random moment. Then
-the file must open and add up, every verdict that was given must stand in it, in order, and there
-may be one charge more only where the process died at or after the commit. Predictions are kept for
+A process opens the guard's file and confirms in a loop. It reports where it is: before the turn of
+a charge, inside it, at its end, after it, in the second one that keeps the predictions; and every
+verdict that it was given. It is killed (SIGKILL) at a random moment. Then the file must open and
+add up, every verdict that was given must stand in it, in order, and there may be one charge more
+only where the process died in or after the turn. Predictions are kept for
 every yes that was given, and never without a charged yes. Writers that race must leave exactly one
 line for each verdict.
 
@@ -18,22 +18,22 @@ import argparse
 import os
 import random
 import signal
-import sqlite3
 import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import closing, contextmanager
 from itertools import count, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
 from sourdine.adaptive.holdout import GuardedHoldout
+from sourdine.adaptive.holdout.store import GUARD
 from sourdine.adaptive.ledger import TranscriptLedger, kt_bits
+from sourdine.append_only import Book
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,19 +42,20 @@ if TYPE_CHECKING:
 
     Row = tuple[str, str, str, bool]
 
+T = TypeVar("T")
 N = 500
 GOOD, BAD = [1] * N, [0] * N
 PLACES = {
-    "b": "before its transaction",
-    "(": "inside its transaction",
-    "c": "at its commit",
-    ")": "after its commit, before the verdict",
+    "b": "before its turn",
+    "(": "inside its turn",
+    "c": "at the end of its turn",
+    ")": "after its turn, before the verdict",
 }
 """Where in a confirm a process was, by the last word that it reported; else it was between two."""
 
-KEEPING = "in its second transaction, which keeps predictions"
+KEEPING = "in its second turn, which keeps predictions"
 
-MORE = {"c": {0, 1}, ")": {1}}
+MORE = {"(": {0, 1}, "c": {1}, ")": {1}}
 """How many charges there may be beyond the verdicts, by the last place reported."""
 
 
@@ -70,13 +71,16 @@ def watched(say: Callable[[str], None]) -> None:
     """Let every turn of this process report where it is."""
     plain = TranscriptLedger.turn
 
-    @contextmanager
-    def turn(self: TranscriptLedger) -> Iterator[Turn]:
-        with plain(self) as held:
+    def turn(self: TranscriptLedger, work: Callable[[Turn], T]) -> T:
+        def said(held: Turn) -> T:
             say("(")
-            yield held
+            result = work(held)
             say("c")
+            return result
+
+        result = plain(self, said)
         say(")")
+        return result
 
     TranscriptLedger.turn = turn  # type: ignore[method-assign, assignment]
 
@@ -131,8 +135,8 @@ def answers_in(path: Path) -> str:
 
 def kept_in(path: Path) -> list[int]:
     """Return which answers confirmed predictions that the file keeps."""
-    with closing(sqlite3.connect(path)) as connection:
-        return [row[0] for row in connection.execute("SELECT answer FROM confirmed")]
+    rows = Book(path, GUARD).turn(lambda page: page.rows("confirmed"))
+    return [row["answer"] for row in rows]
 
 
 def killed(path: Path, kills: int) -> Iterator[Row]:

@@ -71,7 +71,8 @@ class Watched(Guarded):
         verdict = super().confirm(new, old)
         rows = slice(len(self.labels) // 2, None)
         average = float(((new if verdict else old) == self.labels)[rows].mean())
-        self.said.append((average, *self.guard.ledger.interval(average)))
+        ledger = self.guard.ledger
+        self.said.append((average, *ledger.interval_after(ledger.spent, average)))
         return verdict
 
 

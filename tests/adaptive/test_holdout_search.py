@@ -137,8 +137,8 @@ def test_printed_forms_show_public_facts():
     guard = GuardedHoldout([0, 1])
     inside = "GuardedHoldout(n=2, loss='zero-one', bits=0)"
     assert repr(guarded_scorer(guard)) == f"guarded_scorer({inside}, step=0.01)"
-    assert repr(Leaderboard(guard)) == f"Leaderboard({inside}, step='auto')"
-    assert repr(Leaderboard(guard, 0.5)) == f"Leaderboard({inside}, step=0.5)"
+    assert repr(Leaderboard(guard)) == f"Leaderboard({inside}, step=0.5)"
+    assert repr(Leaderboard(guard, 0.1)) == f"Leaderboard({inside}, step=0.1)"
     callback = f"GuardCallback({inside}, certified=False, asked=0, confirmed=None)"
     assert repr(GuardCallback(guard)) == callback
 
@@ -189,7 +189,7 @@ def test_callback_asks_about_the_best_alone():
 
 def test_callback_stops_when_nothing_is_left():
     guard = GuardedHoldout(LABELS, baseline=mistaken(LABELS, 100), error=0.1)
-    left = guard.remaining.answers
+    left = guard.ledger.until(0.1).answers
     callback, study = GuardCallback(guard, lambda *_: LABELS, certified=True), Study()
     study.run([(i / 100, None) for i in range(50)], callback)
     assert study.stopped

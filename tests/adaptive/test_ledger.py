@@ -102,7 +102,7 @@ def test_rare_answers_are_cheap_and_surprises_dear():
 
 
 def test_values_cost_the_logarithm_of_their_levels():
-    assert Spent().value(1) == Spent(answers=1)
+    assert Spent().value(1) == Spent(answers=1, claims=1)
     assert Spent().value(64).bits == pytest.approx(6)
     spent = Spent()
     for _ in range(1000):
@@ -170,20 +170,84 @@ def test_widths_and_intervals_are_those_of_the_dependence(make, dependence):
     nats += log(16 / 2**4)  # KT of one yes in three: 1/16
     law = dependence or Iid()
     assert ledger.halfwidth() == pytest.approx(law.width(4000, nats), rel=1e-12)
-    for average in (0.0, 0.01, 0.5, 1.0):
-        ends = ledger.interval(average)
+    averages = (0.0, 0.01, 0.5, 1.0)
+
+    def charged(turn):
+        assert turn.halfwidth() == pytest.approx(law.width(4000, nats))
+        assert turn.spent == Spent(4, 1, 2, turn.spent.value_bits, 4)
+        turn.value(9)
+        return [turn.interval(average) for average in averages]
+
+    for average, ends in zip(averages, ledger.turn(charged), strict=True):
         assert ends == pytest.approx(law.interval(average, 4000, nats), rel=1e-9)
-        with ledger.turn() as turn:
-            assert turn.interval(average) == ends
-            assert turn.halfwidth() == pytest.approx(law.width(4000, nats))
-            assert turn.spent == Spent(4, 1, 2, turn.spent.value_bits)
+        assert ledger.interval(average, answer=5) == ends
 
 
 def test_intervals_do_not_fail_because_of_an_average():
     ledger = TranscriptLedger(100)
-    assert ledger.interval(float("nan")) == (0.0, 1.0)
-    assert ledger.interval(1 + 1e-9) == ledger.interval(1.0)
-    assert ledger.interval(-inf) == ledger.interval(0.0)
+    ledger.charge_value(7)
+    assert ledger.interval(float("nan"), 1) == (0.0, 1.0)
+    assert ledger.interval(1 + 1e-9, 1) == ledger.interval(1.0, 1)
+    assert ledger.interval(-inf, 1) == ledger.interval(0.0, 1)
+
+
+def test_there_is_no_interval_without_an_answer(make):
+    ledger = make()
+    for answer in (0, 1, 2.5):
+        with pytest.raises(REFUSALS, match="answer must be"):
+            ledger.interval(0.5, answer)
+    with pytest.raises(ParameterError, match="belong to an answer that was charged in this turn"):
+        ledger.turn(lambda turn: turn.interval(0.5))
+    ledger.turn(lambda turn: turn.bit(answer=True, claim=False))
+    with pytest.raises(ParameterError, match="answer must be one that claims something"):
+        ledger.interval(0.5, answer=1)
+    ledger.charge_bit(answer=True)
+    low, high = ledger.interval(0.5, answer=2)
+    assert 0 < low < 0.5 < high < 1
+    with pytest.raises(ParameterError, match="answer must be the number of one that was charged"):
+        ledger.interval(0.5, answer=3)
+
+
+def test_an_interval_is_that_of_its_answer(make):
+    """Later answers do not widen it, and it is as wide as was said before the answer."""
+    ledger = make(2000)
+    said = []
+    for i in range(6):
+        said.append(ledger.halfwidth())
+        ledger.charge_value(10 + i)
+    for number, width in enumerate(said, 1):
+        low, high = ledger.interval(0.5, answer=number)
+        assert (high - low) / 2 == pytest.approx(width, rel=0.02)
+        assert (high - low) / 2 <= width
+
+
+def test_mere_answers_do_not_count_as_claims():
+    ledger, quiet = TranscriptLedger(1000), TranscriptLedger(1000)
+    for answer in (True, False, False, False):
+        ledger.charge_bit(answer)
+        quiet.turn(lambda turn, answer=answer: turn.bit(answer, claim=False))
+    assert ledger.bits == quiet.bits
+    assert ledger.spent.claims == 4
+    assert quiet.spent.claims == 0
+    t = log(2 / 0.05) + quiet.bits * log(2)
+    assert quiet.halfwidth() == pytest.approx(sqrt((t + log(2)) / 2000))
+    assert ledger.until(0.08, claims=False).answers > ledger.until(0.08).answers
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_transcripts_before_a_claim_are_a_code(depth):
+    """Bits, claimed or not, and values, as an analyst chooses: the sum over all is at most 1."""
+
+    def kraft(spent, told):
+        if spent.claims == depth or len(told) == 7:
+            return 2**-spent.bits
+        choice = sum((i + 3) * x for i, x in enumerate(told)) % 5
+        if choice == 4:
+            return sum(kraft(spent.value(3), (*told, x)) for x in range(3))
+        claim = choice == 3
+        return sum(kraft(spent.bit(bool(x), claim=claim), (*told, x)) for x in (0, 1))
+
+    assert kraft(Spent(), ()) <= 1 + 1e-9
 
 
 def test_the_smallest_beta_has_a_width():
@@ -192,10 +256,13 @@ def test_the_smallest_beta_has_a_width():
 
 
 def test_charge_returns_its_bits():
-    with TranscriptLedger(10).turn() as turn:
+    def charged(turn):
         assert turn.bit(answer=True) == pytest.approx(1)
         assert turn.bit(answer=True) == pytest.approx(-log2(0.75))
         assert turn.value(5) == pytest.approx(log2(5))
+        assert turn.unlikely(Fraction(2, 7)) == pytest.approx(log2(3.5))
+
+    TranscriptLedger(10).turn(charged)
 
 
 # What is left.
@@ -275,6 +342,13 @@ def test_remaining_noes_of_a_long_run_are_many():
 # The error.
 
 
+def copy_of(ledger):
+    """Return a ledger in memory of which the same was told."""
+    other = TranscriptLedger(ledger.n, error=ledger.error)
+    other._lines = list(ledger.history)
+    return other
+
+
 def test_refusal_never_depends_on_the_answer(make):
     ledger = make(300, error=Fraction(1, 10))
     pattern = itertools.cycle([False, False, False, True])
@@ -282,10 +356,7 @@ def test_refusal_never_depends_on_the_answer(make):
         refused = []
         for answer in (True, False):
             try:
-                with ledger.turn() as turn:
-                    turn.bit(answer)
-                    raise KeyError  # noqa: TRY301 - undone: only whether it fits is of interest
-            except KeyError:
+                copy_of(ledger).charge_bit(answer)
                 refused.append(None)
             except BudgetExceededError as error:
                 refused.append(str(error))
@@ -322,13 +393,16 @@ def test_a_target_is_compared_exactly():
 
 def test_a_turn_reads_decides_and_charges(make):
     ledger = make()
-    with ledger.turn() as turn:
+
+    def asked(turn):
         turn.bit(answer=True, what="confirm tree")
         turn.value(9, "score")
-        assert [line.what for line in turn.history()] == ["confirm tree", "score"]
+        return [line.what for line in turn.history()]
+
+    assert ledger.turn(asked) == ["confirm tree", "score"]
     lines = ledger.history
     assert [line.number for line in lines] == [1, 2]
-    assert lines[-1].spent == ledger.spent == Spent(2, 1, 0, ledger.spent.value_bits)
+    assert lines[-1].spent == ledger.spent == Spent(2, 1, 0, ledger.spent.value_bits, 2)
     assert all(line.when.endswith("+00:00") for line in lines)
 
 
@@ -337,20 +411,24 @@ def test_what_was_charged_stays_whatever_raises(make, error):
     """An answer may have been seen by then, as by who stored it and failed."""
     ledger = make()
     ledger.charge_bit(answer=True)
-    with pytest.raises(error), ledger.turn() as turn:  # noqa: PT012
-        turn.bit(answer=False)
-        turn.value(100)
+
+    def fails(turn, *, charging):
+        if charging:
+            turn.bit(answer=False)
+            turn.value(100)
         raise error
+
+    with pytest.raises(error):
+        ledger.turn(lambda turn: fails(turn, charging=True))
     assert [line.what for line in ledger.history] == ["bit", "bit", "value"]
-    with pytest.raises(error), ledger.turn():
-        raise error
+    with pytest.raises(error):
+        ledger.turn(lambda turn: fails(turn, charging=False))
     assert ledger.spent.answers == 3
 
 
 def test_a_turn_that_is_over_charges_nothing(make):
     ledger = make()
-    with ledger.turn() as turn:
-        turn.bit(answer=True)
+    turn = ledger.turn(lambda turn: (turn.bit(answer=True), turn)[1])
     for charge in (lambda: turn.bit(answer=True), lambda: turn.value(2)):
         with pytest.raises(SourdineError, match="got one that is over"):
             charge()
@@ -359,7 +437,8 @@ def test_a_turn_that_is_over_charges_nothing(make):
 
 def test_a_turn_inside_a_turn_is_refused_and_does_not_hang(make):
     ledger = make()
-    with ledger.turn() as turn:
+
+    def inside(turn):
         for nested in (
             ledger.halfwidth,
             lambda: ledger.until(0.05),
@@ -368,6 +447,8 @@ def test_a_turn_inside_a_turn_is_refused_and_does_not_hang(make):
             with pytest.raises(SourdineError, match="turn must end"):
                 nested()
         turn.bit(answer=True)
+
+    ledger.turn(inside)
     assert ledger.spent.answers == 1
 
 
@@ -425,9 +506,7 @@ def test_a_ledger_in_memory_cannot_be_doubled():
 
 def test_a_hundred_thousand_bits_do_not_underflow():
     ledger = TranscriptLedger(10**9)
-    with ledger.turn() as turn:
-        for i in range(100_000):
-            turn.bit(i % 2 == 0)
+    ledger.turn(lambda turn: [turn.bit(i % 2 == 0) for i in range(100_000)])
     assert ledger.bits == pytest.approx(100_000 + 0.5 * log2(100_000), abs=1)
     assert isclose(ledger.halfwidth(), sqrt(log(2) * 1e5 / 2e9), rel_tol=2e-3)
 

@@ -7,17 +7,15 @@ import os
 import random
 import re
 import shutil
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from fractions import Fraction
+from math import inf
 from pathlib import Path
 
 import pytest
 
 from sourdine.adaptive.ledger import (
-    LEDGER_TABLES,
     Blocks,
     Custom,
     Iid,
@@ -25,6 +23,7 @@ from sourdine.adaptive.ledger import (
     Spent,
     TranscriptLedger,
 )
+from sourdine.adaptive.ledger.ledger import LEDGER
 from sourdine.adaptive.ledger.transaction import TOLD
 from sourdine.append_only import Book, FileKind
 from sourdine.errors import (
@@ -34,7 +33,6 @@ from sourdine.errors import (
     SourdineError,
 )
 
-LEDGER_KIND = FileKind(noun="ledger", mark=b"SouT", version=1, schema=LEDGER_TABLES)
 SLOW = Custom("slow", lambda n, t: ((t + 1) / n) ** 0.25)
 
 
@@ -60,7 +58,7 @@ def test_a_file_remembers(tmp_path):
     )
     assert same.name == "clinic"
     same.charge_bit(answer=False)
-    assert again.spent == first.spent == Spent(3, 1, 1, first.spent.value_bits)
+    assert again.spent == first.spent == Spent(3, 1, 1, first.spent.value_bits, 3)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["eval.ledger"]
     assert TranscriptLedger(5).path is None
 
@@ -98,47 +96,56 @@ def test_a_custom_dependence_is_given_again(tmp_path):
     assert again.halfwidth() == SLOW.width(50, again.nats_after(again.spent))
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE answers SET told = zeroblob(24)",
-        "DELETE FROM answers",
-        "INSERT OR REPLACE INTO answers VALUES (1, 't', 'w', zeroblob(24))",
-        "INSERT INTO answers VALUES (7, 't', 'w', zeroblob(24))",
-        "INSERT INTO answers VALUES (NULL, 't', 'w', zeroblob(24))",
-        "UPDATE terms SET n = 1000000",
-        "DELETE FROM terms",
-        "INSERT INTO terms SELECT * FROM terms",
-    ],
-)
-def test_the_file_only_grows(tmp_path, statement):
+def test_no_flipped_bit_is_accepted(tmp_path):
+    path, chance = tmp_path / "x.ledger", random.Random(5)  # noqa: S311 - no secret
+    ledger = TranscriptLedger(50, error=0.9, path=path)
+    for answer in (True, False, False):
+        ledger.charge_bit(answer)
+    whole = path.read_bytes()
+    for _ in range(500):
+        damaged, place = bytearray(whole), chance.randrange(8 * len(whole))
+        damaged[place // 8] ^= 1 << place % 8
+        path.write_bytes(damaged)
+        with pytest.raises(ParameterError, match="ledger must be a file that Sourdine wrote"):
+            TranscriptLedger.open(path)
+    path.write_bytes(whole)
+    assert TranscriptLedger.open(path).spent == ledger.spent
+
+
+def test_an_older_copy_is_noticed(tmp_path):
     path = tmp_path / "x.ledger"
     ledger = TranscriptLedger(50, path=path)
+    older = path.read_bytes()
     ledger.charge_bit(answer=True)
-    connection = sqlite3.connect(path)
-    with pytest.raises(sqlite3.IntegrityError):
-        connection.execute(statement)
-    connection.close()
-    assert ledger.spent == Spent(1, 1, 0)
-    assert TranscriptLedger.open(path).n == 50
+    path.write_bytes(older)
+    with pytest.raises(ParameterError, match="an older or another copy"):
+        ledger.charge_bit(answer=True)
 
 
 @pytest.mark.parametrize(
-    "told", [(0, 0, 0.0), (2, 0, 0.5), (3, 0, 0.0), (1, 0, -1.0), (1, 0, float("inf"))]
+    "told",
+    [
+        (0, 0, 0.0, 1),
+        (2, 0, 0.5, 2),
+        (3, 0, 0.0, 2),
+        (1, 0, -1.0, 2),
+        (1, 0, inf, 2),
+        (2, 0, 0.0, 3),
+    ],
 )
 def test_lines_that_do_not_add_up_are_refused(tmp_path, told):
     path = tmp_path / "x.ledger"
     TranscriptLedger(50, path=path).charge_bit(answer=True)
-    append(path, f"INSERT INTO answers VALUES (2, 't', 'w', x'{TOLD.pack(*told).hex()}')")  # noqa: S608
+    append(path, TOLD.pack(*told).hex())
     with pytest.raises(ParameterError, match="lines do not add up"):
         TranscriptLedger.open(path)
 
 
-@pytest.mark.parametrize("told", ["1", "'x'", "x'00'", "zeroblob(25)"])
+@pytest.mark.parametrize("told", [1, "x", "00", "00" * 33, None])
 def test_lines_that_cannot_be_read_are_refused(tmp_path, told):
     path = tmp_path / "x.ledger"
     TranscriptLedger(50, path=path).charge_bit(answer=True)
-    append(path, f"INSERT INTO answers VALUES (2, 't', 'w', {told})")  # noqa: S608
+    append(path, told)
     with pytest.raises(ParameterError, match="a line cannot be read"):
         TranscriptLedger.open(path)
 
@@ -156,34 +163,30 @@ def test_a_line_takes_as_much_room_whatever_it_says(tmp_path):
         assert grown[0] == grown[1]
         ledger.charge_bit(chance.random() < 0.5, "a question of some length " * 8)
     ledger.charge_value(10**9)
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("SELECT DISTINCT length(told) FROM answers").fetchall() == [(24,)]
+    rows = Book(path, LEDGER).turn(lambda page: page.rows("answers"))
+    assert {len(row["told"]) for row in rows} == {64}
 
 
-def append(path, statement):
-    connection = sqlite3.connect(path)
-    connection.execute(statement)
-    connection.commit()
-    connection.close()
+def append(path, told):
+    row = {"number": 2, "time": "t", "what": "w", "told": told}
+    Book(path, LEDGER).turn(lambda page: page.write("answers", row))
 
 
 @pytest.mark.parametrize(
-    "terms", ["'x', '1/20', '{}'", "5, '1/0', '{}'", "5, 'one', '{}'", "5, '1', '{'", "5, '1', '3'"]
+    "change", [{"n": "x"}, {"beta": "1/0"}, {"beta": "one"}, {"dependence": 3}, {"error": []}, None]
 )
-def test_terms_that_cannot_be_read_are_refused(tmp_path, terms):
-    path = tmp_path / "x.ledger"
-    statement = f"INSERT INTO terms VALUES ('id', 't', {terms}, NULL, NULL)"  # noqa: S608
-    Book(path, LEDGER_KIND, lambda connection: connection.execute(statement))
-    with pytest.raises(ParameterError, match="ledger must be a file that Sourdine wrote"):
+def test_terms_that_cannot_be_read_are_refused(tmp_path, change):
+    path, (table, row) = tmp_path / "x.ledger", TranscriptLedger(5).terms_line()
+    Book(path, LEDGER, [] if change is None else [(table, row | change)])
+    with pytest.raises(ParameterError, match="its terms cannot be read"):
         TranscriptLedger.open(path)
 
 
 def test_a_damaged_file_is_refused(tmp_path):
     path = tmp_path / "x.ledger"
     ledger = TranscriptLedger(50, path=path)
-    with ledger.turn() as turn:
-        for _ in range(60):
-            turn.bit(answer=True, what="x" * 500)
+    for _ in range(60):
+        ledger.charge_bit(answer=True, what="x" * 500)
     whole = path.read_bytes()
     for cut in (len(whole) // 2, len(whole) - 4096):
         path.write_bytes(whole[:cut])
@@ -208,37 +211,30 @@ def test_two_ledgers_of_one_file_share_what_is_left(tmp_path):
 
 
 def test_a_larger_book_holds_a_ledger(tmp_path):
-    """As a guard does: labels, proposals and the ledger in one file and one transaction."""
-    kind = FileKind(
-        noun="guard",
-        mark=b"Test",
-        version=3,
-        schema=LEDGER_TABLES + "CREATE TABLE labels (row INTEGER PRIMARY KEY, label REAL);\n",
-    )
-
-    def begin(connection):
-        TranscriptLedger(4, error=0.99, name="labels").write_terms(connection)
-        connection.executemany("INSERT INTO labels VALUES (?, ?)", enumerate([0.0, 1.0, 1.0, 0.0]))
-
+    """As a guard does: labels, proposals and the ledger in one file."""
+    kind = FileKind(noun="guard", mark="test", version=3)
+    labels = ("labels", {"all": [0.0, 1.0, 1.0, 0.0]})
+    terms = TranscriptLedger(4, error=0.99, name="labels").terms_line()
     path = tmp_path / "x.guard"
-    ledger = TranscriptLedger.open(Book(path, kind, begin))
+    ledger = TranscriptLedger.open(Book(path, kind, [terms, labels]))
     assert (ledger.n, ledger.error, ledger.name) == (4, Fraction("0.99"), "labels")
-    with pytest.raises(BudgetExceededError), ledger.turn() as turn:  # noqa: PT012
-        turn.connection.execute("INSERT INTO labels VALUES (9, 1.0)")
-        turn.value(10**9)
-    with ledger.turn() as turn:
-        (count,) = turn.connection.execute("SELECT sum(label) FROM labels").fetchone()
-        assert count == 2
+    with pytest.raises(BudgetExceededError):
+        ledger.turn(lambda turn: turn.value(10**9))
+
+    def asked(turn):
+        assert sum(turn.page.last("labels")["all"]) == 2
         turn.bit(answer=True)
+
+    ledger.turn(asked)
     again = TranscriptLedger.open(Book(path, kind))
-    assert again.spent == Spent(1, 1, 0)
-    with pytest.raises(ParameterError, match="a database of something else"):
+    assert again.spent == Spent(1, 1, 0, 0.0, 1)
+    with pytest.raises(ParameterError, match="a file of something else, a test"):
         TranscriptLedger.open(path)
 
 
-def test_a_ledger_in_memory_has_no_connection():
-    with TranscriptLedger(4).turn() as turn, pytest.raises(ParameterTypeError, match="in memory"):
-        _ = turn.connection
+def test_a_ledger_in_memory_has_no_page():
+    with pytest.raises(ParameterTypeError, match="in memory"):
+        TranscriptLedger(4).turn(lambda turn: turn.page)
 
 
 def test_paths_that_cannot_be(tmp_path):
@@ -370,33 +366,22 @@ for writer in alive:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_fork_inside_a_turn_ends_the_child_and_not_the_ledger(tmp_path):
     ledger = TranscriptLedger(100, path=tmp_path / "a.ledger")
-    with ledger.turn() as turn:
+
+    def forked(turn):
         child = os.fork()
         if not child:
             os._exit(0)
         _, status = os.waitpid(child, 0)
         turn.bit(answer=True)
-    assert os.waitstatus_to_exitcode(status) == 70
+        return status
+
+    assert os.waitstatus_to_exitcode(ledger.turn(forked)) == 70
     assert ledger.spent.answers == 1
-
-
-def test_a_file_in_another_mode_is_put_right(tmp_path):
-    """With a write-ahead log, a copy of the file alone would have forgotten the latest charges."""
-    path = tmp_path / "a.ledger"
-    ledger = TranscriptLedger(100, path=path)
-    for mode in ("WAL", "PERSIST"):
-        with closing(sqlite3.connect(path)) as connection:
-            connection.execute(f"PRAGMA journal_mode = {mode}")
-        ledger.charge_bit(answer=True)
-        with closing(sqlite3.connect(path)) as connection:
-            assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
-    assert ledger.spent.answers == 2
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_child_cannot_use_its_parents_turn():
-    ledger = TranscriptLedger(100)
-    with ledger.turn() as turn:
+    def forked(turn):
         child = os.fork()
         if not child:
             try:
@@ -404,5 +389,6 @@ def test_a_child_cannot_use_its_parents_turn():
             except SourdineError:
                 os._exit(3)
             os._exit(0)
-        _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 3
+        return os.waitpid(child, 0)[1]
+
+    assert os.waitstatus_to_exitcode(TranscriptLedger(100).turn(forked)) == 3

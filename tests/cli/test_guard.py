@@ -108,7 +108,7 @@ def test_a_guard_from_its_labels_to_its_end(guard, folder):
     out = guard("score", "eval.guard", "newer.npy", "--step", "0.00001")
     assert (out.returncode, out.stdout) == (3, "")
     assert "must stay at most 0.11" in out.stderr
-    assert "final() still answers" in out.stderr
+    assert "A final answer is still given" in out.stderr
 
     status = json.loads(guard("status", "eval.guard", "--json").stdout)
     assert (status["answers"], status["name"], status["closed"]) == (4, "coins", False)
@@ -334,7 +334,7 @@ def test_a_column_is_refused_where_no_file_has_any(guard):
 
 
 def test_what_is_left_does_not_contradict_itself(guard):
-    guard("init", "labels.csv", "-o", "eval.guard", "--baseline", "newer.npy", "--error", "0.1")
+    guard("init", "labels.csv", "-o", "eval.guard", "--baseline", "newer.npy", "--error", "0.075")
     said = [guard("confirm", "eval.guard", "new.txt").stdout for _ in range(12)]
     told = [text.splitlines()[1] for text in said if text]
     assert any(", or a score of up to " in line for line in told)
@@ -371,3 +371,42 @@ def test_the_agent_of_the_guide_throws_work_away_on_a_no_alone(status, done):
     ran = subprocess.run(["sh", "-c", stubs + script], capture_output=True, text=True, check=False)  # noqa: S603, S607
     assert (ran.stdout.strip(), ran.stderr) == (done, "")
     assert (ran.returncode == 0) == (status < 2)
+
+
+def test_a_leaderboard_from_the_shell(guard, tmp_path):
+    guard("init", "labels.csv", "-o", "eval.guard")
+    first = guard("leaderboard", "submit", "eval.guard", "anna <b>", "old.csv")
+    assert first.returncode == 0
+    assert first.stdout.startswith("leads with ")
+    worse = guard("leaderboard", "submit", "eval.guard", "ben", "old.csv", "--json")
+    assert worse.returncode == 1
+    facts = json.loads(worse.stdout)
+    assert (facts["leads"], facts["value"]) == (False, None)
+    assert guard("leaderboard", "submit", "eval.guard", "cleo", "new.txt").returncode == 0
+    shown = guard("leaderboard", "show", "eval.guard", "--plot", "board.html")
+    for name in ("anna <b>", "ben", "cleo", "3 submissions of 3 teams, 2 led"):
+        assert name in shown.stdout
+    page = (tmp_path / "board.html").read_text(encoding="utf-8")
+    assert "<title>Leaderboard</title>" in page
+    assert "anna &lt;b&gt;" in page
+    assert "anna <b>" not in page
+    guard("leaderboard", "show", "eval.guard", "--plot", "board.png")
+    assert (tmp_path / "board.png").stat().st_size > 5000
+    listed = json.loads(guard("leaderboard", "show", "eval.guard", "--json").stdout)["teams"]
+    assert [team["name"] for team in listed] == ["cleo", "anna <b>", "ben"]
+    refused = guard("leaderboard", "submit", "eval.guard", "a", "old.csv", "--step", "0.3")
+    assert refused.returncode == 2
+    assert "--step must be 0." in refused.stderr
+
+
+def test_plans_from_the_shell(guard):
+    planned = json.loads(
+        guard("plan", "--n", "5000", "--answers", "300", "--yes", "10", "--json").stdout
+    )
+    assert 0.07 < planned["error"] < 0.073
+    board = guard("plan", "--n", "5000", "--submissions", "300", "--leads", "3").stdout
+    assert "3rd lead" in board
+    both = guard("plan", "--n", "5000", "--submissions", "300", "--answers", "3")
+    assert both.returncode == 2
+    none = guard("plan", "--n", "5000")
+    assert "--answers must be given, or --submissions, got none. Type --answers 300." in none.stderr

@@ -257,9 +257,28 @@ def test_a_ledger_is_shown(run, csv):
     facts = json.loads(run("ledger", "x.ledger", "--json")[1])
     assert [charge["what"] for charge in facts["charges"]] == ["mean of age", "count"]
     assert facts["charges"][0]["question"]["bounds"] == [0, 120]
+    assert facts["total"]["epsilon"] == 1
+    assert facts["remaining"] == {
+        "epsilon": 0.3,
+        "delta": 0,
+        "relation": "add_remove",
+        "exact": {"epsilon": "3/10", "delta": "0"},
+    }
+    assert [charge["spent"]["epsilon"] for charge in facts["charges"]] == [0.6, 0.7]
     status, _, err = run("ledger", csv)
     assert (status, "ledger must be a file that Sourdine wrote" in err) == (2, True)
-    assert run("ledger", "none.ledger")[0] == 2
+    status, _, err = run("ledger", "none.ledger")
+    assert status == 2
+    assert "none.ledger (no such file). Type the path that --ledger named." in err
+    assert "--epsilon" not in err
+
+
+def test_the_lines_of_a_ledger_show_delta(run, csv):
+    words = ("--ledger", "x.ledger", "--total", "2", "--total-delta", "0.001")
+    run("count", csv, "-e", "0.1", *words)
+    _, out, _ = run("ledger", "x.ledger")
+    assert out.split("when (UTC)")[1].split()[1:3] == ["epsilon", "delta"]
+    assert "delta 0.001" in out
 
 
 def test_a_spinner_turns_for_a_person_and_a_large_file(run, csv, monkeypatch):

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path  # noqa: TC003 - typer reads it
+from typing import Annotated
 
 import typer
 
+from sourdine.cli.guard_board import leaderboard, plan
+from sourdine.cli.guard_options import (
+    DATA,
+    OUTPUT,
+    Blocked,
+    Chained,
+    ColumnName,
+    Confidence,
+    GuardFile,
+    Json,
+    Predictions,
+    read_dependence,
+    read_number,
+    term,
+)
+from sourdine.cli.guard_options import opened as open_guard
 from sourdine.cli.guard_output import say, say_answer, say_status
-from sourdine.errors import ParameterError
-
-if TYPE_CHECKING:
-    from sourdine.adaptive.holdout import GuardedHoldout
-    from sourdine.adaptive.ledger import Dependence
 
 __all__ = ["guard"]
-
-DATA, TERMS, OUTPUT = "Data", "Terms, fixed for good", "Output"
 
 guard = typer.Typer(
     no_args_is_help=True,
@@ -27,40 +36,13 @@ guard = typer.Typer(
     epilog="Begin here:\n\n"
     "$ sourdine guard init labels.csv -c y --out eval.guard --baseline old.csv --error 0.05\n\n"
     "$ sourdine guard confirm eval.guard new.csv\n\n"
-    "$ sourdine guard status eval.guard",
+    "$ sourdine guard status eval.guard\n\n"
+    "$ sourdine guard leaderboard submit eval.guard anna predictions.csv\n\n"
+    "$ sourdine guard plan --n 5000 --answers 300 --yes 10",
 )
 
-GuardFile = Annotated[
-    Path, typer.Argument(metavar="GUARD", help="The file that 'sourdine guard init' made.")
-]
-Predictions = Annotated[
-    Path,
-    typer.Argument(
-        metavar="PREDICTIONS",
-        help="One for each label, in their order: .csv with a header, .parquet, .npy, or .txt with "
-        "one a line.",
-    ),
-]
-ColumnName = Annotated[
-    str | None,
-    typer.Option(
-        "--column",
-        "-c",
-        metavar="NAME",
-        help="The column of a .csv or .parquet file; not needed if there is only one.",
-        rich_help_panel=DATA,
-    ),
-]
-Json = Annotated[
-    bool,
-    typer.Option(
-        "--json", help="Print JSON, and nothing else, on standard output.", rich_help_panel=OUTPUT
-    ),
-]
-
-
-def _term(*flags: str, metavar: str, text: str) -> Any:  # noqa: ANN401 - typer's own
-    return typer.Option(*flags, metavar=metavar, help=text, rich_help_panel=TERMS)
+guard.add_typer(leaderboard, name="leaderboard")
+guard.command()(plan)
 
 
 @guard.command()
@@ -93,49 +75,28 @@ def init(  # noqa: PLR0913 - the terms of a guard
     ] = None,
     error: Annotated[
         str | None,
-        _term(
+        term(
             "--error",
             metavar="NUMBER",
             text="Refuse what would take the half-width of the next answer above this, as 0.05.",
         ),
     ] = None,
-    confidence: Annotated[
-        str,
-        _term(
-            "--confidence",
-            metavar="NUMBER",
-            text="The probability with which all intervals ever given hold.",
-        ),
-    ] = "0.95",
-    blocks: Annotated[
-        str | None,
-        _term(
-            "--blocks",
-            metavar="ROWS",
-            text="Rows come in independent blocks of at most so many, as households or copies.",
-        ),
-    ] = None,
-    markov: Annotated[
-        str | None,
-        _term(
-            "--markov",
-            metavar="NUMBER",
-            text="Rows are a stationary Markov chain with this second eigenvalue, as 0.5.",
-        ),
-    ] = None,
+    confidence: Confidence = "0.95",
+    blocks: Blocked = None,
+    markov: Chained = None,
     loss: Annotated[
-        str, _term("--loss", metavar="NAME", text="zero-one (mistakes) or absolute (distances).")
+        str, term("--loss", metavar="NAME", text="zero-one (mistakes) or absolute (distances).")
     ] = "zero-one",
     scale: Annotated[
         str | None,
-        _term(
+        term(
             "--scale",
             metavar="NUMBER",
             text="The distance that counts as wholly wrong, with --loss absolute.",
         ),
     ] = None,
     name: Annotated[
-        str | None, _term("--name", metavar="TEXT", text="What the data are called.")
+        str | None, term("--name", metavar="TEXT", text="What the data are called.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -151,11 +112,11 @@ def init(  # noqa: PLR0913 - the terms of a guard
         out,
         one_column(labels, column),
         loss=loss,
-        scale=_number(scale, "scale"),
+        scale=read_number(scale, "scale"),
         baseline=None if baseline is None else one_column(baseline, column, lone=True),
-        confidence=_number(confidence, "confidence"),
-        dependence=_dependence(blocks, markov),
-        error=_number(error, "error"),
+        confidence=read_number(confidence, "confidence"),
+        dependence=read_dependence(blocks, markov),
+        error=read_number(error, "error"),
         name=name,
     )
     say_status(made, as_json=json)
@@ -198,11 +159,11 @@ def confirm(  # noqa: PLR0913 - a command's options
     from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415
 
     require_columns(column, new, old)
-    opened = _opened(path)
+    opened = open_guard(path)
     verdict = opened.confirm(
         one_column(new, column, lone=True),
         None if old is None else one_column(old, column, lone=True),
-        margin=_number(margin, "margin"),
+        margin=read_number(margin, "margin"),
         certified=certified,
     )
     said = "confirmed" if verdict else "not confirmed"
@@ -231,9 +192,9 @@ def score(
     from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415
 
     require_columns(column, predictions)
-    opened = _opened(path)
+    opened = open_guard(path)
     values = one_column(predictions, column, lone=True)
-    answer = opened.score(values, step=_number(step, "step"))
+    answer = opened.score(values, step=read_number(step, "step"))
     say_answer(opened, answer, as_json=json)
 
 
@@ -254,7 +215,7 @@ def final(
     from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415
 
     require_columns(column, predictions)
-    opened = _opened(path)
+    opened = open_guard(path)
     values = None if predictions is None else one_column(predictions, column, lone=True)
     answer = opened.final(values)
     say_answer(opened, answer, as_json=json)
@@ -263,38 +224,4 @@ def final(
 @guard.command()
 def status(path: GuardFile, *, json: Json = False) -> None:
     """Show the terms of a guard, what was told and what is left; costs nothing."""
-    say_status(_opened(path), as_json=json)
-
-
-def _opened(path: Path) -> GuardedHoldout:
-    from sourdine.adaptive.holdout import GuardedHoldout  # noqa: PLC0415 - loaded when needed
-
-    return GuardedHoldout.open(path)
-
-
-def _number(text: str | None, name: str) -> Any:  # noqa: ANN401 - None only where None was given
-    """Return the number that a person typed, exactly."""
-    from sourdine.exact import fraction  # noqa: PLC0415 - loaded when needed
-
-    if text is None:
-        return None
-    try:
-        return fraction(text)
-    except (ValueError, ZeroDivisionError):
-        raise ParameterError(
-            name, "be a number", str(text), f"Type {{{name}}}.", **{name: 0.05}
-        ) from None
-
-
-def _dependence(blocks: str | None, markov: str | None) -> Dependence | None:
-    from sourdine.adaptive.ledger import Blocks, Markov  # noqa: PLC0415 - loaded when needed
-
-    if blocks is not None and markov is not None:
-        raise ParameterError("blocks", "be left out with {markov}", "both", "Type one of them.")
-    if blocks is not None:
-        if not blocks.isdecimal():
-            raise ParameterError(
-                "blocks", "be a whole number", str(blocks), "Type {blocks}.", blocks=10
-            )
-        return Blocks(int(blocks))
-    return None if markov is None else Markov(_number(markov, "markov"))
+    say_status(open_guard(path), as_json=json)

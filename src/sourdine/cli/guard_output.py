@@ -13,9 +13,10 @@ from sourdine.cli.streams import Terminal, complain, written
 
 if TYPE_CHECKING:
     from sourdine.adaptive.answers import AdaptiveAnswer
-    from sourdine.adaptive.holdout import GuardedHoldout
+    from sourdine.adaptive.holdout import GuardedHoldout, Leaderboard, Standing, WidthPlan
+    from sourdine.release import Sheet
 
-__all__ = ["say", "say_answer", "say_status"]
+__all__ = ["say", "say_answer", "say_board", "say_plan", "say_standing", "say_status"]
 
 UNWRITTEN = 74
 """The exit status where standard output cannot be written: 1 would be a verdict."""
@@ -57,9 +58,47 @@ def say_status(opened: GuardedHoldout, *, as_json: bool) -> None:
         ("left", _left_in_words(opened)),
     ]
     page = StringIO()
-    console = Terminal(file=page, force_terminal=sys.stdout is not None and sys.stdout.isatty())
+    console = Terminal(file=page, force_terminal=_for_a_person())
     notes(console, [(word, text) for word, text in lines if text is not None])
     _print(page.getvalue().rstrip("\n"))
+
+
+def say_standing(board: Leaderboard, standing: Standing, *, as_json: bool) -> None:
+    """Print whether a submission leads, and its score if so."""
+    score = standing.score
+    if as_json:
+        ends = {name: score and getattr(score, name) for name in ("value", "lower", "upper")}
+        facts = {"name": standing.name, "leads": bool(standing), **ends}
+        _print(json.dumps({**facts, "bits": _figure(standing.bits), "bar": board.bar}))
+        return
+    next_lead = board.bar
+    bar = "nothing" if next_lead is None else f"{board.ladder.said(next_lead)} or more"
+    said = f"not better than the leader\nleads now: {bar}"
+    if score is not None:
+        said = f"leads with {score.value:.6g} (between {score.lower:.4g} and {score.upper:.4g})"
+    _print(said)
+
+
+def say_board(board: Leaderboard, *, as_json: bool) -> None:
+    """Print all teams."""
+    _print(json.dumps(board.to_dict(), ensure_ascii=False) if as_json else _sheet(board.sheet()))
+
+
+def say_plan(planned: WidthPlan, *, as_json: bool) -> None:
+    """Print how wide answers will be."""
+    _print(planned.to_json() if as_json else _sheet(planned.sheet()))
+
+
+def _sheet(sheet: Sheet) -> str:
+    from sourdine.cli.output import print_sheet  # noqa: PLC0415 - loaded when needed
+
+    page = StringIO()
+    print_sheet(Terminal(file=page, force_terminal=_for_a_person()), sheet)
+    return page.getvalue().rstrip("\n")
+
+
+def _for_a_person() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def _known(opened: GuardedHoldout) -> dict[str, Any]:

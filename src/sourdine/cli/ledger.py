@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.cli.output import notes, print_table
 from sourdine.cli.streams import Terminal
+from sourdine.errors import SourdineError
 from sourdine.privacy import Guarantee
 from sourdine.privacy.budget import remaining
 from sourdine.privacy.printing import shown
@@ -20,6 +21,11 @@ __all__ = ["run"]
 
 def run(path: Path, *, as_json: bool) -> None:
     """Print every charge of a ledger."""
+    if not path.exists():
+        raise SourdineError(
+            f"the ledger must be a file that is there, got {path} (no such file). Type the path "
+            "that --ledger named."
+        )
     ledger = FileLedger(path, None)
     history, total = ledger.history, ledger.terms.total
     spent = history[-1].spent if history else Guarantee(0, 0, total.relation)
@@ -29,10 +35,17 @@ def run(path: Path, *, as_json: bool) -> None:
         return
     console = Terminal()
     rows = [
-        (str(c.number), c.when[:19].replace("T", " "), c.what, shown(c.cost.exact_epsilon()))
+        (
+            str(c.number),
+            c.when[:19].replace("T", " "),
+            c.what,
+            shown(c.epsilon),
+            shown(c.delta),
+            shown(c.spent.exact_epsilon()),
+        )
         for c in history
     ]
-    print_table(console, ("", "when (UTC)", "what", "epsilon"), rows)
+    print_table(console, ("", "when (UTC)", "what", "epsilon", "delta", "epsilon so far"), rows)
     unit = ledger.terms.unit
     persons = [("unit", f"{unit}, {ledger.terms.rows} records of each")] if unit else []
     named = [("data", ledger.terms.name)] if ledger.terms.name else []
@@ -42,8 +55,8 @@ def run(path: Path, *, as_json: bool) -> None:
 def _facts(ledger: FileLedger, left: Guarantee) -> dict[str, Any]:
     terms = ledger.terms
     return {
-        "total": terms.total.to_dict(),
-        "remaining": left.to_dict(),
+        "total": _numbers(terms.total),
+        "remaining": _numbers(left),
         "unit": terms.unit,
         "rows": terms.rows,
         "name": terms.name,
@@ -52,10 +65,22 @@ def _facts(ledger: FileLedger, left: Guarantee) -> dict[str, Any]:
                 "number": charge.number,
                 "when": charge.when,
                 "what": charge.what,
-                "cost": charge.cost.to_dict(),
+                "cost": _numbers(charge.cost),
+                "spent": _numbers(charge.spent),
                 "mechanism": charge.mechanism,
                 "question": json.loads(charge.parameters),
             }
             for charge in ledger.history
         ],
+    }
+
+
+def _numbers(guarantee: Guarantee) -> dict[str, Any]:
+    """Return a guarantee as numbers that other programs read, and as the texts that are exact."""
+    exact = guarantee.to_dict()
+    return {
+        "epsilon": float(guarantee.exact_epsilon()),
+        "delta": float(guarantee.delta),
+        "relation": exact["relation"],
+        "exact": {"epsilon": exact["epsilon"], "delta": exact["delta"]},
     }

@@ -11,7 +11,14 @@ median means an answer between the 49.5th and the 50.5th percentile.
 *Claim*: the planned epsilon reaches its error, and a smaller one of four digits does not. *Checked
 by* ``test_planned_epsilon_is_the_least``. *Claim*: a plan is for what the function of the same name
 does with the same parameters. *Checked by* ``test_a_plan_is_for_what_the_function_releases``.
+
+`guard` and `leaderboard` plan evaluation data that is used again and again: how far scores will be
+from the truth after so many answers.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from sourdine.plan.planner import Planner
 from sourdine.plan.plans import Plan, Plans
@@ -21,7 +28,9 @@ __all__ = [
     "Planner",
     "Plans",
     "count",
+    "guard",
     "histogram",
+    "leaderboard",
     "mean",
     "median",
     "mode",
@@ -32,6 +41,10 @@ __all__ = [
     "together",
     "variance",
 ]
+
+if TYPE_CHECKING:
+    from sourdine.adaptive.holdout import plan_guard as guard
+    from sourdine.adaptive.holdout import plan_leaderboard as leaderboard
 
 _FREE = Planner()
 
@@ -46,3 +59,12 @@ quantile = _FREE.quantile
 median = _FREE.median
 mode = _FREE.mode
 together = _FREE.together
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - a function
+    """Load the plans of adaptive answers when they are first asked for."""
+    if name in ("guard", "leaderboard"):
+        from sourdine.adaptive import holdout  # noqa: PLC0415 - loaded late
+
+        return getattr(holdout, f"plan_{name}")
+    raise AttributeError(f"module 'sourdine.plan' has no attribute {name!r}")

@@ -3,7 +3,7 @@ r"""Where charges are kept: in memory, or in a file that outlives the process.
 A charge is written before the mechanism runs. If the process dies in between, the charge stays: a
 ledger may say too much, never too little.
 
-The file is a `sourdine.append_only.Book` of ``terms`` (one row) and ``charges``. Every row holds
+The file is a `sourdine.append_only.Book` of ``terms`` (one line) and ``charges``. Every line holds
 the sum so far, so a charge costs the same work however many came before it.
 
 *Claim*: no charge is lost or doubled when the process is killed, and the total is never passed.
@@ -14,38 +14,27 @@ last part of a budget as many succeed as fit. *Checked by* ``test_writers_share_
 from __future__ import annotations
 
 import os
-import sqlite3
 from fractions import Fraction
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from sourdine.append_only import Book, FileKind, new_identity, now, only_grows, only_one
+from sourdine.append_only import Book, FileKind, now
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.privacy import Guarantee, afterwards
 from sourdine.session.charges import Charge, Terms
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
-    from sqlite3 import Connection
+
+    from sourdine.append_only import Page
+    from sourdine.append_only.chain import Row
 
 __all__ = ["FileLedger", "Ledger", "MemoryLedger"]
 
-LEDGER = FileKind(
-    noun="ledger",
-    mark=b"Sour",
-    version=1,
-    schema=f"""
-CREATE TABLE terms (
-    identity TEXT NOT NULL, opened TEXT NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL,
-    relation TEXT NOT NULL, unit TEXT, rows INTEGER NOT NULL, name TEXT
-);
-CREATE TABLE charges (
-    number INTEGER PRIMARY KEY, time TEXT NOT NULL, what TEXT NOT NULL, mechanism TEXT NOT NULL,
-    parameters TEXT NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL,
-    spent_epsilon TEXT NOT NULL, spent_delta TEXT NOT NULL
-);
-{only_grows("charges")}{only_one("terms")}""",
-)
+LEDGER = FileKind(noun="ledger", mark="ledger", version=2)
+TERMS, CHARGES = "terms", "charges"
+T = TypeVar("T")
 
 
 class Ledger(Protocol):
@@ -127,17 +116,15 @@ class FileLedger:
     def __init__(self, path: str | os.PathLike[str], terms: Terms | None) -> None:
         if terms is None and not os.path.exists(path):  # noqa: PTH110 - bytes are paths too
             raise ParameterError(
-                "epsilon",
-                "be given to open a new ledger",
-                f"none for {os.fsdecode(path)}",
-                "Type {epsilon}, the total that all releases may cost together.",
+                "ledger",
+                "be a file that is there, or a new one with a total",
+                f"{os.fsdecode(path)} (no such file)",
+                "Type another path; or {epsilon}, the total that all releases may cost together, "
+                "to begin it.",
                 epsilon=1,
             )
-        begin = None if terms is None else lambda connection: _write_terms(connection, terms)
-        self.book = Book(path, LEDGER, begin)
-        with self.book.turn() as connection:
-            self.terms = _read_terms(connection)
-            self._require_sound(connection)
+        self.book = Book(path, LEDGER, None if terms is None else [(TERMS, _terms_row(terms))])
+        self.terms, _ = self._turn(_sound)
         if terms is not None:
             self.terms.require(terms, f"the ledger {self.path.name}")
 
@@ -149,43 +136,36 @@ class FileLedger:
     @property
     def history(self) -> list[Charge]:
         """All charges, the first one first."""
-        with self.book.turn() as connection:
-            return _read(connection, self.terms.total, "ORDER BY number")
+        return self._turn(_sound)[1]
 
     @property
     def spent(self) -> Guarantee:
         """The sum of all charges."""
-        with self.book.turn() as connection:
-            last = _last(connection, self.terms.total)
-        return last[0].spent if last else Guarantee(0, 0, self.terms.total.relation)
+        total = self.terms.total
+        last = self._turn(lambda page: _last(page, total))
+        return last[0].spent if last else Guarantee(0, 0, total.relation)
 
     def charge(self, cost: Guarantee, *, what: str, mechanism: str, parameters: str) -> Charge:
         """Write a charge down and wait for the disk, or raise and write nothing."""
-        with self.book.turn() as connection:
-            total = self.terms.total
-            asked = {"what": what, "mechanism": mechanism, "parameters": parameters}
-            charge = _next(total, _last(connection, total), cost, asked)
-            cost_text, spent_text = charge.cost.to_dict(), charge.spent.to_dict()
-            connection.execute(
-                "INSERT INTO charges VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    *(charge.number, charge.when, what, mechanism, parameters),
-                    *(cost_text["epsilon"], cost_text["delta"]),
-                    *(spent_text["epsilon"], spent_text["delta"]),
-                ),
-            )
-        return charge
+        total = self.terms.total
+        asked = {"what": what, "mechanism": mechanism, "parameters": parameters}
 
-    def _require_sound(self, connection: Connection) -> None:
-        """Refuse a file whose sums do not agree."""
-        spent = Guarantee(0, 0, self.terms.total.relation)
-        for i, charge in enumerate(_read(connection, self.terms.total, "ORDER BY number"), 1):
-            try:
-                spent = afterwards(self.terms.total, spent, charge.cost)
-            except BudgetExceededError:
-                raise self.book.refusal("charges above the total") from None
-            if charge.spent != spent or charge.number != i:
-                raise self.book.refusal(f"line {charge.number} does not add up")
+        def write(page: Page) -> Charge:
+            charge = _next(total, _last(page, total), cost, asked)
+            page.write(CHARGES, _row(charge))
+            return charge
+
+        return self._turn(write)
+
+    def _turn(self, work: Callable[[Page], T]) -> T:
+        try:
+            return self.book.turn(work)
+        except _UnreadableError as error:
+            raise self.book.refusal(str(error)) from None
+
+
+class _UnreadableError(Exception):
+    """A line is whole, but says what cannot be."""
 
 
 def _next(total: Guarantee, last: list[Charge], cost: Guarantee, asked: dict[str, str]) -> Charge:
@@ -200,46 +180,66 @@ def _next(total: Guarantee, last: list[Charge], cost: Guarantee, asked: dict[str
     )
 
 
-def _write_terms(connection: Connection, terms: Terms) -> None:
-    total = terms.total.to_dict()
-    numbers = (total["epsilon"], total["delta"], total["relation"])
-    connection.execute(
-        "INSERT INTO terms VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (new_identity(), now(), *numbers, terms.unit, terms.rows, terms.name),
-    )
+def _terms_row(terms: Terms) -> Row:
+    return {
+        **terms.total.to_dict(),
+        "unit": terms.unit,
+        "rows": terms.rows,
+        "name": terms.name,
+    }
 
 
-def _read_terms(connection: Connection) -> Terms:
-    fields = "epsilon, delta, relation, unit, rows, name"
-    row = connection.execute(f"SELECT {fields} FROM terms").fetchone()  # noqa: S608 - a constant
-    if row is None:
-        raise sqlite3.DatabaseError("no terms")
-    epsilon, delta, relation, unit, rows, name = row
-    total = _guarantee(epsilon, delta, relation)
-    return Terms(total=total, unit=unit, rows=rows, name=name)
+def _row(charge: Charge) -> Row:
+    cost, spent = charge.cost.to_dict(), charge.spent.to_dict()
+    return {
+        "number": charge.number,
+        "time": charge.when,
+        "what": charge.what,
+        "mechanism": charge.mechanism,
+        "parameters": charge.parameters,
+        "epsilon": cost["epsilon"],
+        "delta": cost["delta"],
+        "spent_epsilon": spent["epsilon"],
+        "spent_delta": spent["delta"],
+    }
 
 
-def _last(connection: Connection, total: Guarantee) -> list[Charge]:
-    return _read(connection, total, "ORDER BY number DESC LIMIT 1")
-
-
-def _read(connection: Connection, total: Guarantee, order: str) -> list[Charge]:
-    relation = total.relation.value
-    fields = "epsilon, delta, spent_epsilon, spent_delta, number, time, what, mechanism, parameters"
-    rows = connection.execute(f"SELECT {fields} FROM charges {order}")  # noqa: S608 - constants
-    names = ("number", "when", "what", "mechanism", "parameters")
-    return [
-        Charge(
-            cost=_guarantee(epsilon, delta, relation),
-            spent=_guarantee(spent_epsilon, spent_delta, relation),
-            **dict(zip(names, rest, strict=True)),
-        )
-        for epsilon, delta, spent_epsilon, spent_delta, *rest in rows
-    ]
-
-
-def _guarantee(epsilon: str, delta: str, relation: str) -> Guarantee:
+def _sound(page: Page) -> tuple[Terms, list[Charge]]:
+    """Return terms and charges, whose sums agree."""
+    row = page.last(TERMS) or {}
     try:
-        return Guarantee(Fraction(epsilon), Fraction(delta), relation)
-    except (ValueError, TypeError, ZeroDivisionError):
-        raise sqlite3.DatabaseError("a number cannot be read") from None
+        total = Guarantee(Fraction(row["epsilon"]), Fraction(row["delta"]), row["relation"])
+        terms = Terms(total=total, unit=row["unit"], rows=row["rows"], name=row["name"])
+    except (LookupError, ValueError, TypeError, ZeroDivisionError):
+        raise _UnreadableError("its terms cannot be read") from None
+    charges = [_charge(row, total) for row in page.rows(CHARGES)]
+    spent = Guarantee(0, 0, total.relation)
+    for i, charge in enumerate(charges, 1):
+        try:
+            spent = afterwards(total, spent, charge.cost)
+        except BudgetExceededError:
+            raise _UnreadableError("charges above the total") from None
+        if charge.spent != spent or charge.number != i:
+            raise _UnreadableError(f"line {charge.number} does not add up")
+    return terms, charges
+
+
+def _last(page: Page, total: Guarantee) -> list[Charge]:
+    row = page.last(CHARGES)
+    return [] if row is None else [_charge(row, total)]
+
+
+def _charge(row: Row, total: Guarantee) -> Charge:
+    relation = total.relation.value
+    try:
+        return Charge(
+            number=row["number"],
+            when=row["time"],
+            what=row["what"],
+            mechanism=row["mechanism"],
+            parameters=row["parameters"],
+            cost=Guarantee(Fraction(row["epsilon"]), Fraction(row["delta"]), relation),
+            spent=Guarantee(Fraction(row["spent_epsilon"]), Fraction(row["spent_delta"]), relation),
+        )
+    except (LookupError, ValueError, TypeError, ZeroDivisionError):
+        raise _UnreadableError("a number cannot be read") from None

@@ -40,7 +40,8 @@ HEADS = {
     "when": "time",
     "what": "question",
     "epsilon": "epsilon",
-    "mechanism": "method",
+    "delta": "delta",
+    "mechanism": "by",
 }
 """What a history shows of a charge."""
 

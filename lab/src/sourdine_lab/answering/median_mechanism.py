@@ -164,10 +164,9 @@ class MedianMechanism:
 
     def _charge(self, *, hard: bool) -> None:
         self._widest = self.ledger.halfwidth()
-        with self.ledger.turn() as turn:
-            turn.bit(hard, "hard")
-            if hard:
-                turn.value(self.levels, "level")
+        self.ledger.charge_bit(hard, "hard")
+        if hard:
+            self.ledger.charge_value(self.levels, "level")
         self.asked, self.hard = self.asked + 1, self.hard + hard
 
     def _rows(self) -> str:

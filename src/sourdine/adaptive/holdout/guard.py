@@ -17,9 +17,8 @@ Nothing else about the labels is told: no error, no printed form, no file that o
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sourdine.adaptive.answers import AdaptiveAnswer, Certificate
 from sourdine.adaptive.holdout.evidence import proves_progress, stands_out
@@ -36,14 +35,14 @@ from sourdine.adaptive.holdout.store import (
 )
 from sourdine.adaptive.holdout.terms import read_ledger
 from sourdine.adaptive.holdout.verdict import HEADS, Told, Verdict
-from sourdine.adaptive.ledger import Remaining, TranscriptLedger
+from sourdine.adaptive.ledger import Remaining, Spent, TranscriptLedger
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import at_least, flag, kind, number
 from sourdine.release import History
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     import numpy as np
@@ -57,6 +56,10 @@ if TYPE_CHECKING:
     Losses = NDArray[np.float64]
 
 __all__ = ["GuardedHoldout", "read_guard"]
+
+T = TypeVar("T")
+
+STILL = "A final answer is still given: final(predictions), or sourdine guard final."
 
 
 class GuardedHoldout:
@@ -92,16 +95,16 @@ class GuardedHoldout:
     >>> better = [0, 1, 0, 0] * 500
     >>> verdict = guard.confirm(better)
     >>> bool(verdict), verdict.remaining.answers
-    (True, 6)
+    (True, 11)
     >>> bool(guard.confirm([0, 0, 0, 1] * 500))
     False
     >>> print(guard.score(better, step=0.05))
      value  from    to
-    0.7500  0.68  0.82
+    0.7500  0.68  0.81
     cost  4.39 bits
     >>> print(guard.final())
      value   from     to
-    0.7500  0.701  0.795
+    0.7500  0.703  0.793
     cost  11 bits
     """
 
@@ -211,7 +214,8 @@ class GuardedHoldout:
         fresh, given = self._read(new, "new"), None if old is None else self._read(old, "old")
         least, proved = float(at_least(margin, "margin", 0)), flag(certified, "certified")
         losses = self._losses(fresh)
-        with self._turn() as turn:
+
+        def asked(turn: Turn) -> tuple[bool, float, int]:
             before = self._store.confirmed(turn) if given is None else given
             if before is None:
                 raise ParameterError(
@@ -226,12 +230,16 @@ class GuardedHoldout:
             answer = stands_out(d, least, self.ledger.dependence, nats)
             if proved:
                 answer &= proves_progress(d, self.ledger.dependence, nats)
-            bits = turn.bit(answer, "confirm, certified" if proved else "confirm")
-            charge = turn.spent.answers
+            what = "confirm, certified" if proved else "confirm"
+            bits = turn.bit(answer, what, claim=proved)
+            return answer, bits, turn.spent.answers
+
+        answer, bits, charge = self._turn(asked)
         if answer:
-            with self.ledger.turn() as turn:
-                self._store.confirm(turn, charge, fresh)
-        return Verdict(answer, bits, self.remaining)
+            self.ledger.turn(lambda turn: self._store.confirm(turn, charge, fresh))
+        error = self.ledger.error
+        left = None if error is None else self.ledger.until(error, claims=proved)
+        return Verdict(answer, bits, left)
 
     def score(self, predictions: object, *, step: Number = 0.01) -> AdaptiveAnswer:
         r"""Answer one minus the average loss (the accuracy), on a public grid.
@@ -250,8 +258,8 @@ class GuardedHoldout:
         """
         spacing = number(step, "step", above=0, most=1)
         average = self._average(self._read(predictions, "predictions"))
-        with self._turn() as turn:
-            return rounded(average, spacing, self._loss.levels(self.n), turn)
+        levels = self._loss.levels(self.n)
+        return self._turn(lambda turn: rounded(average, spacing, levels, turn))
 
     def final(self, predictions: object = None) -> AdaptiveAnswer:
         """Answer the exact average of the predictions that hold, or of others, and close.
@@ -259,7 +267,8 @@ class GuardedHoldout:
         It costs nothing that anyone still needs, for nothing is answered after it.
         """
         given = None if predictions is None else self._read(predictions, "predictions")
-        with self._turn() as turn:
+
+        def asked(turn: Turn) -> AdaptiveAnswer:
             last = self._store.confirmed(turn) if given is None else given
             if last is None:
                 raise ParameterError(
@@ -269,24 +278,29 @@ class GuardedHoldout:
                     "Type final(predictions).",
                 )
             average = self._average(last)
-            lower, upper = turn.interval(average)
             bits = turn.last(self._loss.levels(self.n), FINAL)
-        return AdaptiveAnswer(average, lower, upper, bits)
+            return AdaptiveAnswer(average, *turn.interval(average), bits)
+
+        return self._turn(asked)
 
     @property
     def remaining(self) -> Remaining | None:
-        """What can be told before the next half-width is above ``error``; None for no limit."""
+        """What can be told before the next half-width is above ``error``; None for no limit.
+
+        Answers are counted that are not certified; certified ones take a little more.
+        """
         return None if self.ledger.error is None else self.until(self.ledger.error)
 
     def until(self, error: Number) -> Remaining:
         """Return what can be told before the next half-width is above ``error``."""
-        return Remaining(0.0, 0, 0) if self.closed else self.ledger.until(error)
+        return Remaining(0.0, 0, 0) if self.closed else self.ledger.until(error, claims=False)
 
     def certificate(self) -> Certificate:
         """Return what is proved of all averages answered so far."""
-        with self.ledger.turn() as turn:
-            width, answers, bits = turn.halfwidth(), turn.spent.answers, turn.spent.bits
-            steps = [step_of(line.what) for line in turn.history()]
+        lines = self.ledger.history
+        spent = lines[-1].spent if lines else Spent()
+        width, answers, bits = self.ledger.halfwidth_after(spent), spent.answers, spent.bits
+        steps = [step_of(line.what) for line in lines]
         rows = self.ledger.dependence.facts()["name"]
         return Certificate(
             width + float(max(steps, default=Fraction(0))) / 2,
@@ -340,14 +354,12 @@ class GuardedHoldout:
     @property
     def closed(self) -> bool:
         """Whether the final answer was given."""
-        with self.ledger.turn() as turn:
-            return self._store.closed(turn)
+        return self.ledger.turn(self._store.closed)
 
     @property
     def confirmed(self) -> list[Any] | None:
         """The predictions confirmed last, or the baseline; None if there are none."""
-        with self.ledger.turn() as turn:
-            held = self._store.confirmed(turn)
+        held = self.ledger.turn(self._store.confirmed)
         return None if held is None else held.values.tolist()
 
     def __repr__(self) -> str:
@@ -365,9 +377,8 @@ class GuardedHoldout:
             )
         return _reopened, (str(self.path), self.ledger.dependence)
 
-    @contextmanager
-    def _turn(self) -> Iterator[Turn]:
-        with self.ledger.turn() as turn:
+    def _turn(self, work: Callable[[Turn], T]) -> T:
+        def open_to(turn: Turn) -> T:
             if self._store.closed(turn):
                 raise BudgetExceededError(
                     "the guard",
@@ -376,9 +387,11 @@ class GuardedHoldout:
                     "Nothing was answered: take fresh data.",
                 )
             try:
-                yield turn
+                return work(turn)
             except BudgetExceededError as error:
-                raise error.also("Once more, final() still answers.") from None
+                raise error.also(STILL) from None
+
+        return self.ledger.turn(open_to)
 
     def _read(self, given: object, name: str) -> Labels:
         column = self._loss.read(given, name, self._labels)

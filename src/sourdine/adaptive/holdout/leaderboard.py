@@ -1,8 +1,9 @@
 r"""A leaderboard that cannot be climbed by luck: the Ladder [1]_ on a guard's ledger.
 
-A submission's score is shown only if it beats the leader by a step; all others learn that they
-did not, and no more. Hundreds of tries that lead nowhere then cost a few bits, since no is usual,
-and every score that is shown comes with an interval that holds for all of them at once.
+A submission's score is shown only if it reaches a higher step of a public grid than the leader's;
+all others learn that they did not, and no more. Hundreds of tries that lead nowhere then cost a few
+bits, since no is usual, and every score that is shown comes with an interval that holds for all of
+them at once. How wide the intervals will be is known from the start: `sourdine.plan.leaderboard`.
 
 References
 ----------
@@ -14,31 +15,26 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sourdine.adaptive.answers import counted
-from sourdine.adaptive.holdout.evidence import stands_out
+from sourdine.adaptive.answers import AdaptiveAnswer, counted
 from sourdine.adaptive.holdout.guard import read_guard
-from sourdine.adaptive.holdout.rounding import levels_of, rounded
+from sourdine.adaptive.holdout.ladder import Ladder
 from sourdine.adaptive.holdout.store import Entry
-from sourdine.adaptive.holdout.verdict import left_in_words
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import given, kind, number
-from sourdine.release import Columns, Sheet, Shown
+from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from sourdine.adaptive.answers import AdaptiveAnswer
     from sourdine.adaptive.holdout.guard import GuardedHoldout
-    from sourdine.adaptive.ledger import Remaining, Turn
+    from sourdine.adaptive.ledger import Spent, TranscriptLedger, Turn
     from sourdine.exact.parameters import Number
 
-__all__ = ["Leaderboard", "Standing"]
+__all__ = ["Leaderboard", "Standing", "Team"]
+
+HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +46,14 @@ class Standing(Shown):
     name
         Whose it is.
     score
-        The accuracy with its interval; None if it does not beat the leader by a step.
+        The accuracy with its interval; None if it does not reach a higher step than the leader.
     bits
         What the answer cost.
-    remaining
-        What can still be told; None if the ledger has no limit.
     """
 
     name: str
     score: AdaptiveAnswer | None
     bits: float
-    remaining: Remaining | None = None
 
     def __bool__(self) -> bool:
         return self.score is not None
@@ -68,11 +61,29 @@ class Standing(Shown):
     def sheet(self) -> Sheet:
         """Return what is printed."""
         cost = ("cost", counted(f"{self.bits:.3g}", "bit"))
-        left = [] if self.remaining is None else [("left", left_in_words(self.remaining))]
         if self.score is None:
-            return Sheet(notes=[(self.name, "not better than the leader"), cost, *left])
+            return Sheet(notes=[(self.name, "not better than the leader"), cost])
         heads, rows = self.score.columns().cells()
-        return Sheet(heads=heads, lines=rows, notes=[cost, *left], title=f"{self.name} leads")
+        return Sheet(heads=heads, lines=rows, notes=[cost], title=f"{self.name} leads")
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """All submissions of one name.
+
+    Parameters
+    ----------
+    name
+        Whose they are.
+    score
+        The best that was shown; None if none of them ever led.
+    tries
+        How many there were.
+    """
+
+    name: str
+    score: AdaptiveAnswer | None
+    tries: int
 
 
 class Leaderboard(Shown):
@@ -83,8 +94,9 @@ class Leaderboard(Shown):
     guard
         It holds the labels and the ledger; a guard in a file keeps the leaderboard there too.
     step
-        By how much a submission must beat the leader, and the grid of the scores. ``"auto"``: by
-        the standard error of the paired difference, and :math:`1/\lceil\sqrt n\,\rceil`.
+        The grid of the scores: who leads must be beaten by reaching the next step. ``"auto"``: the
+        step of the board that the file keeps; of a new one, a decimal of about
+        :math:`1/2\sqrt n`.
 
     Examples
     --------
@@ -93,118 +105,238 @@ class Leaderboard(Shown):
     >>> print(board.submit("all cats", ["cat"] * 1000))
     all cats leads
      value  from    to
-    0.5000  0.43  0.57
-    cost  5.04 bits
+    0.5000  0.45  0.57
+    cost  5.67 bits
     >>> bool(board.submit("all dogs", ["dog"] * 1000))
     False
     >>> bool(board.submit("one cat in four", ["cat", "dog", "dog", "dog"] * 250))
     True
     >>> print(board)
-    name              score  from    to  bits
-    one cat in four  0.7500  0.66  0.83  7.04
-    all cats         0.5000  0.43  0.57  5.04
-    others  1 more did not beat the leader
-    next    the next answer is within 0.11 of the truth
+    team             score  from    to  tries
+    one cat in four   0.74  0.67  0.83      1
+    all cats          0.50  0.45  0.57      1
+    all dogs             -     -     -      1
+    told  3 submissions of 3 teams, 2 led; 15.7 bits
+    next  0.76 or more leads
     """
 
-    __slots__ = ("_auto", "guard", "step")
+    __slots__ = ("guard", "ladder")
 
     def __init__(self, guard: GuardedHoldout, step: Number | str = "auto") -> None:
         self.guard = read_guard(guard)
-        self._auto = step == "auto"
-        if isinstance(step, str) and not self._auto:
+        if isinstance(step, str) and step != "auto":
             raise ParameterTypeError(
                 "step", "be 'auto' or a number", given(step), "Type {step}.", step=0.01
             )
-        grid = Fraction(1, isqrt(guard.n - 1) + 1) if self._auto else step
-        self.step: Fraction = number(grid, "step", above=0, most=1)
+        typed = None if isinstance(step, str) else number(step, "step", above=0, most=1)
+        kept = guard.ledger.turn(guard._store.step)
+        _require_step(typed, kept)
+        self.ladder = Ladder(typed or kept or Ladder.for_rows(guard.n).step)
+
+    @property
+    def step(self) -> Fraction:
+        """The spacing of the scores."""
+        return self.ladder.step
 
     def submit(self, name: str, predictions: object) -> Standing:
-        """Compare predictions with the leader's; show their score if they lead now.
+        """Compare a score with the leader's; show it if it leads now.
 
-        The first submission always leads. Whether one leads is charged before its score is. Whether
-        there is room left for an answer never depends on which one it is
+        The first submission always leads. Whether one leads is charged before its score is. Where
+        the guard has an ``error``, no score is shown that is further from the truth; whether there
+        is room for an answer never depends on which one it is
         (``test_refusal_does_not_depend_on_the_answer``).
         """
-        if not isinstance(name, str) or not name.strip():
-            got = "an empty one" if isinstance(name, str) else kind(name)
-            raise ParameterError("name", "be a text", got, "Type submit('anna', predictions).")
+        _require_name(name)
         guard = self.guard
-        given = guard._read(predictions, "predictions")
-        losses = guard._losses(given)
-        with guard._turn() as turn:
-            leader = guard._store.leader(turn)
-            leads, bits = leader is None, 0.0
-            if leader is not None:
-                self._require_room(turn)
-                leads = self._beats(guard._losses(leader) - losses, turn)
-                bits = turn.bit(leads, f"submission of {name}")
-            charge = turn.spent.answers
-        score = None
-        if leads:
-            with guard._turn() as turn:
-                score = rounded(1.0 - float(losses.mean()), self.step, self._finest, turn)
-                bits, charge = bits + score.bits, turn.spent.answers
-        entry = Entry(name, score and replace(score, bits=bits), bits)
-        with guard.ledger.turn() as turn:
-            guard._store.enter(turn, charge, entry, given)
-        return Standing(name, entry.score, bits, guard.remaining)
+        rung = self.ladder.rung(self._average(guard._read(predictions, "predictions")))
+
+        def asked(turn: Turn) -> Entry:
+            kept = guard._store.step(turn)
+            _require_step(self.step, kept)
+            if kept is None:
+                guard._store.begin_board(turn, self.step)
+            entry = self._answered(name, rung, turn)
+            guard._store.enter(turn, entry)
+            return entry
+
+        entry = guard._turn(asked)
+        return Standing(name, entry.score, entry.bits)
 
     @property
     def standings(self) -> list[Standing]:
         """All submissions whose scores were shown, the leader first."""
-        shown = [entry for entry in self._entries() if entry.score is not None]
-        return [Standing(entry.name, entry.score, entry.bits) for entry in reversed(shown)]
+        led = [entry for entry in self._entries() if entry.score is not None]
+        return [Standing(entry.name, entry.score, entry.bits) for entry in reversed(led)]
+
+    @property
+    def teams(self) -> list[Team]:
+        """All names: those that led, the leader first, then the others as they came."""
+        best: dict[str, AdaptiveAnswer | None] = {}
+        tries: dict[str, int] = {}
+        for entry in self._entries():
+            best[entry.name] = entry.score or best.get(entry.name)
+            tries[entry.name] = tries.get(entry.name, 0) + 1
+        teams = [Team(name, best[name], tries[name]) for name in best]
+        return sorted(teams, key=lambda team: -team.score.value if team.score else 1.0)
+
+    @property
+    def bar(self) -> float | None:
+        """The least score that leads now; None if no score does any more."""
+        try:
+            bar = self.guard.ledger.turn(lambda turn: self._bar(turn, self._leads(turn)))
+        except BudgetExceededError:
+            return None
+        return float(bar * self.step) if bar <= self.ladder.top else None
 
     def sheet(self) -> Sheet:
-        """Return what is printed: the scores that were shown, the leader first."""
-        entries = self._entries()
-        shown = [entry for entry in reversed(entries) if entry.score is not None]
-        heads, rows = Columns(
-            labels={"name": [entry.name for entry in shown]},
-            name="score",
-            values=[entry.score.value for entry in shown if entry.score],
-            lower=[entry.score.lower for entry in shown if entry.score],
-            upper=[entry.score.upper for entry in shown if entry.score],
-            confidence=None,
-        ).cells()
-        bits = [f"{entry.bits:.3g}" for entry in shown]
-        width = self.guard.ledger.halfwidth() + float(self.step) / 2
+        """Return what is printed: every team, those that led with their best score."""
+        teams, bar = self.teams, self.bar
+        tries, led = sum(team.tries for team in teams), len(self.standings)
+        said = f"{counted(tries, 'submission')} of {counted(len(teams), 'team')}, {led} led"
         return Sheet(
-            heads=(*heads, "bits"),
-            lines=[(*row, cost) for row, cost in zip(rows, bits, strict=True)],
+            heads=("team", "score", "from", "to", "tries"),
+            lines=[(team.name, *self._cells(team.score), str(team.tries)) for team in teams],
             notes=[
-                ("others", f"{len(entries) - len(shown)} more did not beat the leader"),
-                ("next", f"the next answer is within {width:.2g} of the truth"),
+                ("told", f"{said}; {counted(f'{self.guard.bits:.3g}', 'bit')}"),
+                (
+                    "next",
+                    "nothing leads any more"
+                    if bar is None
+                    else f"{self.ladder.said(bar)} or more leads",
+                ),
             ],
         )
 
-    def __repr__(self) -> str:
-        step = "'auto'" if self._auto else f"{float(self.step):g}"
-        return f"Leaderboard({self.guard!r}, step={step})"
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything public as what JSON knows."""
+        return {
+            "step": float(self.step),
+            "confidence": float(1 - self.guard.ledger.beta),
+            "teams": [
+                {
+                    "name": team.name,
+                    "tries": team.tries,
+                    "value": team.score and team.score.value,
+                    "lower": team.score and team.score.lower,
+                    "upper": team.score and team.score.upper,
+                }
+                for team in self.teams
+            ],
+        }
 
-    @property
-    def _finest(self) -> int:
-        return self.guard._loss.levels(self.guard.n)
+    def plot(self, *, path: str | None = None, title: str | None = None) -> Any:  # noqa: ANN401
+        """Draw each team's best score with its interval; ``path=`` saves the picture."""
+        from sourdine.adaptive.holdout.board_figure import drawn  # noqa: PLC0415 - loaded late
+
+        return drawn(self, path=path, title=title)
+
+    def __repr__(self) -> str:
+        return f"Leaderboard({self.guard!r}, step={float(self.step):g})"
+
+    def _average(self, predictions: Any) -> Fraction:  # noqa: ANN401 - labels that were read
+        """Return the score, exactly where it is a number of mistakes."""
+        guard = self.guard
+        average = guard._average(predictions)
+        counts = guard._loss.levels(guard.n) == guard.n + 1
+        return Fraction(round(average * guard.n), guard.n) if counts else Fraction(average)
+
+    def _answered(self, name: str, rung: int, turn: Turn) -> Entry:
+        """Charge the answer to a submission and return it."""
+        ladder, leads = self.ladder, self._leads(turn)
+        bits, chance, bar = 0.0, Fraction(1, ladder.top + 1), self._bar(turn, leads)
+        if leads:
+            if bar <= ladder.top:
+                what = f"submission of {name}"
+                bits = turn.bit(rung >= bar, what, claim=False, limited=False)
+            if rung < bar:
+                return Entry(name, None, None, bits)
+            chance = _chance(ladder, rung, bar, leads)
+        bits += turn.unlikely(chance, f"score of {name}")
+        least, most = ladder.ends(rung)
+        ends = turn.interval(least)[0], turn.interval(most)[1]
+        return Entry(name, rung, AdaptiveAnswer(least, *ends, bits), bits)
+
+    def _cells(self, score: AdaptiveAnswer | None) -> tuple[str, ...]:
+        if score is None:
+            return ("-", "-", "-")
+        _, least, most = score.columns().texts()[0]
+        return self.ladder.said(score.value), least, most
+
+    def _leads(self, turn: Turn) -> list[int]:
+        """Return the rungs of all leaders, the first one first."""
+        entries = self.guard._store.entries(turn)
+        return [entry.rung for entry in entries if entry.rung is not None]
 
     def _entries(self) -> list[Entry]:
-        with self.guard.ledger.turn() as turn:
-            return self.guard._store.entries(turn)
+        return self.guard.ledger.turn(self.guard._store.entries)
 
-    def _beats(self, d: NDArray[np.float64], turn: Turn) -> bool:
-        ledger = self.guard.ledger
-        if self._auto:
-            return stands_out(d, 1.0, ledger.dependence, ledger.nats_after(turn.spent))
-        return bool(d.mean() > float(self.step))
+    def _bar(self, turn: Turn, leads: list[int]) -> int:
+        """Return the lowest rung that leads: above the leader's, and not shown too widely.
 
-    def _require_room(self, turn: Turn) -> None:
-        """Refuse what would not fit if it were answered with yes and a score."""
-        levels, ledger = min(levels_of(self.step), self._finest), turn.ledger
-        yes = turn.spent.bit(True).value(levels)  # noqa: FBT003 - an answer
-        if (after := ledger.halfwidth_after(yes)) > ledger.limit:
-            raise BudgetExceededError(
-                "the next half-width",
-                f"stay at most {ledger.limit:g}",
-                f"{after:.4g} if the submission leads",
-                "Nothing was answered: take fresh data.",
-            )
+        Far from a half intervals are shorter, so that where bits make them wider, the bar rises. It
+        depends on what was told alone. Above the highest rung, nothing leads any more.
+        """
+        ledger, top = turn.ledger, self.ladder.top
+        before = turn.spent.bit(True, claim=False) if leads else turn.spent  # noqa: FBT003
+        widest = ledger.halfwidth_after(before) + float(self.step) / 2
+        lowest = leads[-1] + 1 if leads else 0
+        if widest <= ledger.limit or lowest > top:
+            return lowest
+        if not leads:
+            raise _too_wide(ledger.limit, widest)
+        rungs = range(max(lowest, self.ladder.rung(HALF) + 1), top + 1)
+        fitting = (rung for rung in rungs if self._width(rung, before, ledger) <= ledger.limit)
+        if (bar := next(fitting, None)) is None:
+            raise _too_wide(ledger.limit, self._width(top, before, ledger))
+        return bar
+
+    def _width(self, rung: int, before: Spent, ledger: TranscriptLedger) -> float:
+        """Return half the interval with which a rung would be shown."""
+        least, most = self.ladder.ends(rung)
+        low, high = (ledger.interval_after(before, end)[i] for i, end in enumerate((least, most)))
+        return (high - low) / 2
+
+
+def _chance(ladder: Ladder, rung: int, bar: int, leads: list[int]) -> Fraction:
+    first, leader, visited = leads[0], leads[-1], len(leads) - 1
+    return ladder.chance(
+        rung - leader,
+        least=bar - leader,
+        room=ladder.top - leader,
+        visited=visited,
+        skipped=leader - first - visited,
+    )
+
+
+def _too_wide(limit: float, width: float) -> BudgetExceededError:
+    return BudgetExceededError(
+        "a score",
+        f"be within {limit:g} of the truth",
+        f"{width:.4g} if the submission leads",
+        "Nothing was answered: take fresh data.",
+    )
+
+
+def _require_name(name: object) -> None:
+    if not isinstance(name, str) or not name.strip():
+        got = "an empty one" if isinstance(name, str) else kind(name)
+        raise ParameterError("name", "be a text", got, "Type submit('anna', predictions).")
+    if not name.isprintable():
+        raise ParameterError(
+            "name",
+            "be of letters that can be printed",
+            "one with line ends or control letters",
+            "Type submit('anna', predictions).",
+        )
+
+
+def _require_step(typed: Fraction | None, kept: Fraction | None) -> None:
+    """Refuse another step than that of a board that was begun."""
+    if typed is not None and kept is not None and typed != kept:
+        raise ParameterError(
+            "step",
+            f"be {float(kept):g}, as the board has since it was begun",
+            f"{float(typed):g}",
+            "Type {step}, or leave it out.",
+            step=kept,
+        )

@@ -25,12 +25,12 @@ def rounded(average: float, step: Fraction, finest: int, turn: Turn) -> Adaptive
     nothing: the average itself is answered, and that many levels are charged.
     """
     if levels_of(step) >= finest:
-        lower, upper = turn.interval(average)
-        return AdaptiveAnswer(average, lower, upper, turn.value(finest, EXACT))
+        bits = turn.value(finest, EXACT)
+        return AdaptiveAnswer(average, *turn.interval(average), bits)
     cell = floor(Fraction(average) / step + HALF)
     least, most = float((cell - HALF) * step), float((cell + HALF) * step)
-    lower, upper = turn.interval(max(least, 0.0))[0], turn.interval(min(most, 1.0))[1]
     bits = turn.value(levels_of(step), f"{SCORE}{step}")
+    lower, upper = turn.interval(max(least, 0.0))[0], turn.interval(min(most, 1.0))[1]
     return AdaptiveAnswer(min(float(cell * step), 1.0), lower, upper, bits)
 
 

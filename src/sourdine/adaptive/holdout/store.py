@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
+from base64 import b64decode, b64encode
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from sourdine.adaptive.answers import AdaptiveAnswer
 from sourdine.adaptive.holdout.labels import Labels
 from sourdine.adaptive.holdout.losses import loss_of
-from sourdine.adaptive.ledger import LEDGER_TABLES
-from sourdine.append_only import Book, FileKind, only_grows, only_one
+from sourdine.append_only import Book, FileKind
 from sourdine.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sqlite3 import Connection
-
     from sourdine.adaptive.holdout.losses import Loss
     from sourdine.adaptive.ledger import TranscriptLedger, Turn
+    from sourdine.append_only.chain import Row
 
 __all__ = [
     "FINAL",
@@ -35,28 +34,28 @@ __all__ = [
 FINAL = "final"
 """What the last answer of a guard is called in its ledger."""
 
-GUARD = FileKind(
-    noun="guard",
-    mark=b"SouG",
-    version=1,
-    schema=f"""{LEDGER_TABLES}
-CREATE TABLE labels (loss TEXT NOT NULL, packed BLOB NOT NULL);
-CREATE TABLE confirmed (
-    number INTEGER PRIMARY KEY, answer INTEGER NOT NULL, predictions BLOB NOT NULL
-);
-CREATE TABLE submissions (
-    number INTEGER PRIMARY KEY, answer INTEGER NOT NULL, name TEXT NOT NULL, value REAL,
-    lower REAL, upper REAL, bits REAL NOT NULL, predictions BLOB
-);
-{only_one("labels")}{only_grows("confirmed")}{only_grows("submissions")}""",
-)
+GUARD = FileKind(noun="guard", mark="guard", version=2, rights=0o600)
+LABELS, CONFIRMED, BOARD, SUBMISSIONS = "labels", "confirmed", "board", "submissions"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A submission to the leaderboard: its name, its score if it was shown, and its bits."""
+    """A submission to the leaderboard.
+
+    Parameters
+    ----------
+    name
+        Whose it is.
+    rung
+        The step of the ladder that it reached; None if it does not lead.
+    score
+        What was shown; None if it does not lead.
+    bits
+        What the answer cost.
+    """
 
     name: str
+    rung: int | None
     score: AdaptiveAnswer | None
     bits: float
 
@@ -73,14 +72,17 @@ class Store(Protocol):
     def confirm(self, turn: Turn, charge: int, predictions: Labels) -> None:
         """Keep predictions that were confirmed by an answer charged before."""
 
+    def step(self, turn: Turn) -> Fraction | None:
+        """Return the step of the leaderboard; None before it was begun."""
+
+    def begin_board(self, turn: Turn, step: Fraction) -> None:
+        """Begin the leaderboard."""
+
     def entries(self, turn: Turn) -> list[Entry]:
         """Return all submissions to the leaderboard."""
 
-    def leader(self, turn: Turn) -> Labels | None:
-        """Return the predictions whose score was shown last."""
-
-    def enter(self, turn: Turn, charge: int, entry: Entry, predictions: Labels) -> None:
-        """Keep a submission that was charged before, with its predictions if it leads."""
+    def enter(self, turn: Turn, entry: Entry) -> None:
+        """Keep a submission that was charged before."""
 
 
 @dataclass(slots=True)
@@ -88,7 +90,7 @@ class MemoryStore:
     """It ends with the process."""
 
     held: Labels | None = None
-    best: Labels | None = field(default=None, init=False)
+    steps: Fraction | None = field(default=None, init=False)
     board: list[Entry] = field(default_factory=list, init=False)
     looked: int = field(default=0, init=False)
     over: bool = field(default=False, init=False)
@@ -110,75 +112,68 @@ class MemoryStore:
         del turn, charge
         self.held = predictions
 
+    def step(self, turn: Turn) -> Fraction | None:
+        """Return the step of the leaderboard."""
+        del turn
+        return self.steps
+
+    def begin_board(self, turn: Turn, step: Fraction) -> None:
+        """Begin the leaderboard."""
+        del turn
+        self.steps = step
+
     def entries(self, turn: Turn) -> list[Entry]:
         """Return all submissions."""
         del turn
         return list(self.board)
 
-    def leader(self, turn: Turn) -> Labels | None:
-        """Return the leader's predictions."""
-        del turn
-        return self.best
-
-    def enter(self, turn: Turn, charge: int, entry: Entry, predictions: Labels) -> None:
+    def enter(self, turn: Turn, entry: Entry) -> None:
         """Keep a submission."""
-        del turn, charge
+        del turn
         self.board.append(entry)
-        if entry.score is not None:
-            self.best = predictions
 
 
 class FileStore:
-    """In the file of the ledger, but never in the transaction of a charge.
+    """In the file of the ledger, after the charge.
 
-    What is written, and whether there is room for it, depends on the answer: were both to fail
-    together, a full disk would tell the answer for nothing.
+    What is written, and whether there is room for it, depends on the answer: were it written
+    first, a full disk would tell the answer for nothing.
     """
 
     __slots__ = ()
 
     def closed(self, turn: Turn) -> bool:
         """Look for a final answer."""
-        asked = "SELECT EXISTS (SELECT 1 FROM answers WHERE what = ?)"
-        return bool(turn.connection.execute(asked, (FINAL,)).fetchone()[0])
+        return any(row["what"] == FINAL for row in turn.page.rows("answers"))
 
     def confirmed(self, turn: Turn) -> Labels | None:
         """Return the predictions that hold."""
-        return _last(turn.connection, "confirmed")
+        row = turn.page.last(CONFIRMED)
+        return None if row is None else _unpacked(row["predictions"])
 
     def confirm(self, turn: Turn, charge: int, predictions: Labels) -> None:
         """Write them."""
-        write_confirmed(turn.connection, charge, predictions)
+        turn.page.write(*_confirmed_line(charge, predictions))
+
+    def step(self, turn: Turn) -> Fraction | None:
+        """Return the step of the leaderboard."""
+        row = turn.page.last(BOARD)
+        return None if row is None else Fraction(row["step"])
+
+    def begin_board(self, turn: Turn, step: Fraction) -> None:
+        """Begin the leaderboard."""
+        turn.page.write(BOARD, {"step": str(step)})
 
     def entries(self, turn: Turn) -> list[Entry]:
         """Read all submissions."""
-        rows = turn.connection.execute(
-            "SELECT name, value, lower, upper, bits FROM submissions ORDER BY number"
-        )
-        return [
-            Entry(name, None if value is None else AdaptiveAnswer(value, lower, upper, bits), bits)
-            for name, value, lower, upper, bits in rows
-        ]
+        return [_entry(row) for row in turn.page.rows(SUBMISSIONS)]
 
-    def leader(self, turn: Turn) -> Labels | None:
-        """Read the leader's predictions."""
-        return _last(turn.connection, "submissions")
-
-    def enter(self, turn: Turn, charge: int, entry: Entry, predictions: Labels) -> None:
+    def enter(self, turn: Turn, entry: Entry) -> None:
         """Write a submission."""
-        score = entry.score
-        shown = (None,) * 3 if score is None else (score.value, score.lower, score.upper)
-        turn.connection.execute(
-            "INSERT INTO submissions SELECT coalesce(max(number), 0) + 1, ?, ?, ?, ?, ?, ?, ? "
-            "FROM submissions",
-            (
-                charge,
-                entry.name,
-                *shown,
-                entry.bits,
-                None if score is None else predictions.packed(),
-            ),
-        )
+        row = {"name": entry.name, "rung": entry.rung, "bits": entry.bits}
+        if entry.score is not None:
+            row |= {name: getattr(entry.score, name) for name in ("value", "lower", "upper")}
+        turn.page.write(SUBMISSIONS, row)
 
 
 def new_file(
@@ -189,17 +184,14 @@ def new_file(
     baseline: Labels | None,
 ) -> Book:
     """Make the file, for its owner's eyes only, and refuse one that is there."""
-    facts = json.dumps(loss.facts(), sort_keys=True)
-
-    def begin(connection: Connection) -> None:
-        ledger.write_terms(connection)
-        connection.execute("INSERT INTO labels VALUES (?, ?)", (facts, labels.packed()))
-        if baseline is not None:
-            write_confirmed(connection, 0, baseline)
-
+    lines = [
+        ledger.terms_line(),
+        (LABELS, {"loss": loss.facts(), "packed": _packed(labels)}),
+        *([] if baseline is None else [_confirmed_line(0, baseline)]),
+    ]
     place = Path(os.fsdecode(path))
     try:
-        os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        return Book(place, GUARD, lines, fresh=True)
     except FileExistsError:
         raise ParameterError(
             "path",
@@ -207,18 +199,6 @@ def new_file(
             f"{place}, which exists",
             "Open that one, or type another path.",
         ) from None
-    except OSError as error:
-        raise ParameterError(
-            "path",
-            "be a place where a file can be made",
-            f"{place} ({error.strerror})",
-            "Type the path of a new file, such as 'eval.guard'.",
-        ) from None
-    try:
-        return Book(place, GUARD, begin)
-    except BaseException:
-        place.unlink(missing_ok=True)
-        raise
 
 
 def old_file(path: str | os.PathLike[str]) -> Book:
@@ -236,26 +216,28 @@ def old_file(path: str | os.PathLike[str]) -> Book:
 
 def labels_in(book: Book) -> tuple[Labels, Loss]:
     """Return the labels of a file and their loss."""
-    with book.turn() as connection:
-        row = connection.execute("SELECT loss, packed FROM labels").fetchone()
+    row = book.turn(lambda page: page.last(LABELS)) or {}
     try:
-        facts, packed = row
-        return Labels.unpacked(packed), loss_of(json.loads(facts))
+        return _unpacked(row["packed"]), loss_of(row["loss"])
     except Exception:  # noqa: BLE001 - what is wrong with labels is not told
         raise book.refusal("its labels cannot be read") from None
 
 
-def write_confirmed(connection: Connection, answer: int, predictions: Labels) -> None:
-    """Write predictions that hold from now on."""
-    connection.execute(
-        "INSERT INTO confirmed SELECT coalesce(max(number), 0) + 1, ?, ? FROM confirmed",
-        (answer, predictions.packed()),
-    )
+def _confirmed_line(answer: int, predictions: Labels) -> tuple[str, Row]:
+    return CONFIRMED, {"answer": answer, "predictions": _packed(predictions)}
 
 
-def _last(connection: Connection, table: str) -> Labels | None:
-    row = connection.execute(
-        f"SELECT predictions FROM {table} WHERE predictions IS NOT NULL "  # noqa: S608 - ours
-        "ORDER BY number DESC LIMIT 1"
-    ).fetchone()
-    return None if row is None else Labels.unpacked(row[0])
+def _packed(labels: Labels) -> str:
+    return b64encode(labels.packed()).decode()
+
+
+def _unpacked(text: str) -> Labels:
+    return Labels.unpacked(b64decode(text))
+
+
+def _entry(row: Row) -> Entry:
+    bits, rung = row["bits"], row["rung"]
+    if rung is None:
+        return Entry(row["name"], None, None, bits)
+    score = AdaptiveAnswer(row["value"], row["lower"], row["upper"], bits)
+    return Entry(row["name"], rung, score, bits)

@@ -3,11 +3,10 @@
 from sourdine.adaptive.ledger.chains import second_eigenvalue, stationary
 from sourdine.adaptive.ledger.codes import Spent, kt_bits
 from sourdine.adaptive.ledger.dependence import Blocks, Custom, Dependence, Iid, Markov
-from sourdine.adaptive.ledger.ledger import LEDGER_TABLES, Remaining, TranscriptLedger
+from sourdine.adaptive.ledger.ledger import Remaining, TranscriptLedger
 from sourdine.adaptive.ledger.transaction import Line, Turn
 
 __all__ = [
-    "LEDGER_TABLES",
     "Blocks",
     "Custom",
     "Dependence",

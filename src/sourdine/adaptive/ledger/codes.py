@@ -13,6 +13,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, lgamma, log, log2, nextafter, pi
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 __all__ = ["Spent", "kt_bits"]
 
@@ -46,6 +50,17 @@ class Spent:
     number of levels: given what came before, these are chances that sum to one, so the lengths
     of all transcripts of any analyst satisfy Kraft's inequality.
 
+    Parameters
+    ----------
+    answers
+        How many answers there were.
+    yes, no
+        How many of them said yes or no.
+    value_bits
+        The bits of all others.
+    claims
+        How many answers came with a claim about the truth, such as an interval.
+
     Examples
     --------
     >>> round(Spent().bit(True).value(64).bits, 9)
@@ -56,19 +71,23 @@ class Spent:
     yes: int = 0
     no: int = 0
     value_bits: float = 0.0
+    claims: int = 0
 
     @property
     def bits(self) -> float:
         """Return the length of the transcript, in bits."""
         return kt_bits(self.yes, self.no) + self.value_bits
 
-    def bit(self, answer: bool) -> Spent:  # noqa: FBT001 - the answer
+    def bit(self, answer: bool, *, claim: bool = True) -> Spent:  # noqa: FBT001 - the answer
         """Return what is spent after one more yes or no."""
         yes, no = self.yes + bool(answer), self.no + (not answer)
-        return Spent(self.answers + 1, yes, no, self.value_bits)
+        return Spent(self.answers + 1, yes, no, self.value_bits, self.claims + claim)
 
-    def value(self, levels: int) -> Spent:
-        """Return what is spent after one more value, one of ``levels``; 1 if none is to be seen."""
+    def value(self, levels: int | Fraction) -> Spent:
+        """Return what is spent after one more value, one of ``levels``; 1 if none is to be seen.
+
+        Where values are not equally usual, it is one over the chance of the value.
+        """
         total = self.value_bits + log2(levels)
         up = nextafter(total, inf) if levels > 1 else total
-        return Spent(self.answers + 1, self.yes, self.no, up)
+        return Spent(self.answers + 1, self.yes, self.no, up, self.claims + 1)

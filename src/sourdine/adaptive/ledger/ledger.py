@@ -1,66 +1,68 @@
 r"""The transcript ledger: what was told, and how far the next answer can be from the truth.
 
 *Theorem* (after Stemmer's lecture 9, theorem 4). An analyst asks queries one after the other, each
-of its choice given all answers so far. Let :math:`L` be the bits of the answers before query
-:math:`i`, and :math:`\beta_i = \beta / i(i + 1)`. With probability :math:`1 - \beta`, for all
-:math:`i` at once,
+of its choice given all answers so far. Some answers come with a *claim* about the truth, such as
+an interval; others are a mere yes or no. Let :math:`q_j` be the query of the :math:`j`-th claim,
+:math:`L` the bits of all answers before it, and :math:`\beta_j = \beta / j(j + 1)`. With
+probability :math:`1 - \beta`, for all :math:`j` at once,
 
-.. math:: |q_i(S) - q_i(P)| \le w\bigl(n,\ \ln\tfrac{1}{\beta_i} + L \ln 2\bigr).
+.. math:: |q_j(S) - q_j(P)| \le w\bigl(n,\ \ln\tfrac{1}{\beta_j} + L \ln 2\bigr).
 
 where a query has, for each row, a value in [0, 1] that depends on that row and its place alone.
 
-*Proof*. Fix the analyst's coins. A transcript :math:`\pi` of :math:`i - 1` answers determines query
-:math:`i`, so the query is one of a list written down before the sample was drawn; a given entry
-fails with probability :math:`\beta_i 2^{-L(\pi)}` at most. Sum over all :math:`\pi` (Kraft: at most
-:math:`\beta_i`), then over :math:`i`. Only what was told *before* a query counts for it, every
-query that *might* have been asked must concentrate, and nothing may depend on the sample but the
-answers charged here: no log line, no exception, no running time. *Checked by*
-``test_ledger_covers_adversaries``; rows declared independent that are not are not covered:
-``test_copies_declared_independent_miss``.
+*Proof*. Fix the analyst's coins. The transcript :math:`\pi` before claim :math:`j` determines
+:math:`q_j`, so it is one of a list written down before the sample was drawn; a given entry fails
+with probability :math:`\beta_j 2^{-L(\pi)}` at most. None of these transcripts begins another,
+which would have claim :math:`j` already; so Kraft's inequality holds for them, and the list fails
+with probability :math:`\beta_j` at most. Sum over :math:`j`. Only what was told *before* a query
+counts for it, every query that *might* have been asked must concentrate, and nothing may depend on
+the sample but the answers charged here: no log line, no exception, no running time. *Checked by*
+``test_ledger_covers_adversaries`` and ``test_all_intervals_that_are_given_hold``; rows declared
+independent that are not are not covered: ``test_copies_declared_independent_miss``.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, isnan, log, nextafter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from sourdine.adaptive.ledger.codes import Spent
 from sourdine.adaptive.ledger.dependence import Dependence, Iid, dependence_of
-from sourdine.adaptive.ledger.transaction import FileLines, Line, Lines, MemoryLines, Turn, add_up
+from sourdine.adaptive.ledger.transaction import (
+    FileLines,
+    Line,
+    Lines,
+    MemoryLines,
+    Turn,
+    UnreadableLineError,
+    add_up,
+)
 from sourdine.adaptive.thresholds import largest
-from sourdine.append_only import Alone, Book, FileKind, new_identity, now, only_grows, only_one
+from sourdine.append_only import Alone, Book, FileKind
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import integer, kind, positive
 from sourdine.release import History, beta_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
     from pathlib import Path
-    from sqlite3 import Connection
 
+    from sourdine.append_only.chain import Row
     from sourdine.exact.parameters import Number
 
-__all__ = ["LEDGER_TABLES", "Line", "Remaining", "TranscriptLedger", "Turn"]
+__all__ = ["Line", "Remaining", "TranscriptLedger", "Turn"]
 
-LEDGER_TABLES = f"""
-CREATE TABLE terms (
-    identity TEXT NOT NULL, opened TEXT NOT NULL, n INTEGER NOT NULL, beta TEXT NOT NULL,
-    dependence TEXT NOT NULL, error TEXT, name TEXT
-);
-CREATE TABLE answers (
-    number INTEGER PRIMARY KEY, time TEXT NOT NULL, what TEXT NOT NULL, told BLOB NOT NULL
-);
-{only_grows("answers")}{only_one("terms")}"""
+T = TypeVar("T")
+
+TERMS = "terms"
 
 HEADS = {"number": "", "when": "time", "what": "question", "bits": "bits in all"}
 """What a ledger's history shows of an answer."""
 
-LEDGER = FileKind(noun="ledger", mark=b"SouT", version=1, schema=LEDGER_TABLES)
+LEDGER = FileKind(noun="ledger", mark="transcript", version=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ class TranscriptLedger:
         self._lock, self._process = Alone(), os.getpid()
         self._book: Book | None = None
         if path is not None:
-            self._keep(Book(path, LEDGER, self.write_terms))
+            self._keep(Book(path, LEDGER, [self.terms_line()]))
 
     @classmethod
     def open(
@@ -161,14 +163,15 @@ class TranscriptLedger:
         ledger._keep(book)
         return ledger
 
-    def write_terms(self, connection: Connection) -> None:
-        """Write the terms into a new file."""
-        error = None if self.error is None else str(self.error)
-        rows = json.dumps(self.dependence.facts(), ensure_ascii=False, sort_keys=True)
-        connection.execute(
-            "INSERT INTO terms VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (new_identity(), now(), self.n, str(self.beta), rows, error, self.name),
-        )
+    def terms_line(self) -> tuple[str, Row]:
+        """Return the terms as the first line of a file."""
+        return TERMS, {
+            "n": self.n,
+            "beta": str(self.beta),
+            "dependence": self.dependence.facts(),
+            "error": None if self.error is None else str(self.error),
+            "name": self.name,
+        }
 
     def __repr__(self) -> str:
         where = "in memory" if self._book is None else f"in {self._book.path.name}"
@@ -183,14 +186,12 @@ class TranscriptLedger:
     @property
     def history(self) -> History[Line]:
         """All answers, the first one first."""
-        with self.turn() as turn:
-            return History(turn.history(), HEADS)
+        return History(self.turn(Turn.history), HEADS)
 
     @property
     def spent(self) -> Spent:
         """What was told so far."""
-        with self.turn() as turn:
-            return turn.spent
+        return self.turn(lambda turn: turn.spent)
 
     @property
     def bits(self) -> float:
@@ -202,41 +203,81 @@ class TranscriptLedger:
 
         Call it *before* the answer is shown to anyone.
         """
-        with self.turn() as turn:
-            turn.bit(answer, what)
+        self.turn(lambda turn: turn.bit(answer, what))
 
     def charge_value(self, levels: int, what: str = "value") -> None:
         """Charge a value that is one of ``levels``, which do not depend on the data."""
-        with self.turn() as turn:
-            turn.value(levels, what)
+        self.turn(lambda turn: turn.value(levels, what))
 
     def halfwidth(self) -> float:
         """Return how far the sample's average may be from the truth for the next query."""
         return self.halfwidth_after(self.spent)
 
-    def interval(self, average: float) -> tuple[float, float]:
-        """Return ends for the truth of the next query, given its average over the sample."""
-        return self.interval_after(self.spent, average)
+    def interval(self, average: float, answer: int) -> tuple[float, float]:
+        """Return ends for the truth of a query that was answered.
+
+        Every query for which an interval is asked must be one that was charged: what was looked at
+        and not charged is in no count, and the best of many looks is far from the truth.
+
+        Parameters
+        ----------
+        average
+            The query's average over the sample.
+        answer
+            The number of its answer, 1 for the first.
+
+        Examples
+        --------
+        >>> ledger = TranscriptLedger(n=10_000)
+        >>> ledger.charge_value(levels=101)
+        >>> [round(end, 3) for end in ledger.interval(0.92, answer=1)]
+        [0.912, 0.928]
+        """
+        lines = self.history
+        number = integer(answer, "answer", least=1)
+        if number > len(lines):
+            raise ParameterError(
+                "answer",
+                "be the number of one that was charged",
+                f"{number} where there were {len(lines)}",
+                "Charge it first, such as charge_value(levels=101).",
+            )
+        before = lines[number - 2].spent if number > 1 else Spent()
+        if lines[number - 1].spent.claims == before.claims:
+            raise ParameterError(
+                "answer",
+                "be one that claims something of the truth",
+                f"{number}, a mere yes or no",
+                "Charge a value, such as charge_value(levels=101), and ask for its interval.",
+            )
+        return self.interval_after(before, average)
 
     @property
     def remaining(self) -> Remaining | None:
         """What can be told before the next half-width is above ``error``; None for no limit."""
         return None if self.error is None else self.until(self.error)
 
-    def until(self, error: Number) -> Remaining:
+    def until(self, error: Number, *, claims: bool = True) -> Remaining:
         """Return what can be told before the next half-width is above ``error``.
+
+        Parameters
+        ----------
+        error
+            The largest half-width.
+        claims
+            Whether yes and no come with claims about the truth.
 
         Examples
         --------
         >>> TranscriptLedger(n=10_000).until(0.05).answers
         52
         """
-        return self._until(self.spent, _float_below(positive(error, "error")))
+        return self._until(self.spent, _float_below(positive(error, "error")), claims=claims)
 
     def nats_after(self, spent: Spent) -> float:
-        r"""Return :math:`\ln(1/\beta_i) + L\ln 2` for the query after those of ``spent``."""
-        i = spent.answers + 1
-        return log(i) + log(i + 1) + self._nats + spent.bits * log(2)
+        r"""Return :math:`\ln(1/\beta_j) + L\ln 2` for the claim after those of ``spent``."""
+        j = spent.claims + 1
+        return log(j) + log(j + 1) + self._nats + spent.bits * log(2)
 
     def halfwidth_after(self, spent: Spent) -> float:
         """Return the half-width of the query after those of ``spent``."""
@@ -249,17 +290,24 @@ class TranscriptLedger:
         inside = min(max(float(average), 0.0), 1.0)
         return self.dependence.interval(inside, self.n, self.nats_after(spent))
 
-    @contextmanager
-    def turn(self) -> Iterator[Turn]:
-        """Hold the ledger alone: read, decide, charge.
+    def turn(self, work: Callable[[Turn], T]) -> T:
+        """Hold the ledger alone while a function reads, decides and charges.
 
         What was charged stays, whatever raises afterwards: an answer may have been seen by then.
         So let nothing that depends on the answer come before its charge.
+
+        Examples
+        --------
+        >>> ledger = TranscriptLedger(n=2000)
+        >>> round(ledger.turn(lambda turn: turn.bit(turn.halfwidth() < 0.04)), 9)
+        1.0
         """
         if self._book is not None:
-            with self._book.turn() as connection:
-                yield from self._one_turn(FileLines(connection))
-            return
+            book = self._book
+            try:
+                return book.turn(lambda page: self._one_turn(FileLines(page), work))
+            except UnreadableLineError:
+                raise book.refusal("a line cannot be read") from None
         if os.getpid() != self._process:
             raise BudgetExceededError(
                 "a ledger in memory",
@@ -268,28 +316,27 @@ class TranscriptLedger:
                 "Type {path} to share one among processes.",
                 path="eval.ledger",
             )
-        with self._lock:
-            yield from self._one_turn(MemoryLines(self._lines))
+        return self._lock(lambda: self._one_turn(MemoryLines(self._lines), work))
 
-    def _one_turn(self, lines: Lines) -> Iterator[Turn]:
+    def _one_turn(self, lines: Lines, work: Callable[[Turn], T]) -> T:
         turn = Turn(self, lines)
         try:
-            yield turn
-        except BaseException:
-            if turn.charged:
-                lines.keep()
-            raise
+            return work(turn)
         finally:
             turn.end()
 
-    def _until(self, spent: Spent, error: float) -> Remaining:
+    def _until(self, spent: Spent, error: float, *, claims: bool) -> Remaining:
         allowed = self.dependence.nats(self.n, error)
-        one_more = Spent(spent.answers + 1, spent.yes, spent.no, spent.value_bits)
+        one_more = spent.value(1)
         bits = max(0.0, (allowed - self.nats_after(one_more)) / log(2))
 
         def fits(more: int, yes: int) -> bool:
             told = Spent(
-                spent.answers + more, spent.yes + yes, spent.no + more - yes, spent.value_bits
+                spent.answers + more,
+                spent.yes + yes,
+                spent.no + more - yes,
+                spent.value_bits,
+                spent.claims + claims * more,
             )
             return self.halfwidth_after(told) <= error
 
@@ -333,13 +380,12 @@ class _Terms(NamedTuple):
 
 def _terms(book: Book) -> _Terms:
     """Return the terms that a file holds."""
-    with book.turn() as connection:
-        row = connection.execute("SELECT n, beta, dependence, error, name FROM terms").fetchone()
+    row = book.turn(lambda page: page.last(TERMS)) or {}
     try:
-        n, beta, rows, error, name = row
-        goal = None if error is None else Fraction(error)
-        return _Terms(int(n), Fraction(beta), dict(json.loads(rows)), goal, name)
-    except (TypeError, ValueError, ArithmeticError, RecursionError):
+        error = None if row["error"] is None else Fraction(row["error"])
+        kept = dict(row["dependence"])
+        return _Terms(int(row["n"]), Fraction(row["beta"]), kept, error, row["name"])
+    except (LookupError, TypeError, ValueError, ArithmeticError):
         raise book.refusal("its terms cannot be read") from None
 
 

@@ -5,24 +5,32 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from math import inf
-from sqlite3 import DatabaseError
 from struct import Struct, error
 from typing import TYPE_CHECKING, Protocol
 
 from sourdine.adaptive.ledger.codes import Spent
 from sourdine.append_only import now
-from sourdine.errors import BudgetExceededError, ParameterTypeError, SourdineError
+from sourdine.errors import (
+    BudgetExceededError,
+    ParameterError,
+    ParameterTypeError,
+    SourdineError,
+)
 from sourdine.exact import flag, integer
 
 if TYPE_CHECKING:
-    from sqlite3 import Connection
+    from fractions import Fraction
 
     from sourdine.adaptive.ledger.ledger import TranscriptLedger
+    from sourdine.append_only import Page
+    from sourdine.append_only.chain import Row
 
-__all__ = ["FileLines", "Line", "Lines", "MemoryLines", "Turn", "add_up"]
+__all__ = ["FileLines", "Line", "Lines", "MemoryLines", "Turn", "UnreadableLineError", "add_up"]
 
-TOLD = Struct(">QQd")
-"""How many yes, how many no, and the bits of values."""
+TOLD = Struct(">QQdQ")
+"""How many yes, how many no, the bits of values, how many claims."""
+
+ANSWERS = "answers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,70 +51,116 @@ class Line:
 class Turn:
     """One writer's time alone with a ledger: read, decide, charge."""
 
-    __slots__ = ("_lines", "_over", "_process", "charged", "ledger", "spent")
+    __slots__ = ("_before", "_lines", "_over", "_process", "ledger", "spent")
 
     def __init__(self, ledger: TranscriptLedger, lines: Lines) -> None:
         self.ledger = ledger
         self._lines = lines
         self._over = False
         self._process = os.getpid()
-        self.charged = False
+        self._before: Spent | None = None
         self.spent = lines.spent()
 
     @property
-    def connection(self) -> Connection:
-        """The open transaction of a ledger that is kept in a file."""
+    def page(self) -> Page:
+        """The open file of a ledger that is kept in one."""
         if not isinstance(self._lines, FileLines):
             raise ParameterTypeError(
-                "a connection",
+                "a page",
                 "be that of a ledger in a file",
                 "a ledger in memory",
                 "Type {path}.",
                 path="eval.ledger",
             )
-        return self._lines.connection
+        return self._lines.page
 
     def history(self) -> list[Line]:
         """Return all answers so far."""
         return self._lines.read()
 
     def halfwidth(self) -> float:
-        """Return the half-width of the next query."""
+        """Return the half-width that the next answer will have."""
         return self.ledger.halfwidth_after(self.spent)
 
     def interval(self, average: float) -> tuple[float, float]:
-        """Return ends for the truth of the next query."""
-        return self.ledger.interval_after(self.spent, average)
+        """Return ends for the truth of the query answered last in this turn.
 
-    def bit(self, answer: bool, what: str = "bit") -> float:  # noqa: FBT001 - the answer
-        """Charge a yes or a no and return its bits; whether it fits never depends on which."""
-        yes, no = self.spent.bit(True), self.spent.bit(False)  # noqa: FBT003
+        There is one interval for an answer, and none without: a query that was looked at and not
+        charged is in no count.
+        """
+        if self._before is None or self._before.claims == self.spent.claims:
+            raise ParameterError(
+                "an interval",
+                "belong to an answer that was charged in this turn",
+                "none",
+                "Charge it first, such as turn.value(levels=101).",
+            )
+        return self.ledger.interval_after(self._before, average)
+
+    def bit(
+        self,
+        answer: bool,  # noqa: FBT001 - the answer
+        what: str = "bit",
+        *,
+        claim: bool = True,
+        limited: bool = True,
+    ) -> float:
+        """Charge a yes or a no and return its bits; whether it fits never depends on which.
+
+        Parameters
+        ----------
+        answer
+            Yes or no.
+        what
+            The question.
+        claim
+            Whether something is said of the truth, as an interval does. A mere yes or no about the
+            sample is told, and costs its bits, but cannot be wrong.
+        limited
+            Whether to refuse what would take the next half-width above the ledger's error; False
+            for who keeps the intervals within it in another way.
+        """
+        yes = self.spent.bit(True, claim=claim)  # noqa: FBT003
+        no = self.spent.bit(False, claim=claim)  # noqa: FBT003
         told = yes if flag(answer, "answer") else no
-        return self._charge(told, no if yes.yes > no.no else yes, what)
+        dearest = no if yes.yes > no.no else yes
+        return self._charge(told, dearest if limited else None, what)
 
     def value(self, levels: int, what: str = "value") -> float:
         """Charge a value that is one of ``levels`` and return its bits."""
         told = self.spent.value(integer(levels, "levels", least=1))
         return self._charge(told, told, what)
 
+    def unlikely(self, chance: Fraction, what: str = "value") -> float:
+        """Charge one of several values by its chance, and return its bits.
+
+        The chances of all values are fixed by what was told before, and sum to 1 at most. Nothing
+        is refused here, since the bits depend on the value.
+        """
+        return self._charge(self.spent.value(1 / chance), None, what)
+
     def last(self, levels: int, what: str = "last") -> float:
         """Charge a value after which there will be none, so that its bits narrow nothing."""
-        return self._charge(self.spent.value(integer(levels, "levels", least=1)), self.spent, what)
+        return self._charge(self.spent.value(integer(levels, "levels", least=1)), None, what)
 
     def end(self) -> None:
         """Let nothing more be charged in this turn."""
         self._over = True
 
-    def _charge(self, told: Spent, dearest: Spent, what: str) -> float:
+    def _charge(self, told: Spent, dearest: Spent | None, what: str) -> float:
         if self._over or os.getpid() != self._process:
             raise SourdineError(
                 "a turn",
                 "be used before it ends, in the process that began it",
                 "one that is over",
-                "Type with ledger.turn() as turn: turn.bit(answer).",
+                "Type ledger.turn(lambda turn: turn.bit(answer)).",
             )
         limit = self.ledger.limit
-        if limit < inf and (after := self.ledger.halfwidth_after(dearest)) > limit:
+        if (
+            dearest is not None
+            and limit < inf
+            and (after := self.ledger.halfwidth_after(dearest)) > limit
+        ):
             raise BudgetExceededError(
                 "the next half-width",
                 f"stay at most {limit:g}",
@@ -115,9 +169,8 @@ class Turn:
                 "not know what these have told.",
             )
         bits = told.bits - self.spent.bits
-        self.charged = True
         self._lines.add(Line(told.answers, now(), what, told))
-        self.spent = told
+        self._before, self.spent = self.spent, told
         return bits
 
 
@@ -132,9 +185,6 @@ class Lines(Protocol):
 
     def add(self, line: Line) -> None:
         """Write one more."""
-
-    def keep(self) -> None:
-        """Make sure that what was written stays, though the turn fails."""
 
 
 class MemoryLines:
@@ -157,51 +207,47 @@ class MemoryLines:
         """Write one more."""
         self.lines.append(line)
 
-    def keep(self) -> None:
-        """Do nothing: memory forgets nothing by itself."""
-
 
 class FileLines:
     """Lines of an open file.
 
-    What was told takes the same bytes whatever it was: a disk without room for one more page must
+    What was told takes the same bytes whatever it was: a disk without room for one more byte must
     not refuse one answer and take another (``test_a_line_takes_as_much_room_whatever_it_says``).
     """
 
-    __slots__ = ("connection",)
+    __slots__ = ("page",)
 
-    def __init__(self, connection: Connection) -> None:
-        self.connection = connection
+    def __init__(self, page: Page) -> None:
+        self.page = page
 
     def spent(self) -> Spent:
         """Return what the last line says."""
-        last = self.read("ORDER BY number DESC LIMIT 1")
-        return last[0].spent if last else Spent()
+        row = self.page.last(ANSWERS)
+        return Spent() if row is None else _line(row).spent
 
-    def read(self, order: str = "ORDER BY number") -> list[Line]:
+    def read(self) -> list[Line]:
         """Return all of them."""
-        fields = "number, time, what, told"
-        rows = self.connection.execute(f"SELECT {fields} FROM answers {order}")  # noqa: S608 - ours
-        return [Line(n, when, what, Spent(n, *_unpacked(told))) for n, when, what, told in rows]
+        return [_line(row) for row in self.page.rows(ANSWERS)]
 
     def add(self, line: Line) -> None:
-        """Write one more."""
-        told = TOLD.pack(line.spent.yes, line.spent.no, line.spent.value_bits)
-        self.connection.execute(
-            "INSERT INTO answers VALUES (?, ?, ?, ?)", (line.number, line.when, line.what, told)
-        )
-
-    def keep(self) -> None:
-        """Write to the disk what was charged in a turn that fails."""
-        if self.connection.in_transaction:
-            self.connection.execute("COMMIT")
+        """Write one more, and wait for the disk."""
+        spent = line.spent
+        told = TOLD.pack(spent.yes, spent.no, spent.value_bits, spent.claims).hex()
+        row = {"number": line.number, "time": line.when, "what": line.what, "told": told}
+        self.page.write(ANSWERS, row)
 
 
-def _unpacked(told: bytes) -> tuple[int, int, float]:
+class UnreadableLineError(Exception):
+    """A line is whole, but says what cannot be."""
+
+
+def _line(row: Row) -> Line:
     try:
-        return TOLD.unpack(told)
-    except (TypeError, error):
-        raise DatabaseError("a line cannot be read") from None
+        number = int(row["number"])
+        yes, no, bits, claims = TOLD.unpack(bytes.fromhex(row["told"]))
+        return Line(number, row["time"], row["what"], Spent(number, yes, no, bits, claims))
+    except (LookupError, TypeError, ValueError, error):
+        raise UnreadableLineError from None
 
 
 def add_up(lines: list[Line]) -> bool:
@@ -215,8 +261,12 @@ def add_up(lines: list[Line]) -> bool:
 
 
 def _follows(before: Spent, told: Spent) -> bool:
-    if told in (before.bit(True), before.bit(False)):  # noqa: FBT003
+    bits = [before.bit(x, claim=claim) for x in (True, False) for claim in (True, False)]
+    if told in bits:
         return True
-    alike = (told.answers, told.yes, told.no) == (before.answers + 1, before.yes, before.no)
-    bits = told.value_bits
-    return alike and isinstance(bits, float) and before.value_bits <= bits < inf
+    alike = before.value(1)
+    same = (told.answers, told.yes, told.no, told.claims) == (
+        *(alike.answers, alike.yes, alike.no),
+        alike.claims,
+    )
+    return same and before.value_bits <= told.value_bits < inf

@@ -60,6 +60,7 @@ def left_until(error: Fraction, ledger: TranscriptLedger, levels: Callable[[int]
             spent.yes + surprises,
             spent.no + nods,
             spent.value_bits + surprises * log2(levels(surprises)),
+            spent.claims + 2 * surprises + nods,
         )
         return ledger.halfwidth_after(told) <= error
 

@@ -235,17 +235,20 @@ class QueryServer:
             cells = self._look.cells(question)
             if not cells:
                 return self._certain(question)
-            with self.ledger.turn() as turn:
+
+            def look(turn: Turn) -> tuple[float, bool, float]:
                 self._afford(turn, cells)
                 self._most_bits = max(self._most_bits, turn.spent.bits)
                 nats = min(self.ledger.nats_after(turn.spent), self._look.nats(self.answers + 1))
                 surprised = self._look.surprises(question)
-                bits = turn.bit(surprised, "surprise")
+                return nats, surprised, turn.bit(surprised, "surprise")
+
+            nats, surprised, bits = self.ledger.turn(look)
             cell = None
             if surprised:
                 cell = self._look.cell(question)
-                with self.ledger.turn() as turn:
-                    bits += turn.value(self._tally.levels(cell, cells), "gap")
+                levels = self._tally.levels(cell, cells)
+                bits += self.ledger.turn(lambda turn: turn.value(levels, "gap"))
                 self.hard += 1
                 self._tally.add(cell)
             answer = self._answer(question, cell, nats, bits)

@@ -1,0 +1,229 @@
+r"""How wide the answers of a guard or a leaderboard will be, before anything is asked.
+
+Nothing here looks at labels: widths follow from how many answers there will be and how many of
+them say yes. *Claim*: no score of a leaderboard is wider than planned for its lead. *Checked by*
+``test_no_score_is_wider_than_planned``.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from sourdine.adaptive.answers import counted
+from sourdine.adaptive.holdout.ladder import Ladder
+from sourdine.adaptive.holdout.rounding import levels_of
+from sourdine.adaptive.ledger import Spent, TranscriptLedger
+from sourdine.errors import ParameterError
+from sourdine.exact import integer, number
+from sourdine.release import Sheet, Shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sourdine.adaptive.ledger import Dependence
+    from sourdine.exact.parameters import Number
+
+__all__ = ["WidthPlan", "plan_guard", "plan_leaderboard"]
+
+NEAR = 0.9
+"""A score for which widths are shown besides the widest: intervals are shorter far from a half."""
+
+
+@dataclass(frozen=True, slots=True)
+class Width:
+    """One line of a plan.
+
+    Parameters
+    ----------
+    what
+        Which answer.
+    bits
+        What was told before it, at most.
+    error
+        The half-width at most, whatever the score.
+    near
+        Half the interval of a score of 0.9.
+    """
+
+    what: str
+    bits: float
+    error: float
+    near: float
+
+
+@dataclass(frozen=True, slots=True)
+class WidthPlan(Shown):
+    """How far scores will be from the truth at most, with one probability for all of them.
+
+    Parameters
+    ----------
+    n
+        How many labels there are.
+    confidence
+        The probability with which all intervals hold.
+    title
+        What is planned.
+    widths
+        One for each answer.
+    """
+
+    n: int
+    confidence: float
+    title: str
+    widths: Sequence[Width]
+
+    @property
+    def error(self) -> float:
+        """The widest half-width."""
+        return max(width.error for width in self.widths)
+
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
+        lines = [(w.what, f"{w.bits:.1f}", f"{w.error:.4f}", f"{w.near:.4f}") for w in self.widths]
+        note = f"all of them hold with probability {self.confidence:g}; nothing was asked"
+        return Sheet(
+            title=self.title,
+            heads=("answer", "bits before", "within", f"within, near {NEAR:g}"),
+            lines=lines,
+            notes=[("note", note)],
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as what JSON knows."""
+        return {**asdict(self), "error": self.error}
+
+    def to_json(self) -> str:
+        """Return everything as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+
+def plan_guard(  # noqa: PLR0913 - what will be asked
+    n: int,
+    *,
+    answers: int,
+    yes: int | None = None,
+    scores: int = 0,
+    step: Number = 0.01,
+    confidence: Number = 0.95,
+    dependence: Dependence | None = None,
+) -> WidthPlan:
+    """Return how wide the final score is after so many yes-or-no answers and scores.
+
+    Parameters
+    ----------
+    n
+        How many labels there are.
+    answers
+        How often `confirm` is asked.
+    yes
+        How many of these answers are yes, at most; half of them if left out, the dearest.
+    scores
+        How many scores are asked besides.
+    step
+        The grid of those scores.
+    confidence
+        The probability with which all intervals hold.
+    dependence
+        How the rows depend on each other; independent if left out.
+
+    Examples
+    --------
+    >>> print(plan_guard(5000, answers=300, yes=10))
+    300 answers, 10 of them yes, about 5000 labels
+    answer        bits before  within  within, near 0.9
+    final answer         67.7  0.0716            0.0429
+    note  all of them hold with probability 0.95; nothing was asked
+    """
+    ledger = TranscriptLedger(n, confidence=confidence, dependence=dependence)
+    many = integer(answers, "answers", least=0)
+    most = many // 2 if yes is None else integer(yes, "yes", least=0)
+    if most > many:
+        raise ParameterError(
+            "yes", f"be at most {many}, the number of answers", str(most), "Type {yes}.", yes=many
+        )
+    most = min(most, many // 2)
+    spent = Spent(many, most, many - most)
+    for _ in range(integer(scores, "scores", least=0)):
+        spent = spent.value(levels_of(number(step, "step", above=0, most=1)))
+    also = f", and {counted(scores, 'score')}" if scores else ""
+    said = f"{counted(many, 'answer')}, {most} of them yes{also}, about {ledger.n} labels"
+    return _plan(ledger, said, [("final answer", spent)], 0.0)
+
+
+def plan_leaderboard(  # noqa: PLR0913 - what will be asked
+    n: int,
+    *,
+    submissions: int,
+    leads: int = 10,
+    step: Number | None = None,
+    confidence: Number = 0.95,
+    dependence: Dependence | None = None,
+) -> WidthPlan:
+    """Return how wide the score of each new leader is, if it comes with the last submission.
+
+    Parameters
+    ----------
+    n
+        How many labels there are.
+    submissions
+        How many submissions there are, of all teams together.
+    leads
+        How many of them take the lead, the first included.
+    step
+        The grid of the scores; as `Leaderboard` has it if left out.
+    confidence
+        The probability with which all intervals hold.
+    dependence
+        How the rows depend on each other; independent if left out.
+
+    Examples
+    --------
+    >>> print(plan_leaderboard(5000, submissions=300, leads=3))
+    300 submissions, scores in steps of 0.01, about 5000 labels
+    answer    bits before  within  within, near 0.9
+    1st lead          0.0  0.0259            0.0173
+    2nd lead         20.8  0.0496            0.0311
+    3rd lead         40.2  0.0634            0.0391
+    note  all of them hold with probability 0.95; nothing was asked
+    """
+    ledger = TranscriptLedger(n, confidence=confidence, dependence=dependence)
+    many = integer(submissions, "submissions", least=1)
+    most = integer(leads, "leads", least=1)
+    ladder = Ladder.for_rows(n) if step is None else Ladder(number(step, "step", above=0, most=1))
+    if most > (limit := min(many, ladder.top + 1)):
+        raise ParameterError(
+            "leads",
+            f"be at most {limit}, for each one climbs a step with a submission of its own",
+            str(most),
+            "Type {leads}.",
+            leads=limit,
+        )
+    lines = [(f"{_nth(j)} lead", _before_lead(j, many, ladder)) for j in range(1, most + 1)]
+    spacing = float(ladder.step)
+    said = f"{counted(many, 'submission')}, scores in steps of {spacing:g}, about {ledger.n} labels"
+    return _plan(ledger, said, lines, spacing)
+
+
+def _before_lead(j: int, submissions: int, ladder: Ladder) -> Spent:
+    """Return what was told before the score of the j-th lead, at most."""
+    yes = j - 1
+    no = submissions - 1 - yes if yes else 0
+    return Spent(yes + no + yes, yes, no, ladder.most_bits(yes), yes)
+
+
+def _plan(
+    ledger: TranscriptLedger, title: str, lines: list[tuple[str, Spent]], step: float
+) -> WidthPlan:
+    widths = []
+    for what, spent in lines:
+        low, high = ledger.interval_after(spent, NEAR)[0], ledger.interval_after(spent, NEAR + step)
+        error = ledger.halfwidth_after(spent) + step / 2
+        widths.append(Width(what, spent.bits, error, (high[1] - low) / 2))
+    return WidthPlan(ledger.n, float(1 - ledger.beta), title, widths)
+
+
+def _nth(j: int) -> str:
+    ending = "th" if j % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(j % 10, "th")
+    return f"{j}{ending}"
