@@ -231,9 +231,7 @@ def timed_releases() -> dict[str, tuple[Callable[[], int], int]]:
     Around 0 some answers are numbers that Python keeps ready made; around the other none is.
     """
     laplace = {f"Laplace, epsilon {e:g}": Laplace(epsilon=e) for e in (0.001, 0.01, 0.1, 1)}
-    gaussian = {
-        f"Gaussian, epsilon {e:g}": Gaussian(epsilon=e, delta=1e-6) for e in (0.01, 0.1, 1)
-    }
+    gaussian = {f"Gaussian, epsilon {e:g}": Gaussian(epsilon=e, delta=1e-6) for e in (0.01, 0.1, 1)}
     return {
         f"{name}, around {centre}": (partial(_value, mechanism, centre), centre)
         for name, mechanism in (laplace | gaussian).items()

@@ -3,8 +3,9 @@
 Python keeps the whole numbers from -5 to 256 ready made and makes all others anew, of one, two or
 three digits of 30 bits, so that a small number costs some 20 ns less than a large one: enough to
 tell small noise from large (``benchmarks/noise.py``). Here one of each kind is made, always in the
-same order, and the number wanted takes the place of its kind. What is left over is let go at the
-next call, for the same reason.
+same order, and the number wanted takes the place of its kind. The ready-made ones are all named
+first, since one that was named long ago has left the processor's cache. What is left over is let go
+at the next call, for the same reason.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ _UNSIGNED = np.dtype(np.uint64)
 _ONE_DIGIT, _TWO_DIGITS = (1 << 30) - 1, (1 << 60) - 1
 _WIDTHS = np.array([0, 262, 2 * _ONE_DIGIT + 1, 2 * _TWO_DIGITS + 1], _UNSIGNED)
 _LIKE = 99
-"""A ready-made number that is not, as 0 is, in use everywhere: the time to name one depends on who named it last."""
+"""A ready-made number that is not in use everywhere, as 0 is."""
 _ONE_OF_EACH = np.array([_LIKE, _LIKE, 1 << 20, 1 << 40, 1 << 61], np.int64)
+_READY = list(range(-5, 257))
 _left: list[list[int]] = [[]]
 
 
@@ -43,6 +45,7 @@ def python_int(x: NDArray[np.int64], centre: int) -> int:
     kind = np.count_nonzero(shifted.view(_UNSIGNED) >= _WIDTHS)
     each = _ONE_OF_EACH.copy()
     each[kind] = shifted[0]
+    _READY.copy()  # names them all
     made: list[int] = each.tolist()
     value, made[kind] = made[kind], _LIKE
     _left[0] = made
