@@ -18,7 +18,9 @@ from sourdine_lab.claims.claim import Verdict
 from sourdine_lab.claims.verdicts import all_claims
 from sourdine_lab.experiment import Part
 from sourdine_lab.experiments.canesse import (
+    both_bounds,
     deciles,
+    figure_1,
     figure_2,
     figure_3,
     figure_4,
@@ -50,8 +52,10 @@ def computed(figure, **settings):
 # figures -----------------------------------------------------------------------------------------
 
 
-def test_all_five_figures_are_there():
-    assert [f"canesse-{i}" for i in range(2, 7)] == [n for n in all_experiments() if "canesse" in n]
+def test_all_six_figures_are_there_and_the_bounds_on_one():
+    assert [*(f"canesse-{i}" for i in range(1, 7)), "canesse-bounds"] == [
+        n for n in all_experiments() if "canesse" in n
+    ]
 
 
 def test_figure_2_has_the_numbers_of_row_c6():
@@ -319,3 +323,19 @@ def test_the_listing_is_wrong_in_each_of_its_lines():
         assert not listing.passes_the_decile(mended).holds
     assert listing.passes_the_decile(listing.CORRECT).holds
     assert listing.finds_deciles(listing.CORRECT).holds
+
+
+def test_cells_are_counted_below_their_right_edges():
+    (part,) = figure_1.parts(figure_1.EXPERIMENT.full)
+    table = Table(list(figure_1.compute(Part("a test", part, 1))))
+    edges, values = table.where(kind="edge"), table.where(kind="value")["place"]
+    assert edges["place"].tolist() == [0.25, 0.5, 0.75, 1]
+    assert edges["below"].tolist() == [int((values < e).sum()) for e in (0.25, 0.5, 0.75, 1)]
+
+
+def test_which_bound_is_lower_changes_where_it_is_said_to():
+    table = Table(list(both_bounds.compute(Part("a test", both_bounds.EXPERIMENT.full, 1))))
+    for ending, crossing in (("_printed", 1500), ("", 60_000)):
+        ahead = table[f"histogram{ending}"] < table[f"inverse{ending}"]
+        assert ahead[table["n"] > 1.3 * crossing].all()
+        assert not ahead[(table["n"] < crossing / 1.3) & (table["n"] > crossing / 4)].any()

@@ -22,7 +22,7 @@ from sourdine_lab.claims.couchot import (
 from sourdine_lab.claims.couchot.channel import level, response
 from sourdine_lab.experiment import Part
 from sourdine_lab.experiments.couchot import coins as coins_figure
-from sourdine_lab.experiments.couchot import curve, naive_bayes, one_draw, pima
+from sourdine_lab.experiments.couchot import curve, laws, naive_bayes, one_draw, pima
 from sourdine_lab.table import Table
 
 FOLDER = Path(os.environ.get("SOURDINE_DATA") or Path(__file__).parents[3] / "shared" / "data")
@@ -235,3 +235,15 @@ def test_level_and_response():
     assert level(response(0.75, 2)) == pytest.approx(np.log(3))
     assert level([[0.5, 0.5, 0.0], [0.5, 0.25, 0.25]]) == np.inf
     assert response(0.4, 5).sum(axis=1) == pytest.approx(np.ones(5))
+
+
+def test_laws_are_those_of_the_slides():
+    rows = ran(laws.EXPERIMENT, {"cells": 200})
+    grr = rows.where(law="grr")
+    c = 1 / (8 + np.e)
+    assert grr["density"] == pytest.approx(np.where(grr["y"] == 6, c * np.e, c))
+    for law, most in (("laplace", 1.0), ("staircase", 1.3318)):
+        own = rows.where(law=law)
+        for _, line in own.by("x"):
+            assert line["density"].sum() == pytest.approx(200)
+        assert 0.8 * most < laws._loss(own) <= most + 1e-9
