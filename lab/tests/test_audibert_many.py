@@ -45,8 +45,8 @@ EXPECTED = {
     "A13": "confirmed", "A13b": "confirmed", "A14": "corrected", "A14b": "corrected",
     "A14c": "corrected", "A14d": "corrected", "A15": "confirmed", "A15b": "confirmed",
     "A16": "corrected", "A16b": "confirmed", "A16c": "corrected", "A16d": "corrected",
-    "A16e": "confirmed", "A16f": "confirmed", "A16g": "confirmed", "A17": "confirmed", "A17b": "confirmed",
-    "A17c": "corrected", "A17d": "corrected",
+    "A16e": "confirmed", "A16f": "confirmed", "A16g": "confirmed",
+    "A17": "confirmed", "A17b": "confirmed", "A17c": "corrected", "A17d": "corrected",
 }  # fmt: skip
 ROWS = [f"A{k}" for k in range(8, 18)]
 WITNESSES = {

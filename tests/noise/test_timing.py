@@ -65,7 +65,7 @@ def kind(value):
     [0, -5, -6, 256, 257, 2**30 - 1, -(2**30) + 1, 2**30, -(2**30), 2**60 - 1, 2**60, -(2**60)],
 )
 def test_whatever_number_is_wanted_one_of_each_kind_is_made(x, centre, monkeypatch):
-    """Small numbers are ready made in Python and cost less: with all kinds made, none stands out."""
+    """Small numbers are ready made in Python and cost less: with all kinds made none stands out."""
     made = []
     monkeypatch.setattr(equal_work, "_left", [[]])
     for moved in (x - centre, x):

@@ -1,8 +1,9 @@
 """Mechanisms: the primitives, each with four faces, one file each.
 
 Additive noise: `Laplace`, `Gaussian`, `Staircase`. Choice: `Exponential`, `PermuteAndFlip`,
-`AboveThreshold`, and `Gridded` and `InverseLength` for a density or a function of yours. One person's answer: `Warner`, `RandomizedResponse`, `BoundedLaplace`,
-`BoundedStaircase`. Around any of them: `Subsample`.
+`AboveThreshold`, and `Gridded` and `InverseLength` for a density or a function of yours. One
+person's answer: `Warner`, `RandomizedResponse`, `BoundedLaplace`, `BoundedStaircase`. Around any
+of them: `Subsample`.
 """
 
 from sourdine.mechanisms.above_threshold import AboveThreshold

@@ -43,8 +43,9 @@ def _rho(x: float) -> float:
 
 @frozen(kw_only=True)
 class InverseLength(Exponential):
-    r"""Choose an answer :math:`t` with probability proportional to :math:`e^{-\mathrm{len}(x, t)
-    \varepsilon/2}`.
+    r"""Choose an answer by how many records would have to change for it to be true.
+
+    .. math:: P(t) \propto e^{-\mathrm{len}_f(x, t)\,\varepsilon/2}
 
     :math:`\mathrm{len}_f(x, t)` is the least number of records to replace so that
     :math:`f(x') = t`; smoothed, the least over all answers within :math:`\rho` of :math:`t`

@@ -157,6 +157,6 @@ __all__ = [
     "rank_error",
     "spread",
     "spread_printed",
-    "unbiased_lower_bound",
     "two_densities_risk",
+    "unbiased_lower_bound",
 ]

@@ -97,4 +97,4 @@ def two_densities_risk(
     """
     a = float(positive(alpha, "alpha"))
     told = min(2.0, exp(a)) * expm1(a) * variation * sqrt(integer(n, "n", least=1)) / 2
-    return max(0.0, 1 - told) / 2 * (apart / 2) ** r
+    return max(0.0, 1 - told) / 2 * float((apart / 2) ** r)

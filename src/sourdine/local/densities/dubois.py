@@ -106,8 +106,9 @@ class Dubois(DensityProtocol):
     -----
     The report is `NoisyCoefficients`, whose privacy is proved and checked there. *Claim*: the
     paper's constants are larger than needed, at levels 2 to 6 from 5 times (Haar) to 24 times
-    (coif3). *Checked by* ``test_printed_constants_are_too_large``. *Claim*: the averages are unbiased with the variance
-    of the noise. *Checked by* ``test_dubois_coefficients_are_unbiased``.
+    (coif3). *Checked by* ``test_printed_constants_are_too_large``. *Claim*: the averages are
+    unbiased with the variance of the noise. *Checked by*
+    ``test_dubois_coefficients_are_unbiased``.
 
     References
     ----------

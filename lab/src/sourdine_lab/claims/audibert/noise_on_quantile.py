@@ -137,8 +137,8 @@ CLAIMS = (
     Claim(
         id="A7c",
         statement="Figure 8 notes that the risk of QExp is of the order of 100 and prints no range "
-        "of n; read as within √10, it is so around n = 200 to 500 (rival: from 50 to 5000; there it "
-        "falls, about as 7500/n + 8 (200/(n epsilon))²).",
+        "of n; read as within √10, it is so around n = 200 to 500 (rival: from 50 to 5000; there "
+        "it falls, about as 7500/n + 8 (200/(n epsilon))²).",
         printed=(200, 300, 500),
         instead=(50, 150, 500, 1500, 5000),
         other=Instead.RIVAL,
@@ -146,9 +146,9 @@ CLAIMS = (
     ),
     Claim(
         id="A7d",
-        statement="Figure 9 notes that the risk of QExp is of the order of 90 and prints no range of "
-        "Λ; read as within √10, it is so around Λ = 300 to 700 (rival: from 20 to 2000; there it "
-        "grows as Λ²).",
+        statement="Figure 9 notes that the risk of QExp is of the order of 90 and prints no range "
+        "of Λ; read as within √10, it is so around Λ = 300 to 700 (rival: from 20 to 2000; there "
+        "it grows as Λ²).",
         printed=(300, 450, 700),
         instead=(20, 60, 200, 600, 2000),
         other=Instead.RIVAL,

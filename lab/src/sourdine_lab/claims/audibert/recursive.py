@@ -180,8 +180,9 @@ CLAIMS = (
     ),
     Claim(
         id="A10f",
-        statement="epsilon/(log2(m) + 1) is enough for each level, where its calls share it (rival: "
-        "epsilon/log2(m + 1)); observed: there are floor(log2 m) + 1 levels, so that some is left",
+        statement="epsilon/(log2(m) + 1) is enough for each level, where its calls share it "
+        "(rival: epsilon/log2(m + 1)); observed: there are floor(log2 m) + 1 "
+        "levels, so that some is left",
         printed=lambda m: log2(m) + 1,
         instead=lambda m: log2(m + 1),
         other=Instead.RIVAL,

@@ -43,14 +43,14 @@ class Three(NamedTuple):
         marks = np.unique(np.concatenate((x, y, [0, top])))
         tried = marks[:-1] + np.diff(marks) // 2
         worst = 0.0
-        first = _apart(x, y, (0, top), self.orders[0], self.first, tried)
+        first = _apart(x, y, (0, top), (self.orders[0], self.first), tried)
         for v, log_ratio in zip(tried.tolist(), first.tolist(), strict=True):
             most = least = log_ratio
             for ends, order in (((0, v), self.orders[1]), ((v, top), self.orders[2])):
                 inside = tried[(tried > ends[0]) & (tried < ends[1])]
                 if len(inside):
                     a, b = (z[(z > ends[0]) & (z < ends[1])] for z in (x, y))
-                    then = _apart(a, b, ends, order, self.then, inside)
+                    then = _apart(a, b, ends, (order, self.then), inside)
                     most, least = most + float(then.max()), least + float(then.min())
             worst = max(worst, most, -least)
         return worst
@@ -70,8 +70,8 @@ def telling(n: int, rank: int) -> tuple[Whole, Whole, int]:
     return np.append(1, common), np.append(common, top - 2), top
 
 
-def _apart(x: Whole, y: Whole, ends: tuple[int, int], p: float, c: float, v: Whole) -> Real:
-    return _log_density(x, ends, p, c, v) - _log_density(y, ends, p, c, v)
+def _apart(x: Whole, y: Whole, ends: tuple[int, int], draw: tuple[float, float], v: Whole) -> Real:
+    return _log_density(x, ends, *draw, v) - _log_density(y, ends, *draw, v)
 
 
 def _log_density(x: Whole, ends: tuple[int, int], p: float, c: float, v: Whole) -> Real:

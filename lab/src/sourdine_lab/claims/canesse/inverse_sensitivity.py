@@ -248,9 +248,9 @@ CLAIMS = (
     ),
     Claim(
         id="C10b",
-        statement="Distance from the sample's decile (4.2.1.1), for the one mechanism at ε of which "
-        "the theorem speaks; its proof needs repair (C10i, C10j) [rival: for each of nine that share "
-        "ε]",
+        statement="Distance from the sample's decile (4.2.1.1), for the one mechanism at ε of "
+        "which the theorem speaks; its proof needs repair (C10i, C10j) [rival: for each of nine "
+        "that share ε]",
         printed=Fraction(1),
         instead=NINTH,
         other=Instead.RIVAL,

@@ -110,9 +110,9 @@ def like_guesses(epsilons: tuple[float, ...]) -> Finding:
     gain, error, where = max(ahead)
     lead = max(apart, key=lambda one: abs(one[0]))
     words = (
-        f"from {min(epsilons):g} to {max(epsilons):g} the accuracy is ahead of the commoner answer's"
-        f" by {gain:+.3f} ± {error:.3f} at most (at {where:g}, {table().data}), and the staircase's"
-        f" differs from bounded Laplace's by {lead[0]:+.4f} ± {lead[1]:.4f} at most (at"
+        f"from {min(epsilons):g} to {max(epsilons):g} the accuracy is ahead of the commoner"
+        f" answer's by {gain:+.3f} ± {error:.3f} at most (at {where:g}, {table().data}), and the"
+        f" staircase's differs from bounded Laplace's by {lead[0]:+.4f} ± {lead[1]:.4f} at most (at"
         f" {lead[2]:g}; one of 154 test rows is {ONE_ROW:.4f})"
     )
     alike = all(abs(each) <= ONE_ROW + SURE * more for each, more, _ in apart)

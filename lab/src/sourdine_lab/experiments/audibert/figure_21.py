@@ -62,8 +62,9 @@ def _distances(part: Part) -> Iterator[Row]:
     for epsilon, n in product(EPSILONS, sizes):
         apart = [_distance(mean, epsilon, n + i % 2) for i, mean in enumerate(means)]
         deviation = float(np.std(apart, ddof=1)) / len(apart) ** 0.5
-        yield {"panel": "distance", "epsilon": epsilon, "answers": n, "distance": float(np.mean(apart)),
-               "deviation": deviation, "sets": len(apart)}  # fmt: skip
+        yield {"panel": "distance", "epsilon": epsilon, "answers": n,
+               "distance": float(np.mean(apart)), "deviation": deviation,
+               "sets": len(apart)}  # fmt: skip
 
 
 def _distance(mean: float, epsilon: float, n: int) -> float:
@@ -95,9 +96,8 @@ def _draw_estimates(axes: Any, table: Table) -> None:  # noqa: ANN401
             0.98, 0.97 - 0.07 * i, f"ε = {epsilon:g}", transform=axes.transAxes, ha="right",
             va="top", fontsize=9, color=look.colour(method),
         )  # fmt: skip
-    look.note(
-        axes, "one estimate a dot; line: mean of X;\ndotted: 0.5, which the report names", y=0.1
-    )
+    words = "one estimate a dot; line: mean of X;\ndotted: 0.5, which the report names"
+    look.note(axes, words, y=0.1)
     look.titled(axes, "Estimates for one data set", x="possible answers N", y="estimated mean")
 
 

@@ -55,7 +55,7 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
         title = "The bounds as printed" if ending else "The bounds that hold"
         look.titled(one, f"{title}: the median of U(0, 1), ε = 1", x="records n", y="")
     axes[0].set_ylabel("bound of the mean distance from the law's median")
-    look.note(axes[1], "each of nine deciles has ε/9;\nρ = 1/√n for inverse sensitivity", 0.98)
+    look.note(axes[1], "each of nine deciles has ε/9;\nrho = 1/√n for inverse sensitivity", 0.98)
     for one in axes:
         look.name_lines(one)
     return figure

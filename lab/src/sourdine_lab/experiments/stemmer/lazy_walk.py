@@ -67,7 +67,8 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
     look.stated(away, alpha, bound, "Hoeffding, independent")
     away.set_ylim(-0.02, 1.02)
     away.set_xlim(0, alpha.max())
-    look.titled(away, f"Average of n = {n} rows, farther than α from 1/2", x="α", y="chance")
+    title = rf"Average of n = {n} rows, farther than $\alpha$ from 1/2"
+    look.titled(away, title, x=r"$\alpha$", y="chance")
     away.legend(*away.get_legend_handles_labels(), frameon=False, fontsize=9, loc="upper right")
     look.note(
         away, "the walk's average varies three times\nas much: (1 + 1/2)/(1 - 1/2)", 0.98, 0.6
