@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 
     from sourdine.mechanisms.exponential import Scores
 
-__all__ = ["Gridded"]
+__all__ = ["Gridded", "Weighed"]
 
 UNIT = 1 << 20
 """Logarithms of densities are whole multiples of 1/UNIT."""
 WIDEST = float(1 << 20)
+
+
+class Weighed(np.ndarray[Any, np.dtype[np.int64]]):
+    """Scores that were found for a data set: what is one is not read as a data set again."""
 
 
 @frozen(kw_only=True)
@@ -88,6 +92,8 @@ class Gridded(Exponential):
 
     def read(self, x: object) -> Scores:
         """Return the logarithms of the densities at all answers, in ticks."""
+        if isinstance(x, Weighed):
+            return x
         logs = np.asarray(self.log_density(x), np.float64)
         if logs.shape != (self.candidates,):
             raise ParameterError(
@@ -97,7 +103,7 @@ class Gridded(Exponential):
                 "Type {candidates}.",
                 candidates=logs.size or 1,
             )
-        return ticks_of(logs)
+        return ticks_of(logs).view(Weighed)
 
     def neighbours(self, x: Scores) -> Iterator[Scores]:
         """Yield all score vectors whose entries stay or move as far as they may: the extremes."""
@@ -108,7 +114,7 @@ class Gridded(Exponential):
 def ticks_of(logs: NDArray[np.float64]) -> Scores:
     """Return logarithms as whole multiples of 1/`UNIT`; what is no number is impossible."""
     known = np.where(np.isnan(logs), -np.inf, logs)
-    return np.rint(np.clip(known, -WIDEST, WIDEST) * UNIT).astype(np.int64)
+    return np.asarray(np.rint(np.clip(known, -WIDEST, WIDEST) * UNIT), np.int64)
 
 
 def _specimen(epsilon: Any) -> Gridded:  # noqa: ANN401 - any number
@@ -116,7 +122,7 @@ def _specimen(epsilon: Any) -> Gridded:  # noqa: ANN401 - any number
     answers = 1.5 * np.arange(5)
 
     def log_density(x: Any) -> NDArray[np.float64]:  # noqa: ANN401
-        return -4 * float(epsilon) / 2 * np.abs(answers - np.mean(x))
+        return np.asarray(-4 * float(epsilon) / 2 * np.abs(answers - np.mean(x)))
 
     return Gridded(epsilon=epsilon, candidates=5, log_density=log_density, relation="substitute")
 

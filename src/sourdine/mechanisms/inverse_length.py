@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from itertools import combinations_with_replacement
 from math import comb
@@ -10,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import field, frozen
 
-from sourdine.errors import ParameterError
-from sourdine.exact import at_least, integer
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import at_least, given, integer
 from sourdine.mechanisms.exponential import Exponential
+from sourdine.mechanisms.gridded import Weighed
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.privacy import SUBSTITUTE, Relation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,8 +31,20 @@ MOST = 1_000_000
 """Data sets that are gone through, at most."""
 
 
-def _tuple(x: Iterable[Hashable]) -> tuple[Hashable, ...]:
-    return tuple(x)
+def _listed(x: Iterable[Hashable], name: str) -> tuple[Hashable, ...]:
+    if isinstance(x, str) or not isinstance(x, Iterable) or not (values := tuple(x)):
+        raise ParameterTypeError(
+            name, "be a list of values", given(x), f"Type {{{name}}}.", **{name: [0, 1]}
+        )
+    return values
+
+
+def _universe(x: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    return _listed(x, "universe")
+
+
+def _answers(x: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    return _listed(x, "answers")
 
 
 def _n(x: int) -> int:
@@ -91,8 +105,8 @@ class InverseLength(Exponential):
 
     f: Callable[[Sequence[Any]], Any] = field(repr=False)
     n: int = field(converter=_n)
-    universe: tuple[Hashable, ...] = field(converter=_tuple, repr=False)
-    answers: tuple[Hashable, ...] = field(converter=_tuple, repr=False)
+    universe: tuple[Hashable, ...] = field(converter=_universe, repr=False)
+    answers: tuple[Hashable, ...] = field(converter=_answers, repr=False)
     rho: float = field(default=0.0, converter=_rho)
     candidates: int = field(init=False)
     sensitivity: int = field(init=False, default=1)
@@ -104,13 +118,14 @@ class InverseLength(Exponential):
         return len(self.answers)
 
     def __attrs_post_init__(self) -> None:
-        if not self.universe or comb(self.n + len(self.universe) - 1, self.n) > MOST:
+        if comb(self.n + len(self.universe) - 1, self.n) > MOST:
             raise ParameterError(
                 "universe",
-                f"have at least one value, and at most {MOST} data sets of n of them",
+                f"make at most {MOST} data sets of n values",
                 f"{len(self.universe)} values and n = {self.n}",
-                "Type {n}.",
-                n=1,
+                "Type {universe} and {n}.",
+                universe=[0, 1],
+                n=2,
             )
 
     @cached_property
@@ -137,13 +152,15 @@ class InverseLength(Exponential):
     def _smoothed(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
         at = np.array(self.answers, np.float64)
         near = np.abs(at[:, None] - at[None, :]) <= self.rho
-        return np.where(near, lengths[None, :], self.n + 1).min(axis=1)
+        return np.asarray(np.where(near, lengths[None, :], self.n + 1).min(axis=1))
 
     def read(self, x: object) -> Scores:
         """Return the lengths, negative; records beyond n are left out, missing ones filled up."""
+        if isinstance(x, Weighed):
+            return x
         records = list(x)[: self.n]  # type: ignore[call-overload]
         records += [self.universe[0]] * (self.n - len(records))
-        return -self.lengths(records)
+        return (-self.lengths(records)).view(Weighed)
 
 
 register(
