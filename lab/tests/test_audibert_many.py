@@ -13,7 +13,7 @@ from sourdine.noise import SeededSource
 from sourdine_lab.claims.audibert import bernoulli, grid_mean, lower_bound, many_risks, recursive
 from sourdine_lab.claims.audibert import proportion_laws as laws
 from sourdine_lab.claims.audibert.joint_passes import all_tuples, passes
-from sourdine_lab.claims.audibert.recursive_density import _log_density, quartiles_loss
+from sourdine_lab.claims.audibert.recursive_density import Three, _log_density, telling
 from sourdine_lab.claims.verdicts import all_claims
 from sourdine_lab.experiment import Part
 from sourdine_lab.experiments.audibert import (
@@ -33,8 +33,9 @@ from sourdine_lab.table import Table
 
 EXPECTED = {
     "A8": "confirmed", "A8b": "confirmed", "A8c": "refuted", "A9": "confirmed", "A9b": "confirmed",
-    "A10": "corrected", "A10b": "corrected", "A10c": "confirmed", "A10d": "corrected",
-    "A10e": "corrected", "A11": "confirmed", "A11g": "refuted", "A11b": "confirmed",
+    "A10": "corrected", "A10b": "corrected", "A10c": "corrected", "A10d": "corrected",
+    "A10e": "corrected", "A10f": "confirmed",
+    "A11": "confirmed", "A11g": "refuted", "A11b": "confirmed",
     "A11c": "confirmed", "A11d": "confirmed", "A11e": "confirmed", "A11f": "confirmed",
     "A12": "confirmed", "A12b": "corrected",
     "A12c": "corrected", "A12d": "confirmed", "A12e": "corrected", "A12f": "corrected",
@@ -43,16 +44,17 @@ EXPECTED = {
     "A12n": "confirmed", "A12o": "confirmed",
     "A13": "confirmed", "A13b": "confirmed", "A14": "corrected", "A14b": "corrected",
     "A14c": "corrected", "A14d": "corrected", "A15": "confirmed", "A15b": "confirmed",
-    "A16": "corrected", "A16b": "refuted", "A16c": "corrected", "A16d": "corrected",
-    "A16e": "confirmed", "A16f": "confirmed", "A17": "confirmed", "A17b": "confirmed",
-    "A17c": "corrected", "A17d": "corrected",
+    "A16": "corrected", "A16b": "confirmed", "A16c": "corrected", "A16d": "corrected",
+    "A16e": "confirmed", "A16f": "confirmed", "A16g": "confirmed",
+    "A17": "confirmed", "A17b": "confirmed", "A17c": "corrected", "A17d": "corrected",
 }  # fmt: skip
 ROWS = [f"A{k}" for k in range(8, 18)]
 WITNESSES = {
     "A10": ["0.125, 0.500, 0.875", "0.250, 0.500, 0.750"],
     "A10b": ["said 6.0 calls for 63 quantiles, counted 63"],
-    "A10c": ["0.774 is spent on 3"],
-    "A10d": ["loss 1.547, and 1.32 on a grid", "claimed 1"],
+    "A10c": ["loss 1.1451 where one of 300 records is replaced", "loss 0.5725 where"],
+    "A10d": ["loss 1.934 for 40 records", "loss 1.000 for 40 records"],
+    "A10f": ["0.774 is spent on 3"],
     "A10e": ["[24, 50, 75]"],
     "A12c": ["0.12508, exactly 0.00084"],
     "A12f": ["found 0.200; at most 0.50"],
@@ -63,7 +65,8 @@ WITNESSES = {
     "A14b": ["found 1.3863"],
     "A14c": ["fails up to 59"],
     "A16": ["3.164, exactly 1.919"],
-    "A16b": ["32.2 at n = 100"],
+    "A16b": ["0.0186 at n = 100 and 1.86e-05 at 10⁵", "31.2 at n = 100 and 31.2 at 10⁵"],
+    "A16g": ["32.2 at n = 100"],
 }
 
 
@@ -212,20 +215,30 @@ def test_passes_sum_all_tuples():
 
 
 def test_recursive_density_is_one():
-    x = np.array([0.2, 0.5, 0.55, 0.9])
-    v = (np.arange(10_000) + 0.5) / 10_000
-    assert np.exp(_log_density(x, (0.0, 1.0), 0.3, v)).mean() == pytest.approx(1, abs=1e-9)
+    x = np.array([2_000, 5_000, 5_500, 9_000])
+    v = np.arange(10_000)
+    for p in (0.5, 0.1):
+        density = np.exp(_log_density(x, (0, 10_000), p, 0.3, v))
+        assert density.sum() == pytest.approx(1, abs=1e-2)
 
 
-def test_three_quartiles_lose_four_decays_at_most():
+@pytest.mark.parametrize(
+    ("orders", "decays"), [((0.5, 0.5, 0.5), 4), ((0.5, 0.25, 0.75), 5), ((0.5, 0.02, 0.98), 5.92)]
+)
+def test_three_draws_lose_no_more_than_their_sensitivities(orders, decays):
+    """2c for the first draw, and 2c max(p, 1 - p) for the slice that a record leaves or enters."""
     rng = np.random.default_rng(2)
     c = 1 / (log2(3) + 1)
+    draws = Three(orders, c, c)
     for _ in range(10):
-        x = np.sort(rng.random(5))
-        y = np.sort(np.append(np.delete(x, rng.integers(5)), rng.random()))
-        loss, back = (quartiles_loss(*pair, lambda _: c) for pair in ((x, y), (y, x)))
-        assert 0 < loss <= 4 * c
+        x = np.sort(rng.integers(1, 10**6, 7))
+        y = np.sort(np.append(np.delete(x, rng.integers(7)), rng.integers(1, 10**6)))
+        loss, back = (draws.loss(*pair, 10**6) for pair in ((x, y), (y, x)))
+        assert 0 < loss <= decays * c
         assert loss == pytest.approx(back)
+    x, y, top = telling(300, 285) if orders[1] < 0.1 else telling(40, 30)
+    weak = Three(orders, c / 2, c / 2)
+    assert weak.loss(x, y, top) == pytest.approx(decays * c / 2, rel=1e-3)
 
 
 def test_answers_follow_their_chances():

@@ -22,7 +22,7 @@ from sourdine_lab.claims.couchot import (
 from sourdine_lab.claims.couchot.channel import level, response
 from sourdine_lab.experiment import Part
 from sourdine_lab.experiments.couchot import coins as coins_figure
-from sourdine_lab.experiments.couchot import curve, naive_bayes, one_draw, pima
+from sourdine_lab.experiments.couchot import curve, laws, naive_bayes, one_draw, pima
 from sourdine_lab.table import Table
 
 FOLDER = Path(os.environ.get("SOURDINE_DATA") or Path(__file__).parents[3] / "shared" / "data")
@@ -39,7 +39,7 @@ VERDICTS = {
 }  # fmt: skip
 LEARNT_VERDICTS = {
     "L7": "confirmed", "L7b": "confirmed", "L7c": "confirmed", "L7d": "confirmed",
-    "L8d": "confirmed",
+    "L8": "confirmed", "L8b": "confirmed", "L8c": "confirmed", "L8d": "confirmed",
 }  # fmt: skip
 EXACT = {
     claim.id: claim
@@ -102,7 +102,7 @@ def test_verdicts_on_learning_are_those_of_the_stand_in(row, verdict, stand_in, 
 
 
 @pytest.mark.skipif(not HERE, reason="the Pima table is not here; SOURDINE_DATA names its folder")
-@pytest.mark.parametrize("row", ["L7", "L7d"])
+@pytest.mark.parametrize("row", ["L7", "L7d", "L8", "L8b", "L8c"])
 def test_verdicts_on_learning_are_those_of_the_table(row, real, judged):
     assert real.data == "Pima"
     assert judged(row).verdict == LEARNT_VERDICTS[row]
@@ -124,7 +124,7 @@ def test_one_row_more_is_not_the_score_of_the_clean_table(real):
     assert not learning.clean(122 / 154).holds
 
 
-def test_curves_leave_one_half_just_below_1(stand_in):
+def test_just_below_1_the_commoner_answer_alone_is_right_more_often(stand_in):
     assert stand_in.data == "stand-in"
     found = learning.learnt("bounded laplace", 0.9, 200)
     assert found.accuracy.mean() - 0.5 > found.accuracy.std()
@@ -235,3 +235,15 @@ def test_level_and_response():
     assert level(response(0.75, 2)) == pytest.approx(np.log(3))
     assert level([[0.5, 0.5, 0.0], [0.5, 0.25, 0.25]]) == np.inf
     assert response(0.4, 5).sum(axis=1) == pytest.approx(np.ones(5))
+
+
+def test_laws_are_those_of_the_slides():
+    rows = ran(laws.EXPERIMENT, {"cells": 200})
+    grr = rows.where(law="grr")
+    c = 1 / (8 + np.e)
+    assert grr["density"] == pytest.approx(np.where(grr["y"] == 6, c * np.e, c))
+    for law, most in (("laplace", 1.0), ("staircase", 1.3318)):
+        own = rows.where(law=law)
+        for _, line in own.by("x"):
+            assert line["density"].sum() == pytest.approx(200)
+        assert 0.8 * most < laws._loss(own) <= most + 1e-9

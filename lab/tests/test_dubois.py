@@ -8,7 +8,7 @@ from sourdine.local.densities.wavelets import UNIT, Basis
 from sourdine_lab.claims.dubois import definition, estimator, mechanism
 from sourdine_lab.claims.dubois import rates as rates_claims
 from sourdine_lab.experiment import Part
-from sourdine_lab.experiments.dubois import densities, elbow, rates
+from sourdine_lab.experiments.dubois import densities, elbow, rates, two_stages
 from sourdine_lab.experiments.dubois.hardest import FIRST, Hidden, dense, sparse
 from sourdine_lab.experiments.dubois.risks import (
     BITS,
@@ -163,3 +163,18 @@ def test_better_calibration_finds_more_of_a_density():
     assert risk["today"] < risk["exact"] / 4
     assert risk["today"] < risk["paper"] / 4
     assert densities.truth().mean() == pytest.approx(1)
+
+
+def test_two_stages_win_where_people_are_in_one_place_and_only_there():
+    rng = np.random.default_rng(1)
+    risks = {}
+    for shape in two_stages.SHAPES:
+        shares = two_stages.shares_of(shape)
+        for way in (two_stages.once, two_stages.in_coarse_bins, two_stages.twice):
+            found = np.array([way(shares, 100_000, 1, rng) for _ in range(60)])
+            risks[shape, way] = ((found - shares) ** 2).sum(axis=1).mean()
+            if shape == "bump" and way is not two_stages.in_coarse_bins:
+                assert np.abs(found.mean(axis=0) - shares).max() < 0.02
+    fixed = (two_stages.once, two_stages.in_coarse_bins)
+    assert risks["bump", two_stages.twice] < min(risks["bump", way] for way in fixed) / 1.7
+    assert risks["spread", two_stages.twice] > min(risks["spread", way] for way in fixed)

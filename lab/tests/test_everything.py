@@ -15,9 +15,9 @@ from sourdine_lab.table import Table
 LAB = Path(__file__).parents[2] / "docs" / "lab"
 MOST = 6_000_000
 FIGURES = {
-    *(f"canesse-{i}" for i in range(2, 7)),
+    *(f"canesse-{i}" for i in range(1, 7)),
     *(f"audibert-{i}" for i in range(1, 25)),
-    "couchot-curve", "couchot-one-draw", "dubois-rates", "dubois-elbow",
+    "couchot-curve", "couchot-laws", "couchot-one-draw", "dubois-rates", "dubois-elbow",
     *(f"stemmer-s{i}" for i in (1, 3, 4, 6, 8)),
 }  # fmt: skip
 NAMES, ROWS = list(all_experiments()), list(verdicts.all_claims())

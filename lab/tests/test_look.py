@@ -33,7 +33,7 @@ def test_names_that_are_apart_stay_where_they_are(count, start):
 def heights_of_names(axes):
     axes.figure.canvas.draw()
     dots = 72 / axes.figure.dpi
-    return [(t.get_text(), t.get_window_extent().y0 * dots) for t in axes.texts]
+    return [(t.get_text(), t.get_window_extent().y0 * dots) for t in axes.texts if t.get_text()]
 
 
 @pytest.mark.parametrize("scale", ["", "xy"])
@@ -50,6 +50,28 @@ def test_every_line_is_named_at_its_end_and_no_names_touch(scale):
     assert sorted(n for n, _ in named) == ["gaussian", "laplace", "qexp", "stated", "today"]
     assert np.diff(sorted(h for _, h in named)).min() >= look.APART - 0.5
     assert figure is axes.figure
+
+
+def test_names_that_are_moved_far_are_led_back_to_their_lines():
+    _, (axes,) = look.panels(1)
+    for method in ("laplace", "gaussian", "qexp"):
+        look.band(axes, [0, 1], [0, 1], method=method)
+    look.band(axes, [0, 1], [0, 3], method="today")
+    look.name_lines(axes)
+    leads = [t for t in axes.texts if not t.get_text()]
+    assert len(leads) == 2  # the middle one of three stays, and so does the one above
+    assert {t.xy for t in leads} == {(1.0, 1.0)}
+
+
+def test_what_is_said_without_a_place_is_marked_on_the_axis_alone():
+    _, (axes,) = look.panels(1)
+    look.band(axes, [1, 100], [1, 100], method="today")
+    look.said(axes, 50, "stated")
+    mark = axes.get_lines()[-1]
+    assert list(mark.get_ydata()) == [50, 50]
+    assert max(mark.get_xdata()) < 0.05  # a share of the axis, not a range of values
+    look.name_lines(axes)
+    assert [t.get_text() for t in axes.texts] == ["stated", "today"]
 
 
 def test_a_band_is_two_standard_errors_wide():

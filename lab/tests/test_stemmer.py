@@ -30,6 +30,7 @@ from sourdine_lab.experiments.stemmer import (
     figure_s6,
     figure_s7,
     figure_s8,
+    lazy_walk,
 )
 from sourdine_lab.experiments.stemmer.coordinates import least_watched, wins
 from sourdine_lab.game import all_samples, miss_chance
@@ -282,3 +283,13 @@ def test_the_median_mechanism_keeps_its_promises():
     assert 0.8 * row["promised"] < row["worst"] <= row["promised"]
     assert 2 <= row["hard"] <= row["most_hard"]
     assert row["bits"] < row["lecture"]
+
+
+def test_the_average_of_the_lazy_walk_varies_three_times_as_much():
+    rng = np.random.default_rng(1)
+    walk, fresh = (
+        lazy_walk._walk(rng, stay, 400, 4000).mean(axis=1).var() for stay in (lazy_walk.STAY, 0)
+    )
+    assert walk / fresh == pytest.approx(3, rel=0.15)
+    path = lazy_walk._walk(rng, lazy_walk.STAY, 20_000, 1)[0]
+    assert np.mean(path[1:] == path[:-1]) == pytest.approx(0.75, abs=0.02)

@@ -11,7 +11,7 @@ import pytest
 from sourdine.audit import worst_case
 from sourdine.errors import ParameterError
 from sourdine.local.densities import Dubois, OneBit, SignedLevel
-from sourdine.local.densities.dubois import rebuilt
+from sourdine.local.densities.dubois import coarse_levels, paper_levels, rebuilt
 from sourdine.local.densities.wavelets import UNIT, Basis, Wavelet
 from sourdine.noise import SeededSource
 
@@ -113,7 +113,8 @@ def test_dubois_loss_of_every_pair_on_a_small_grid():
 
 
 @pytest.mark.parametrize(
-    ("name", "factor"), [("haar", 5.0), ("db2", 6.5), ("db4", 10.0), ("db8", 13.5)]
+    ("name", "factor"),
+    [("haar", 5.0), ("db2", 6.5), ("db4", 10.0), ("db8", 13.5), ("sym8", 20.2), ("coif3", 24.2)],
 )
 def test_printed_constants_are_too_large(name, factor):
     protocol = Dubois(
@@ -196,3 +197,26 @@ def test_one_bit_variance_is_as_stated():
 
 def test_one_bit_needs_few_bits():
     assert OneBit(**UNIT_BOUNDS, n=100_000).report.bits <= 8
+
+
+HOLDER = {
+    "db2": 0.5500, "db3": 1.0878, "db4": 1.6179, "db5": 1.9690, "db6": 2.1891, "db7": 2.4604,
+    "db8": 2.7608, "db9": 3.0736, "db10": 3.3813,
+}  # fmt: skip
+"""From Daubechies and Lagarias (to db4) and Rioul."""
+
+
+@pytest.mark.parametrize(("name", "known"), HOLDER.items())
+def test_smoothness_is_that_of_the_literature(name, known):
+    wavelet = Wavelet(name)
+    assert known - 0.1 < wavelet.holder <= known + 1e-4
+    assert wavelet.smoothness == int(known) - 1
+
+
+def test_levels_of_the_paper_count_derivatives_and_not_moments():
+    assert Wavelet("haar").smoothness == -1
+    assert (Wavelet("db8").moments, Wavelet("db8").smoothness) == (8, 1)
+    assert paper_levels(100_000, 1, Wavelet("db8")) == (4, 6)
+    assert paper_levels(100_000, 1, Wavelet("db4")) == (4, 6)
+    assert paper_levels(100_000, 1, Wavelet("db20"))[0] == 2
+    assert coarse_levels(100_000, 1, Wavelet("db8")) == (1, 6)

@@ -118,7 +118,7 @@ def test_values_beyond_64_bits_saturate(source):
     assert np.all(np.abs(draws.astype(float)) >= 2.0**62)
     assert abs((draws > 0).mean() - 0.5) < 0.02
     assert abs(discrete_gaussian(10**60, source=source)) >= 2**62
-    assert _GaussianBits(Fraction(10**60)).one(source).bit_length() > 64
+    assert _GaussianBits(Fraction(10**60)).word(source).bit_length() > 64
 
 
 def test_tiny_variances(source):

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 __all__ = [
-    "COLOURS", "band", "colour", "logarithmic", "name_lines", "note", "panels", "stated", "titled"
+    "COLOURS", "band", "colour", "logarithmic", "name_lines", "note", "panels", "said", "stated",
+    "titled",
 ]  # fmt: skip
 
 BLACK, ORANGE, SKY, GREEN = "#1f2933", "#e69f00", "#56b4e9", "#009e73"
@@ -159,8 +160,20 @@ def stated(axes: Any, x: ArrayLike, y: ArrayLike, text: str) -> None:  # noqa: A
     axes.plot(xs, ys, ":", color=colour("stated"), linewidth=1.3, label=text)
 
 
+def said(axes: Any, height: float, text: str) -> None:  # noqa: ANN401
+    """Mark on the axis y a number that the document gives without saying where it holds."""
+    across = axes.get_yaxis_transform()
+    axes.plot([0, 0.03], [height] * 2, color=colour("stated"), transform=across, label="_said")
+    axes.text(
+        0.04, height, text, transform=across, color=colour("stated"), fontsize=8, va="center",
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1},
+    )  # fmt: skip
+
+
 def name_lines(axes: Any) -> None:  # noqa: ANN401
     """Write the name of every line beside its end, moved apart where two would touch.
+
+    A name that was moved far is led back to its line.
 
     To be called last: scales and limits must be set, with `logarithmic` after the lines.
     """
@@ -173,11 +186,20 @@ def name_lines(axes: Any) -> None:  # noqa: ANN401
     points = 72 / axes.figure.dpi
     heights = [axes.transData.transform((x, y))[1] * points for _, x, y in lines]
     places = _apart(heights)
-    for (line, x, y), height, place in zip(lines, heights, places, strict=True):
+    moved = [abs(place - height) > APART / 2 for place, height in zip(places, heights, strict=True)]
+    aside = 20 if any(moved) else 6
+    for (line, x, y), height, place, far in zip(lines, heights, places, moved, strict=True):
+        tint = line.get_color()
         axes.annotate(
-            line.get_label(), (x, y), (6, place - height), textcoords="offset points",
-            color=line.get_color(), fontsize=9, va="center", annotation_clip=False,
+            line.get_label(), (x, y), (aside, place - height), textcoords="offset points",
+            color=tint, fontsize=9, va="center", annotation_clip=False,
         )  # fmt: skip
+        if far:
+            lead = {"arrowstyle": "-", "color": tint, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 2}
+            axes.annotate(
+                "", (x, y), (aside - 2, place - height), textcoords="offset points",
+                annotation_clip=False, arrowprops=lead,
+            )  # fmt: skip
 
 
 def note(axes: Any, text: str, x: float = 0.02, y: float = 0.97) -> None:  # noqa: ANN401

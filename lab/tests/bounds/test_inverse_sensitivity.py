@@ -104,7 +104,7 @@ def test_sample_bound_counts_rho_only_where_the_range_is():
     assert wide == b.inverse_sensitivity_sample(10_000, 0.06, **setting(0.375, 0.1))
 
 
-def test_printed_sample_bound_is_refuted():
+def test_printed_sample_bound_holds_for_one_call():
     n, u, rho, epsilon = 10_000, 0.05, 0.01, 0.1
     printed = b.inverse_sensitivity_sample_printed(n, u, **setting(rho, epsilon))
     assert printed == pytest.approx(0.0002, abs=2e-5)

@@ -1,8 +1,9 @@
 """Mechanisms: the primitives, each with four faces, one file each.
 
 Additive noise: `Laplace`, `Gaussian`, `Staircase`. Choice: `Exponential`, `PermuteAndFlip`,
-`AboveThreshold`. One person's answer: `Warner`, `RandomizedResponse`, `BoundedLaplace`,
-`BoundedStaircase`. Around any of them: `Subsample`.
+`AboveThreshold`, and `Gridded` and `InverseLength` for a density or a function of yours. One
+person's answer: `Warner`, `RandomizedResponse`, `BoundedLaplace`, `BoundedStaircase`. Around any
+of them: `Subsample`.
 """
 
 from sourdine.mechanisms.above_threshold import AboveThreshold
@@ -10,6 +11,8 @@ from sourdine.mechanisms.bounded_laplace import BoundedLaplace
 from sourdine.mechanisms.bounded_staircase import BoundedStaircase
 from sourdine.mechanisms.exponential import Exponential
 from sourdine.mechanisms.gaussian import Gaussian
+from sourdine.mechanisms.gridded import Gridded
+from sourdine.mechanisms.inverse_length import InverseLength
 from sourdine.mechanisms.laplace import Laplace
 from sourdine.mechanisms.mechanism import Mechanism
 from sourdine.mechanisms.permute_and_flip import PermuteAndFlip
@@ -26,6 +29,8 @@ __all__ = [
     "BoundedStaircase",
     "Exponential",
     "Gaussian",
+    "Gridded",
+    "InverseLength",
     "Laplace",
     "Mechanism",
     "PermuteAndFlip",

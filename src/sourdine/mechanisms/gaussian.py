@@ -142,6 +142,8 @@ class Gaussian(Additive["Value"]):
 
     def draw(self, x: Value, size: int | None, source: Source) -> Value:
         """Add the noise."""
+        if size is None and isinstance(x, int):
+            return noise.gaussian_around(x, self.variance, source=source)
         shape = size if isinstance(x, int) else x.shape if size is None else (size, *x.shape)
         return add(x, noise.discrete_gaussian(self.variance, shape, source=source))
 

@@ -2,14 +2,14 @@
 
 Every law here is exact: no float ever decides a draw it could decide wrongly. `sourdine.noise.lazy`
 holds the idea and its proof, `sourdine.noise.steps` and `sourdine.noise.blocks` make it fast,
-`sourdine.noise.bits` makes its time independent of the noise.
+`sourdine.noise.bits` and `sourdine.noise.equal_work` make its time independent of the noise.
 """
 
 from sourdine.noise.bounded import bounded_laplace, truncated_geometric
 from sourdine.noise.coins import bernoulli, bernoulli_table
 from sourdine.noise.exp_coins import bernoulli_exp
 from sourdine.noise.folded import geometric
-from sourdine.noise.gaussian import discrete_gaussian
+from sourdine.noise.gaussian import discrete_gaussian, gaussian_around
 from sourdine.noise.laplace import discrete_laplace, laplace_around
 from sourdine.noise.proportional import by_log_weight, by_weight
 from sourdine.noise.selection import choose, choose_run, permute_and_flip
@@ -34,6 +34,7 @@ __all__ = [
     "choose_run",
     "discrete_gaussian",
     "discrete_laplace",
+    "gaussian_around",
     "geometric",
     "laplace_around",
     "permute_and_flip",

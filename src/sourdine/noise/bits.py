@@ -16,8 +16,8 @@ With a sign that is - with probability :math:`q / (1 + q)`, take :math:`X = G` o
 which is :math:`\frac{1 - q}{1 + q} q^{|x|}` throughout. In two's complement :math:`-1 - G` is
 :math:`G` with every digit flipped, so value and sign are put together without a branch.
 
-Every draw compares the same words of 32 bits with the same thresholds; a word as near to its
-threshold as 32 bits can tell (one draw in 10^8) is drawn on to more bits. No step depends on the
+Every draw compares the same words of 32 bits with the same thresholds; a word that is its
+threshold's leading 32 bits (one draw in 10^8) is drawn on to more bits. No step depends on the
 value, so neither does the time (``benchmarks/noise.py``), unlike methods that count up to it
 [1]_.
 
@@ -35,6 +35,7 @@ import numpy as np
 
 from sourdine.exact import Real, exp_neg
 from sourdine.noise.arrays import saturated
+from sourdine.noise.equal_work import python_int
 from sourdine.noise.lazy import LazyUniform
 
 if TYPE_CHECKING:
@@ -49,7 +50,6 @@ __all__ = ["LaplaceBits"]
 _WORD = np.dtype("<u4")
 _INTEGER = np.dtype("<i8")
 _ROWS = 1 << 12
-_HALF = 1 << 62
 
 
 class LaplaceBits:
@@ -79,22 +79,28 @@ class LaplaceBits:
         width = max(64, self.digits + 8 - self.digits % 8)
         never = [Real.of(0)] * (width - self.digits - 1)  # these digits are all like the sign
         self._chances = [coins[0], *coins[:-1], powers[-1], *never]
-        self._floors = np.array([chance.bounds(32)[0] for chance in self._chances], _WORD)
+        self._floors = np.array([_floor(chance) for chance in self._chances], _WORD)
         self._columns = 1 + (width if self.digits > 62 else self.digits + 8 - self.digits % 8)
 
     def one(self, source: Source, centre: int = 0) -> int:
         """Draw one value and add ``centre``, in 64-bit arithmetic where that holds both."""
+        value = self.word(source)
+        if isinstance(value, int):
+            return centre + self._clip(value)
+        return python_int(value, centre)
+
+    def word(self, source: Source) -> NDArray[np.int64] | int:
+        """Draw one value: a 64-bit integer as an array, or a Python int where that may not do."""
         words = np.frombuffer(source.bytes(4 * len(self._chances)), _WORD)
         coins = words < self._floors
-        if b"\1" in (words - self._floors < 2).tobytes():
+        if b"\1" in (words == self._floors).tobytes():
             self._refine(words, coins, source)
         if coins[self.digits + 1]:
-            return centre + self._clip(self._with_tail(coins, source))
-        octets = np.packbits(coins[1:] ^ coins[:1], bitorder="little")
-        if self.digits < 62 and -_HALF <= centre < _HALF:
-            value: int = (octets.view(_INTEGER) + centre).item()
-            return value
-        return centre + self._clip(int.from_bytes(octets.tobytes(), "little", signed=True))
+            return self._with_tail(coins, source)
+        octets = np.packbits(coins[1:] ^ coins[0], None, "little")
+        if self.digits < 62:
+            return octets.view(_INTEGER)
+        return int.from_bytes(octets.tobytes(), "little", signed=True)
 
     def many(self, count: int, source: Source) -> NDArray[Any]:
         """Draw ``count`` values: 64-bit integers, or Python integers where these would not do."""
@@ -105,7 +111,7 @@ class LaplaceBits:
         columns, floors = self._columns, self._floors[: self._columns]
         words = np.frombuffer(source.bytes(4 * columns * count), _WORD).reshape(count, columns)
         coins = words < floors
-        near = words - floors < 2
+        near = words == floors
         if near.any():
             for row in np.flatnonzero(near.any(axis=1)).tolist():
                 self._refine(words[row], coins[row], source)
@@ -120,8 +126,8 @@ class LaplaceBits:
         return np.array(exact, object)
 
     def _refine(self, words: NDArray[np.uint32], coins: NDArray[np.bool_], source: Source) -> None:
-        """Decide by more bits the coins whose words are as near as 32 bits can tell."""
-        for i in np.flatnonzero(words - self._floors[: words.size] < 2).tolist():
+        """Decide by more bits the coins whose words are those of their thresholds."""
+        for i in np.flatnonzero(words == self._floors[: words.size]).tolist():
             coins[i] = LazyUniform(source, int(words[i]), 32).below(self._chances[i])
 
     def _with_tail(self, coins: NDArray[np.bool_], source: Source) -> int:
@@ -133,3 +139,13 @@ class LaplaceBits:
             count += 1
         magnitude += count << self.digits
         return ~magnitude if coins[0] else magnitude
+
+
+def _floor(chance: Real) -> int:
+    """Return the leading 32 bits: a word below is below the chance, a word above is above it."""
+    more = 64
+    while True:
+        low, high = chance.bounds(32 + more)
+        if low >> more == max(low, high - 1) >> more:
+            return low >> more
+        more *= 2

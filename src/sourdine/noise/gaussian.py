@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from sourdine.errors import ParameterError
-from sourdine.exact import exp_neg, given, positive
+from sourdine.exact import exp_neg, given, integer, positive
 from sourdine.noise.arrays import saturated, saturated_array
 from sourdine.noise.bits import LaplaceBits
 from sourdine.noise.blocks import LARGEST, BlockTable, block_shift
+from sourdine.noise.equal_work import python_int
 from sourdine.noise.filters import SLACK, below_exp
 from sourdine.noise.laplace import FEW
 from sourdine.noise.lazy import LazyUniform, remembered
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from sourdine.exact.parameters import Number
 
-__all__ = ["discrete_gaussian"]
+__all__ = ["discrete_gaussian", "gaussian_around"]
 
 _NARROWEST = Fraction(1, 1 << 60)
 """For the filter: below, all but 0 is as good as impossible, and 0 as good as certain."""
@@ -120,19 +121,27 @@ class _GaussianBits:
         self._sigma = float(max(variance, _NARROWEST)) ** 0.5
         self._scale = float(scale)
 
-    def one(self, source: Source) -> int:
-        """Draw one value, as large as it comes."""
+    def one(self, source: Source, centre: int = 0) -> int:
+        """Draw one value and add ``centre``; beyond 64 bits it becomes the nearest that fits."""
+        value = self.word(source)
+        return centre + saturated(value) if isinstance(value, int) else python_int(value, centre)
+
+    def word(self, source: Source) -> NDArray[np.int64] | int:
+        """Draw one value: a 64-bit integer as an array, or a Python int as large as it comes."""
         while True:
-            value = self._proposals.one(source)
-            word = int.from_bytes(source.bytes(8), "little")
-            score = abs(value) / self._sigma - self._sigma / self._scale
-            margin = exp(-score * score / 2) - word * 2.0**-64
-            if margin > SLACK:
+            value = self._proposals.word(source)
+            if self._keeps(value, source):
                 return value
-            if margin >= -SLACK:
-                coin = LazyUniform(source, word, 64)
-                if coin.below(exp_neg(self._loss(value))):
-                    return value
+
+    def _keeps(self, value: NDArray[np.int64] | int, source: Source) -> bool:
+        word = int.from_bytes(source.bytes(8), "little")
+        magnitude = abs(float(value if isinstance(value, int) else value[0]))
+        score = magnitude / self._sigma - self._sigma / self._scale
+        margin = exp(-score * score / 2) - word * 2.0**-64
+        if abs(margin) > SLACK:
+            return margin > 0
+        exact = value if isinstance(value, int) else int(value[0])
+        return LazyUniform(source, word, 64).below(exp_neg(self._loss(exact)))
 
     def _loss(self, value: int) -> Fraction:
         return (abs(value) - self._centre) ** 2 / (2 * self._variance)
@@ -214,7 +223,7 @@ def discrete_gaussian(
     """
     bits = _gaussian_bits(variance)
     if size is None:
-        return saturated(bits.one(source))
+        return bits.one(source)
     count, shape = lanes(size)
     exact = _checked(variance)
     if count >= FEW and exact < LARGEST**2:
@@ -222,3 +231,24 @@ def discrete_gaussian(
         _blocks(exact).fill(out, source)
         return out.reshape(shape)
     return saturated_array(bits.many(count, source)).reshape(shape)
+
+
+def gaussian_around(centre: int, variance: Number, *, source: Source = SYSTEM) -> int:
+    r"""Draw one whole number with probability exactly :math:`\propto e^{-(x - c)^2/(2\sigma^2)}`.
+
+    The same as ``centre + discrete_gaussian(variance)``, by work that does not depend on the sum
+    (see `laplace_around`).
+
+    Parameters
+    ----------
+    centre
+        The whole number :math:`c`, of any size.
+    variance, source
+        As in `discrete_gaussian`.
+
+    Examples
+    --------
+    >>> gaussian_around(7, 0.001)
+    7
+    """
+    return _gaussian_bits(variance).one(source, integer(centre, "centre"))

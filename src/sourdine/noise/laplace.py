@@ -127,9 +127,10 @@ def discrete_laplace(
 def laplace_around(centre: int, scale: Number, *, source: Source = SYSTEM) -> int:
     r"""Draw one whole number with probability exactly proportional to :math:`e^{-|x - c|/t}`.
 
-    The same as ``centre + discrete_laplace(scale)``, but the sum is formed in 64-bit arithmetic.
-    Python's own sums take a few nanoseconds more or less for the small numbers it keeps ready
-    made, which would tell small noise from large (``benchmarks/noise.py``).
+    The same as ``centre + discrete_laplace(scale)``, but the sum is formed in 64-bit arithmetic and
+    made a Python int by work that does not depend on it (`sourdine.noise.equal_work`). Python's
+    own sums take some nanoseconds less for the small numbers it keeps ready made, which would tell
+    small noise from large (``benchmarks/noise.py``).
 
     Parameters
     ----------

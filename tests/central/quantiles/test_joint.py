@@ -11,7 +11,13 @@ from sourdine.audit import ALPHA, p_value
 from sourdine.central.quantiles import sampler
 from sourdine.central.quantiles.algorithm import FLOATS
 from sourdine.central.quantiles.chain import LONGEST
-from sourdine.central.quantiles.joint import JointExp, JointFree, free_law, joint_log_weights
+from sourdine.central.quantiles.joint import (
+    JointExp,
+    JointFree,
+    by_ranks,
+    free_law,
+    joint_log_weights,
+)
 from sourdine.central.quantiles.lattice import Fixed, FreeTotal, OfRecords
 from sourdine.central.quantiles.long import LongChain
 from sourdine.central.quantiles.points import Points
@@ -358,3 +364,25 @@ def test_free_totals_are_near_the_number_of_records():
     ticks = np.random.default_rng(2).integers(0, 1 << 20, 5000)
     release = made.release(made.read(ticks), source=SeededSource(3))
     assert abs(made.total(release.drawn["drawn"]) - 5000) < 100
+
+
+@pytest.mark.parametrize("q", [[0.5], [0.5, 0.75], [0.25, 0.5, 0.75]])
+@pytest.mark.parametrize("epsilon", [3, 6, 20])
+def test_joint_far_tuples_weigh_no_more(q, epsilon):
+    """Of the volume B^m/m! of all ascending tuples, records in one cell or another."""
+    made = JointFree(epsilon=epsilon, q=q, cells=8 if len(q) < 3 else 4)
+    m, h, c, cells = len(q), made.lattice.h, made.c, made.cells
+    most = 0.0
+    for n, cell in product((0, 1, 3, 4), (0, cells // 2, cells - 1)):
+        rows = made.lattice.targets(n, range(int((n + 60 / c) / h) + 2))
+        ranks, logs = by_ranks(Points.of([cell] * n, cells), rows, c)
+        gaps = np.diff(np.array(ranks), axis=1, prepend=0, append=n)
+        distance = np.abs(gaps - np.diff(rows.T, prepend=0)[:, None, :]).sum(axis=-1)
+        for x in (0, 0.5, 1, 2, 4):
+            far = distance >= x + h / 2 + m
+            weight = float((np.exp(logs) * far[:, None, :]).sum()) * factorial(m) / cells**m
+            counted = weight / exp(-c * (x + h / 2 + m))
+            assert counted <= made.far(x)
+            most = max(most, counted - (2 * x / h + 3))
+    if (q, epsilon) == ([0.5, 0.75], 6):
+        assert most > 0.5  # fewer totals than `far` counts would not do

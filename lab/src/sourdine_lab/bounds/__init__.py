@@ -33,6 +33,14 @@ Audibert 2024 (means, quantiles, lower bounds):
 `proportion_limit`                  the same as n grows
 `proportion_tail`                   section 6.2: the limit is a Dirac mass
 ==================================  ==============================================================
+
+Dubois, Butucea, Kroll and Saumard 2019 (densities under local privacy):
+
+==================================  ==============================================================
+`density_rate`, `density_is_dense`  proposition 2.1: the rates and the elbow
+`density_rate_open`                 the rate without privacy
+`two_densities_risk`                its proof's step for two densities, with the constant
+==================================  ==============================================================
 """
 
 from sourdine_lab.bounds.above_threshold import (
@@ -40,6 +48,12 @@ from sourdine_lab.bounds.above_threshold import (
     above_threshold_alpha_printed,
     above_threshold_alpha_sharp,
     above_threshold_noise,
+)
+from sourdine_lab.bounds.density import (
+    density_is_dense,
+    density_rate,
+    density_rate_open,
+    two_densities_risk,
 )
 from sourdine_lab.bounds.histogram_normal import (
     normal_accuracy,
@@ -100,6 +114,9 @@ __all__ = [
     "above_threshold_alpha_printed",
     "above_threshold_alpha_sharp",
     "above_threshold_noise",
+    "density_is_dense",
+    "density_rate",
+    "density_rate_open",
     "exact_epsilon",
     "exact_miss",
     "gaussian_constant",
@@ -140,5 +157,6 @@ __all__ = [
     "rank_error",
     "spread",
     "spread_printed",
+    "two_densities_risk",
     "unbiased_lower_bound",
 ]

@@ -106,9 +106,10 @@ def inverse_sensitivity_sample_printed(  # noqa: PLR0913 - the theorem has these
     .. math:: \frac{R}{2\rho} e^{-npu\varepsilon/4} + 4 e^{-n\gamma^2 p^2/8}
        + \frac{2\gamma}{u} e^{-npu/8}
 
-    Wrong: epsilon is that of a call, not of the nine (at n = 10 000, u = 0.05, rho = 0.01 and
-    epsilon = 0.1 it promises 0.0002 for the median of U(0, 1), the truth is 0.0026:
-    ``test_printed_sample_bound_is_refuted``). Its proof applies a Chernoff bound to the
+    It holds for one mechanism at epsilon, of which it speaks. Where nine share epsilon, each has a
+    ninth: at n = 10 000, u = 0.05, rho = 0.01 and epsilon = 0.1 it says 0.0002 for the median of
+    U(0, 1), and a call at a ninth of epsilon is beyond with probability 0.0026
+    (``test_printed_sample_bound_holds_for_one_call``). Its proof applies a Chernoff bound to the
     wrong side of the mean; Hoeffding's inequality gives more.
     """
     x = _read(n, u, rho, gamma, density)

@@ -19,7 +19,7 @@ from abc import abstractmethod
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement, pairwise
-from math import ceil, exp, lgamma, log
+from math import ceil, exp, expm1, lgamma, log
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
@@ -110,17 +110,34 @@ class _Joint(QuantileMechanism, Generic[T]):
 
         Aiming at the nearest total, some tuple has distances :math:`\sum|d_j| \le h/2 + m` and, the
         records of a cell being spread, a weight of at least :math:`(n+1)^{-m}` of its volume; all
-        tuples whose distances pass that by :math:`x` weigh :math:`B^m (2x/h + 3) e^{-cx}` at most.
-        No rank errs by more than the distances' sum and 1/2, by which a target is rounded; m covers
-        it, since distances from the targets themselves are h/2.
+        tuples whose distances pass that by :math:`x` weigh at most `far` times :math:`B^m e^{-cx}`
+        (``test_joint_far_tuples_weigh_no_more``). No rank errs by more than the distances' sum and
+        1/2, by which a target is rounded; m covers it, since distances from the targets themselves
+        are h/2.
         """
         m, h = self.lattice.m, getattr(self.lattice, "h", 0)
         most = 1 << 62 if n is None else n + 1
         logs = m * (log(self.cells) + log(most)) - log(read_beta(beta))
         x = logs / self.c
-        for _ in range(3):
-            x = (logs + log(2 * x / max(h, 1) + 3)) / self.c
+        while logs + log(self.far(x)) > self.c * x:
+            x *= 2
+        for _ in range(4):
+            x = (logs + log(self.far(x))) / self.c
         return h / 2 + m + x
+
+    def far(self, x: float) -> float:
+        r"""Return how many totals count where the distances pass :math:`h/2 + m` by ``x``.
+
+        .. math:: \frac{2x + 2m}{h} + 2 + \frac{2}{1 - e^{-ch}}
+
+        Distances of :math:`s = x + h/2 + m` weigh :math:`e^{-cs}` for each of the at most
+        :math:`2s/h + 1` totals within :math:`s` of n; the distances are no less than that of the
+        total, so those beyond weigh a geometric series on each side. Without totals it is 1.
+        """
+        h = getattr(self.lattice, "h", 0)
+        if not h:
+            return 1.0
+        return 2 * (x + self.lattice.m) / h + 2 - 2 / expm1(-self.c * h)
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
         """Return the error of a bridge of Laplace steps."""

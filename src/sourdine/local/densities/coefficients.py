@@ -53,7 +53,8 @@ class NoisyCoefficients(Report):
     whole numbers, with :math:`s_j` the greatest L1 norm of a value's coefficients of level j.
     *Checked by* ``test_exact_worst_case[density.dubois]``, ``test_dubois_loss_of_all_pairs`` and
     ``test_dubois_loss_of_every_pair_on_a_small_grid``. With Haar's wavelet, two values without a
-    common function reach it; the printed constants are 5 to 13 times larger than needed.
+    common function reach it; the printed constants are 5 (Haar) to 24 times (coif3) larger than
+    needed.
 
     References
     ----------

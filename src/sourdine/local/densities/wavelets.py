@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import import_module
-from math import ceil, sqrt
+from math import ceil, floor, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +32,7 @@ UNIT = 1 << 16
 """Values of wavelets are whole multiples of 1/UNIT."""
 
 LONGEST = 40
+ROUNDS = 14
 DEEPEST = 16
 
 
@@ -72,11 +73,13 @@ class Wavelet:
     ----------
     .. [1] I. Daubechies, J. C. Lagarias, "Two-scale difference equations II", SIAM J. Math. Anal.
        23, 1992.
+    .. [2] O. Rioul, "Simple regularity criteria for subdivision schemes", SIAM J. Math. Anal. 23,
+       1992.
 
     Examples
     --------
-    >>> Wavelet("db2").length, Wavelet("db2").moments
-    (3, 2)
+    >>> Wavelet("db8").length, Wavelet("db8").moments, Wavelet("db8").smoothness
+    (15, 8, 1)
     """
 
     name: str
@@ -107,8 +110,39 @@ class Wavelet:
 
     @property
     def moments(self) -> int:
-        """The number of vanishing moments, the paper's N."""
+        """The number of vanishing moments of psi."""
         return int(_pywt().Wavelet(self.name).vanishing_moments_psi)
+
+    @cached_property
+    def holder(self) -> float:
+        r"""A lower bound of the order to which phi is Hölder continuous.
+
+        With :math:`\sqrt 2 \sum_k h_k z^k = (1 + z)^p c(z)` and p vanishing moments, the p-th
+        differences of phi on a grid of :math:`2^{-i}` are at most the norm
+
+        .. math:: \max_n \sum_k |c^{(i)}_{n + 2^i k}|, \qquad
+                  c^{(i)}(z) = \prod_{l < i} c(z^{2^l}),
+
+        which is submultiplicative in i, so :math:`-\log_2(\text{norm})/i` is a bound for every i
+        [2]_. *Checked by* ``test_smoothness_is_that_of_the_literature``.
+        """
+        taps = sqrt(2) * self.filters[0]
+        for _ in range(self.moments):
+            taps = _without_zero(taps)
+        made, best = np.ones(1), 0.0
+        for i in range(1, ROUNDS + 1):
+            spread = np.zeros(2 * made.size - 1)
+            spread[::2] = made
+            made = np.convolve(spread, taps)
+            rows = np.zeros((-(-made.size >> i), 1 << i))
+            rows.ravel()[: made.size] = np.abs(made)
+            best = max(best, -float(np.log2(rows.sum(axis=0).max())) / i)
+        return best
+
+    @property
+    def smoothness(self) -> int:
+        """The paper's N: phi has N + 1 bounded weak derivatives (-1 for none)."""
+        return floor(self.holder) - 1
 
     @property
     def touching(self) -> int:
@@ -154,6 +188,15 @@ def _values(wavelet: Wavelet, bits: int) -> dict[str, NDArray[np.float64]]:
         "phi": _refined(phi, h, last, length).reshape(length, -1),
         "psi": _refined(phi, g, last, length).reshape(length, -1),
     }
+
+
+def _without_zero(taps: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the polynomial divided by 1 + z."""
+    out, carry = np.empty(taps.size - 1), 0.0
+    for i, tap in enumerate(taps[:-1].tolist()):
+        carry = tap - carry
+        out[i] = carry
+    return out
 
 
 def _at_whole_numbers(h: NDArray[np.float64], length: int) -> NDArray[np.float64]:

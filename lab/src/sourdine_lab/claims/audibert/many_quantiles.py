@@ -70,7 +70,9 @@ def work(way: Passes) -> Finding:
 CLAIMS = (
     Claim(
         id="A8",
-        statement="IndExp: m draws by QExp at epsilon/m each are epsilon-private",
+        statement="IndExp, which the report runs and does not write down, read as m draws at "
+        "epsilon/m each by a QExp that is as private as it says (the printed one spends twice "
+        "that, A5), is epsilon-private (rival: a tenth more a draw)",
         printed=lambda m: 1 / m,
         instead=lambda m: 1.1 / m,
         other=Instead.RIVAL,

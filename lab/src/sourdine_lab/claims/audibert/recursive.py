@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from math import ceil, log2
 from typing import TYPE_CHECKING, TypeAlias
@@ -10,8 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from sourdine.central.quantiles import RecExp
-from sourdine.mechanisms.mechanism import settle
-from sourdine_lab.claims.audibert.recursive_density import quartiles_loss
+from sourdine_lab.claims.audibert.recursive_density import Three, telling
 from sourdine_lab.claims.claim import Claim, Finding, Instead
 
 if TYPE_CHECKING:
@@ -26,12 +24,8 @@ Rescale: TypeAlias = "Callable[[Fraction, Fraction, Fraction], Fraction]"
 Split: TypeAlias = "Callable[[Ticks, int, int], tuple[Ticks, Ticks]]"
 """From sorted ticks, the value drawn and its rank to the two slices."""
 QUARTILES = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
-CELLS = 38
-PAIRS = (
-    ([1, 999_997, 999_998, 999_999], [999_997, 999_998, 999_999, 999_999]),
-    ([3, 3, 3, 1000, 1000, 1000, 999_998], [3, 3, 1000, 1000, 1000, 999_998, 999_998]),
-)
-"""Neighbours that a level tells apart nearly as well as it can, in millionths."""
+SHARE = 1 / (log2(3) + 1)
+"""A call's part of epsilon = 1, for three quantiles."""
 
 
 def within(q: Fraction, low: Fraction, high: Fraction) -> Fraction:
@@ -104,28 +98,26 @@ def levels(count: Callable[[int], float]) -> Finding:
     return Finding(spent[most] <= 1 + 1e-12, spent[most], words=words)
 
 
-def loss(decay: Callable[[int], float]) -> Finding:
-    """Compare the densities of three quartiles for neighbours, at a nominal epsilon of 1."""
-    pairs = [(np.array(x) / 1e6, np.array(y) / 1e6) for x, y in PAIRS]
-    most = max(quartiles_loss(_distinct(x), _distinct(y), decay) for x, y in pairs)
-    words = f"loss {most:.3f}, and {_on_grid(decay):.2f} on a grid of {CELLS}; claimed 1"
+def loss(draws: Three) -> Finding:
+    """Compare the densities of three quartiles where a record is replaced, at a nominal 1."""
+    x, y, top = telling(40, 30)
+    most = draws.loss(x, y, top)
+    return Finding(most <= 1, most, words=f"loss {most:.3f} for 40 records, claimed at most 1")
+
+
+def loss_of_calls(relation: str) -> Finding:
+    """Compare densities where a call is private with its share, the orders .01, .5 and .99.
+
+    Orders are rescaled, exponents halved: each call is as private as its share says, whichever
+    relation is meant.
+    """
+    x, y, top = telling(300, 285)
+    draws = Three((0.5, 0.02, 0.98), SHARE / 2, SHARE / 2)
+    pairs = [(x, y)] if relation == "substitute" else [(x, x[1:]), (y, y[:-1])]
+    most = max(draws.loss(*pair, top) for pair in pairs)
+    what = "replaced" if relation == "substitute" else "added or removed"
+    words = f"loss {most:.4f} where one of 300 records is {what}, claimed at most 1"
     return Finding(most <= 1, most, words=words)
-
-
-def _on_grid(decay: Callable[[int], float]) -> float:
-    """Return the loss between eight records and a neighbour, by `RecExp`'s exact law."""
-    made = RecExp(epsilon=1, q=QUARTILES, cells=CELLS, relation="substitute", dither=1)
-    first, *others = made.nodes
-    nodes = (replace(first, c=decay(0)), *(replace(node, c=decay(1)) for node in others))
-    settle(made, nodes=nodes)
-    x = [0, 0, 0, 2, 2, *[CELLS - 1] * 3]
-    law, beside = (made.law(made.read(data)) for data in (x, [*x[1:], CELLS - 1]))
-    return law.divergence(beside).value
-
-
-def _distinct(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the records moved apart by a little, as equal ones leave no gap to draw from."""
-    return np.asarray(x + 1e-9 * np.arange(len(x)))
 
 
 def _recexp(m: int) -> RecExp:
@@ -160,20 +152,21 @@ CLAIMS = (
     ),
     Claim(
         id="A10c",
-        statement="epsilon/(log2(m) + 1) for each call is safe, where the calls of a level share "
-        "it (rival: epsilon/log2(m + 1)); observed: there are floor(log2 m) + 1 levels, so that "
-        "some of epsilon is left",
-        printed=lambda m: log2(m) + 1,
-        instead=lambda m: log2(m + 1),
-        other=Instead.RIVAL,
-        check=levels,
+        statement="calls that are epsilon/(log2(m) + 1)-private make RecExp epsilon-private; it is "
+        "so where a record is added or removed, as the calls of a level share it; one replaced "
+        "changes two slices (for these orders up to (1 + 2 x .98)/(log2(3) + 1) = 1.145)",
+        printed="substitute",
+        instead="add_remove",
+        other=Instead.CORRECTION,
+        check=loss_of_calls,
     ),
     Claim(
         id="A10d",
-        statement="RecExp on the printed QExp is epsilon-private; a record replaced changes two "
-        "slices, and each draw's exponent must be halved",
-        printed=lambda _level: 1 / (log2(3) + 1),
-        instead=lambda _level: 1 / 4,
+        statement="RecExp on QExp, both as printed, orders not rescaled, is epsilon-private where "
+        "a record is replaced (up to 5/(log2(3) + 1) = 1.934; with rescaled orders 4/(log2(3) + 1) "
+        "= 1.547); orders must be rescaled, and two levels of halved exponents get 1/2 each",
+        printed=Three((0.5, 0.25, 0.75), SHARE, SHARE),
+        instead=Three((0.5, 0.5, 0.5), 1 / 4, 1 / 4),
         other=Instead.CORRECTION,
         check=loss,
     ),
@@ -184,5 +177,15 @@ CLAIMS = (
         instead=by_rank,
         other=Instead.CORRECTION,
         check=keeps_ties,
+    ),
+    Claim(
+        id="A10f",
+        statement="epsilon/(log2(m) + 1) is enough for each level, where its calls share it "
+        "(rival: epsilon/log2(m + 1)); observed: there are floor(log2 m) + 1 "
+        "levels, so that some is left",
+        printed=lambda m: log2(m) + 1,
+        instead=lambda m: log2(m + 1),
+        other=Instead.RIVAL,
+        check=levels,
     ),
 )

@@ -9,51 +9,73 @@ and the recursion multiplies: the middle quantile first, then each side on its o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
+    Whole = NDArray[np.int64]
     Real = NDArray[np.float64]
-    Decay = Callable[[int], float]
 
-__all__ = ["quartiles_loss"]
+__all__ = ["Three", "telling"]
 
-
-def _log_density(x: Real, bounds: tuple[float, float], c: float, v: Real) -> Real:
-    """Return the log density of a median drawn among sorted records, at each v."""
-    d = np.abs(np.arange(len(x) + 1) - len(x) / 2)
-    widths = np.diff(x, prepend=bounds[0], append=bounds[1])
-    return np.asarray(-c * d[x.searchsorted(v)] - np.log(widths @ np.exp(-c * d)))
+WIDE, LESS_WIDE = 10**18, 10**11
+"""Gaps that hold all the weight of a slice, where others are 4 wide."""
 
 
-def quartiles_loss(x: Real, y: Real, decay: Decay) -> float:
-    """Return the greatest log ratio of the densities of three quartiles in [0, 1].
+class Three(NamedTuple):
+    """A draw of three quantiles: the orders of the draws, and the exponents of the two levels.
 
-    Orders are rescaled, so every draw is a median of its slice. ``decay(level)`` is the exponent of
-    a draw, level 0 the first. The maximum is over quartiles next to the records and half way
-    between them: a loss that is reached, not a bound.
+    ``orders`` are those of the first draw and of the draws left and right of it, within the slices.
     """
-    marks = np.unique(np.concatenate((x, y, [0.0, 1.0])))
-    left, right = marks[:-1], marks[1:]
-    tried = np.concatenate([left + (right - left) * part for part in (1e-6, 0.5, 1 - 1e-6)])
-    worst = 0.0
-    for v in tried.tolist():
-        log_ratio = [_apart(x, y, (0.0, 1.0), decay(0), np.array([v]))]
-        for bounds in ((0.0, v), (v, 1.0)):
-            inside = tried[(tried > bounds[0]) & (tried < bounds[1])]
-            a, b = (z[(z > bounds[0]) & (z < bounds[1])] for z in (x, y))
-            if len(inside):
-                log_ratio.append(_apart(a, b, bounds, decay(1), inside))
-        most = sum(float(each.max()) for each in log_ratio)
-        least = sum(float(each.min()) for each in log_ratio)
-        worst = max(worst, most, -least)
-    return worst
+
+    orders: tuple[float, float, float]
+    first: float
+    then: float
+
+    def loss(self, x: Whole, y: Whole, top: int) -> float:
+        """Return the greatest log ratio of two densities on [0, top], both ways.
+
+        The maximum is over quantiles in the middle of every gap: a loss that is reached.
+        """
+        marks = np.unique(np.concatenate((x, y, [0, top])))
+        tried = marks[:-1] + np.diff(marks) // 2
+        worst = 0.0
+        first = _apart(x, y, (0, top), (self.orders[0], self.first), tried)
+        for v, log_ratio in zip(tried.tolist(), first.tolist(), strict=True):
+            most = least = log_ratio
+            for ends, order in (((0, v), self.orders[1]), ((v, top), self.orders[2])):
+                inside = tried[(tried > ends[0]) & (tried < ends[1])]
+                if len(inside):
+                    a, b = (z[(z > ends[0]) & (z < ends[1])] for z in (x, y))
+                    then = _apart(a, b, ends, (order, self.then), inside)
+                    most, least = most + float(then.max()), least + float(then.min())
+            worst = max(worst, most, -least)
+        return worst
 
 
-def _apart(x: Real, y: Real, bounds: tuple[float, float], c: float, v: Real) -> Real:
-    return _log_density(x, bounds, c, v) - _log_density(y, bounds, c, v)
+def telling(n: int, rank: int) -> tuple[Whole, Whole, int]:
+    """Return records, the same with the first moved to the end, and where the line ends.
+
+    The slices' weights lie in two wide gaps, each before the target of its slice: that behind the
+    first record weighs most in the first draw and in the left slice, that behind the record of a
+    rank in the right slice.
+    """
+    steps = np.full(n - 1, 4, np.int64)
+    steps[0], steps[rank] = WIDE, LESS_WIDE
+    common = 1 + np.cumsum(steps)
+    top = int(common[-1]) + 8
+    return np.append(1, common), np.append(common, top - 2), top
+
+
+def _apart(x: Whole, y: Whole, ends: tuple[int, int], draw: tuple[float, float], v: Whole) -> Real:
+    return _log_density(x, ends, *draw, v) - _log_density(y, ends, *draw, v)
+
+
+def _log_density(x: Whole, ends: tuple[int, int], p: float, c: float, v: Whole) -> Real:
+    """Return the log density of a draw among sorted records, at each v."""
+    d = np.abs(np.arange(len(x) + 1) - p * len(x))
+    widths = np.diff(x, prepend=ends[0], append=ends[1]).astype(float)
+    return np.asarray(-c * d[x.searchsorted(v)] - np.log(widths @ np.exp(-c * d)))

@@ -41,6 +41,9 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
         look.logarithmic(axes)
         look.titled(axes, f"Distance to the {whose} quartile", x="ε", y="")
     left.set_ylabel("mean squared distance, 10 values U[0, 200)", color=look.BLACK)
+    look.note(
+        right, f"Sourdine: QExp itself below ε = {LARGE:g},\npiecewise Laplace from there on", 0.98
+    )
     look.name_lines(right)
     own = table.where(method="no privacy")
     left.annotate(

@@ -9,7 +9,13 @@ import numpy as np
 
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
-from sourdine_lab.experiments.audibert.grid_answers import N_RECORDS, chances
+from sourdine_lab.experiments.audibert.grid_answers import (
+    FINE,
+    N_RECORDS,
+    answers,
+    chances,
+    records,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +29,29 @@ def parts(settings: Settings) -> list[Settings]:
     return [settings]
 
 
+SHOWN = {0.1: "histogram", 1: "exponential", 10: "today"}
+"""The epsilons whose estimates are shown, and their colours."""
+EPSILONS = (0.1, 0.3, 1, 3, 10)
+
+
 def compute(part: Part) -> Iterator[Row]:
+    """Yield estimates for one data set, as the report has them, and expected distances."""
+    yield from _estimates(part)
+    yield from _distances(part)
+
+
+def _estimates(part: Part) -> Iterator[Row]:
+    """Yield one estimate for each epsilon and number of answers, for one data set."""
+    x, source = records(part.rng), part.source
+    centre = float(x.mean()) / FINE
+    sizes = np.unique(np.geomspace(10, part["largest"], part["estimates"]).astype(int)).tolist()
+    for epsilon, n in product(EPSILONS, sizes):
+        estimate = float(answers(x, epsilon, n, 1, source)[0])
+        yield {"panel": "estimates", "epsilon": epsilon, "answers": n, "estimate": estimate,
+               "mean": centre}  # fmt: skip
+
+
+def _distances(part: Part) -> Iterator[Row]:
     """Yield the expected distance from the mean of X: over the law exactly, over data sets drawn.
 
     Every second data set has one answer more: an even N has 1/2 among its answers, an odd one has
@@ -31,11 +59,12 @@ def compute(part: Part) -> Iterator[Row]:
     """
     means = part.rng.random((part["sets"], N_RECORDS)).mean(axis=1).tolist()
     sizes = np.unique(np.geomspace(10, part["largest"], part["sizes"]).astype(int)).tolist()
-    for epsilon, n in product((0.1, 0.3, 1, 3, 10), sizes):
+    for epsilon, n in product(EPSILONS, sizes):
         apart = [_distance(mean, epsilon, n + i % 2) for i, mean in enumerate(means)]
         deviation = float(np.std(apart, ddof=1)) / len(apart) ** 0.5
-        yield {"epsilon": epsilon, "answers": n, "distance": float(np.mean(apart)),
-               "deviation": deviation, "sets": len(apart)}  # fmt: skip
+        yield {"panel": "distance", "epsilon": epsilon, "answers": n,
+               "distance": float(np.mean(apart)), "deviation": deviation,
+               "sets": len(apart)}  # fmt: skip
 
 
 def _distance(mean: float, epsilon: float, n: int) -> float:
@@ -43,8 +72,36 @@ def _distance(mean: float, epsilon: float, n: int) -> float:
 
 
 def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
-    """Draw a line an epsilon, and where each must end."""
-    figure, (axes,) = look.panels(1, height=4.4)
+    """Draw the estimates, and the expected distances with where each must end."""
+    figure, (left, right) = look.panels(2, width=11.5, height=4.4, sharey=False)
+    _draw_estimates(left, table.where(panel="estimates"))
+    _draw_distances(right, table.where(panel="distance"))
+    return figure
+
+
+def _draw_estimates(axes: Any, table: Table) -> None:  # noqa: ANN401
+    for epsilon, rows in table.by("epsilon"):
+        if epsilon in SHOWN:
+            axes.plot(
+                rows["answers"], rows["estimate"], ".", color=look.colour(SHOWN[epsilon]),
+                markersize=4, label=f"_{epsilon}",
+            )  # fmt: skip
+    n, centre = table["answers"], float(table["mean"][0])
+    look.stated(axes, [n.min(), n.max()], [0.5, 0.5], "_half")
+    axes.plot([n.min(), n.max()], [centre] * 2, color=look.colour("truth"), label="_mean")
+    axes.set_ylim(0.4, 0.6)
+    look.logarithmic(axes, "x")
+    for i, (epsilon, method) in enumerate(SHOWN.items()):
+        axes.text(
+            0.98, 0.97 - 0.07 * i, f"ε = {epsilon:g}", transform=axes.transAxes, ha="right",
+            va="top", fontsize=9, color=look.colour(method),
+        )  # fmt: skip
+    words = "one estimate a dot; line: mean of X;\ndotted: 0.5, which the report names"
+    look.note(axes, words, y=0.1)
+    look.titled(axes, "Estimates for one data set", x="possible answers N", y="estimated mean")
+
+
+def _draw_distances(axes: Any, table: Table) -> None:  # noqa: ANN401
     pink = look.colour("exponential")
     for i, (epsilon, rows) in enumerate(table.by("epsilon")):
         n, y, wide = rows["answers"], rows["distance"], 2 * rows["deviation"]
@@ -55,12 +112,11 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
         look.stated(axes, n, end, "_the limit")
     look.logarithmic(axes)
     look.titled(
-        axes, f"A mean of n = {N_RECORDS} records, chosen among N answers",
+        axes, f"On average: n = {N_RECORDS} records, N answers",
         x="possible answers N", y="expected distance from the mean of X",
     )  # fmt: skip
     look.name_lines(axes)
     look.note(axes, "dotted: the limit law's, 2/(nε)", 0.98)
-    return figure
 
 
 EXPERIMENT = Experiment(
@@ -73,6 +129,6 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"largest": 20_000, "sizes": 30, "sets": 120},
-    quick={"largest": 10_000, "sizes": 18, "sets": 40},
+    full={"largest": 20_000, "sizes": 30, "sets": 120, "estimates": 120},
+    quick={"largest": 10_000, "sizes": 18, "sets": 40, "estimates": 40},
 )

@@ -60,7 +60,7 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
             axes, n, table["simulated"] * times, table["deviation"] * times,
             method="inverse sensitivity", label="inverse sensitivity, drawn",
         )  # fmt: skip
-        look.band(axes, n, table["corrected"] * times, method="truth", label="1/(n sinh(ε/2))")
+        look.band(axes, n, table["corrected"] * times, method="truth", label="limit: 1/sinh(ε/2)")
         look.band(axes, n, table["laplace"] * times, method="laplace", label="Laplace noise")
         look.band(axes, n, table["geometric"] * times, method="geometric", label="geometric noise")
         look.band(axes, n, table["bound"] * times, method="bound", label="lower bound", dashed=True)

@@ -100,6 +100,12 @@ def _near_law(runs: Runs, decay: float) -> Law:
     return Law.of(runs.start[near], length[near], logs, np.zeros(len(logs)))
 
 
+NAMES = {
+    "histogram": "histogram, Lap(2/ε)", "histogram as listed": "histogram, Lap(4/ε) as listed"
+}  # fmt: skip
+"""Which noise a search puts on its counts, ε being its ninth of the whole."""
+
+
 def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
     """Draw the moving averages over one run at each epsilon, and the mean of all runs."""
     figure, (axes,) = look.panels(1, width=8, height=4.6)
@@ -110,7 +116,7 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
         look.band(
             axes, epsilon, _averaged(rows["error"]),
             np.sqrt(_averaged(rows["standard_error"] ** 2) / AVERAGED),
-            method=name, label="histogram, Lap(4/ε)" if listed else name, dashed=listed,
+            method=name, label=NAMES.get(method, method), dashed=listed,
         )  # fmt: skip
         shown = (rows["epsilon"] >= epsilon[0]) & (rows["epsilon"] <= epsilon[-1])
         axes.plot(

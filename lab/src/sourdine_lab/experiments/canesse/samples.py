@@ -105,5 +105,9 @@ def draw_panels(table: Table, *, law: str, unit: str) -> tuple[Any, list[Any]]:
 
 
 def _name(method: str) -> str:
-    names = {"laplace": "Laplace noise", "histogram as listed": "histogram, Lap(4/ε)"}
+    names = {
+        "laplace": "Laplace noise on the decile",
+        "histogram": "histogram, Lap(2/ε)",
+        "histogram as listed": "histogram, Lap(4/ε) as listed",
+    }
     return names.get(method, method)

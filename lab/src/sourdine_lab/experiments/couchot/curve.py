@@ -80,7 +80,7 @@ def _error(rows: Table, measure: str) -> Any:  # noqa: ANN401
 def _true_level(axes: Any, rows: Table, measure: str) -> None:  # noqa: ANN401
     axes.plot(
         rows["spent"], rows[measure], "o", color=look.colour("staircase"), markersize=4,
-        markerfacecolor="white", label="o  the same, at the ε it spends",
+        markerfacecolor="white", label="_at the ε it spends",
     )  # fmt: skip
 
 
@@ -90,6 +90,7 @@ def _stated(panels: list[Any], table: Table) -> None:
     for axes in panels:
         look.stated(axes, [first, 10], [said, said], "_clean")
         look.note(axes, f"clean table: stated {said:.3f}{data}", 0.02, 0.915)
+        look.note(axes, "circles: staircase, redrawn, at the ε it spends", 0.02, 0.835)
     axes = panels[0]
     look.stated(axes, [first, 1], [0.5, 0.5], "_guesses")
     look.stated(axes, [1, 1], [0.4, 0.54], "_one")

@@ -109,13 +109,14 @@ def _draw_games(axes: Any, table: Table) -> None:  # noqa: ANN401
                       color=look.colour(name), linewidth=1.4)  # fmt: skip
         axes.plot(fixed["bits"], fixed["survived"], "o", color=look.colour(name), markersize=8,
                   fillstyle="none")  # fmt: skip
-        place = (0, 16) if name == "bitset" else (9, -11)
-        axes.annotate(name, (one["bits"][-1], one["survived"][-1]), place, va="center",
+        place, side = ((0, 16), "center") if name == "bitset" else ((-9, 9), "right")
+        last = -1 if name == "bitset" else -2
+        axes.annotate(name, (one["bits"][last], one["survived"][last]), place, va="center", ha=side,
                       textcoords="offset points", color=look.colour(name), fontsize=9)  # fmt: skip
     axes.axvspan(1, least, color=look.colour("bound"), alpha=0.07, linewidth=0)
     axes.axvline(lecture, linestyle=":", color=look.colour("stated"), linewidth=1.3)
     look.logarithmic(axes)
-    axes.set_xlim(lecture / 3, table["bits"].max() * 8)
+    axes.set_xlim(lecture / 3, table["bits"].max() * 1.5)
     axes.set_ylim(5, 4 * goal)
     for x, words in ((lecture, "lecture: at least |X|/5"), (least, "no sampler below this wins")):
         axes.annotate(words, (x, 6), (-4, 0), textcoords="offset points", rotation=90, ha="right",
@@ -139,7 +140,7 @@ def _draw_least(axes: Any, table: Table) -> None:  # noqa: ANN401
     look.band(axes, n, adaptive["lower"], method="bound", label="lower bound, 0.86 |X|")
     look.stated(axes, n, adaptive["lecture"], "lecture: at least |X|/5")
     look.logarithmic(axes)
-    axes.set_xlim(n.min(), n.max() * 4.5)
+    axes.set_xlim(n.min(), n.max())
     look.name_lines(axes)
     look.titled(axes, "Least memory that wins one game in four",
                 x="size of the universe, |X|", y="memory, bits")  # fmt: skip

@@ -57,7 +57,7 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
     shown = table["rate"] * 20 % 1 < 1e-6
     left.plot(q[shown], table["exact"][shown], "o", color=look.colour("truth"), markersize=4,
               label="_exact")  # fmt: skip
-    left.set_xlim(0, 1.42)
+    left.set_xlim(0, 1)
     left.set_ylim(0, 2.05)
     look.note(left, "dots: randomised response on the sample, exactly,\nover all neighbours")
     look.name_lines(left)

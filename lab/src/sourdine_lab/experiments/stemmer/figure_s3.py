@@ -81,7 +81,7 @@ def _costs(part: Part) -> Iterator[Row]:
 
 def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
     """Draw the error against the number of probes, and the cost against the phase."""
-    figure, (left, middle, right) = look.panels(3, width=16.0, height=4.6, sharey=False)
+    figure, (left, middle, right) = look.panels(3, width=13.5, height=4.6, sharey=False)
     _draw_probes(left, table.where(panel="probes"))
     costs = table.where(panel="cost")
     _draw_costs(middle, costs, {"lecture": "√T copies", "proved": "proved copies"}, EDGES)
@@ -104,7 +104,7 @@ def _draw_probes(axes: Any, table: Table) -> None:  # noqa: ANN401
     look.stated(axes, [least, most], [ACCURACY] * 2, "accuracy 0.25")
     look.logarithmic(axes, "x")
     axes.set_ylim(0, 1.1)
-    axes.set_xlim(least, most * (most / least) ** 0.55)
+    axes.set_xlim(least, most)
     look.name_lines(axes)
     look.note(axes, f"{COPIES} copies of {ROWS} rows, {SAMPLE} asked, ε₀ = {EPSILON0}", y=0.99)
     look.titled(axes, "Second moment under attack",
@@ -122,7 +122,7 @@ def _draw_costs(axes: Any, table: Table, names: dict[str, str], anew: float) -> 
         axes.plot(steps[best], table[column][best], "o", color=look.colour(method), markersize=5,
                   label="_least")  # fmt: skip
     look.logarithmic(axes)
-    axes.set_xlim(steps.min(), steps.max() * (steps.max() / steps.min()) ** 0.62)
+    axes.set_xlim(steps.min(), steps.max())
     axes.set_xticks([10, 10**3, 10**5, 10**7])
     look.name_lines(axes)
     look.note(axes, "dots: the least", x=0.35, y=0.99)

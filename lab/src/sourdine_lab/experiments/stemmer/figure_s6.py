@@ -175,7 +175,7 @@ def _draw_split(axes: Any, table: Table, x: str, words: str) -> None:  # noqa: A
         look.band(axes, own[x], own["error"], own["deviation"], method=method, label=f"{rows} rows")
     look.stated(axes, own[x], own["width"], "promised")
     axes.set_ylim(-0.05, 1.05)
-    axes.set_xlim(0, table[x].max() * 1.5)
+    axes.set_xlim(0, table[x].max())
     look.name_lines(axes)
     look.titled(axes, "", x=words, y="error of the last answer")
 
@@ -186,7 +186,7 @@ def _draw_declared(axes: Any, table: Table, sample: str, top: float) -> None:  #
     if sample != "independent":
         look.band(axes, k, table["iid_width"], method="unprotected", label="declared iid")
     look.band(axes, k, table["width"], method="protected", label="as it is")
-    axes.set_xlim(0, k.max() * 1.38)
+    axes.set_xlim(0, k.max())
     axes.set_ylim(0, top)
     look.name_lines(axes)
     beyond = [round(float(last[name]) * float(last["runs"])) for name in ("iid_missed", "missed")]

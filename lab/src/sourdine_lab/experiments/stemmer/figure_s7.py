@@ -86,7 +86,7 @@ def _draw_questions(axes: Any, table: Table) -> None:  # noqa: ANN401
         if shown.any():
             look.band(axes, k[shown], table[column][shown], method=method, label=words)
     look.logarithmic(axes)
-    axes.set_xlim(1, k.max() * 60)
+    axes.set_xlim(1, k.max())
     axes.set_ylim(0.004, 1.2)
     look.name_lines(axes)
     look.titled(axes, f"Half-width for all k answers, {int(table['n'][0])} independent rows",
@@ -112,7 +112,7 @@ def _draw_rows(axes: Any, table: Table) -> None:  # noqa: ANN401
                   textcoords="offset points", fontsize=9,
                   color=look.colour("median mechanism"))  # fmt: skip
     look.logarithmic(axes)
-    axes.set_xlim(n.min(), n.max() * 900)
+    axes.set_xlim(n.min(), n.max())
     axes.set_ylim(1e-5, 100)
     look.name_lines(axes)
     look.note(axes, "says nothing", 0.98, 0.82)

@@ -57,7 +57,7 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
     look.stated(left, own["n"], own["promised"], r"$(\ln 4k\,/\,2n)^{1/4}$")
     look.band(left, own["n"], own["worst"], method="median mechanism", label="worst answer")
     look.logarithmic(left)
-    left.set_xlim(own["n"].min(), own["n"].max() * (own["n"].max() / own["n"].min()) ** 0.42)
+    left.set_xlim(own["n"].min(), own["n"].max())
     left.set_ylim(own["worst"].min() / 1.5, own["promised"].max() * 1.4)
     look.name_lines(left)
     k, runs = int(own["k"][0]), int(own["runs"][0])
@@ -72,7 +72,7 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
     look.band(right, own["k"], own["bits"], own["deviation"], method="median mechanism",
               label="told, hardest queries")  # fmt: skip
     look.logarithmic(right)
-    right.set_xlim(own["k"].min(), own["k"].max() * (own["k"].max() / own["k"].min()) ** 0.8)
+    right.set_xlim(own["k"].min(), own["k"].max())
     look.name_lines(right)
     look.titled(right, f"Bits of the transcript, n = {int(own['n'][0])}",
                 x="questions, k", y="bits")  # fmt: skip

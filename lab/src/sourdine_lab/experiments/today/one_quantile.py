@@ -28,7 +28,7 @@ METHODS = {
 }
 """What the figure calls a method, what the library does, and the name of its colour."""
 COARSE, FINE = 100, 1 << 14
-STATED = {"n": (100.0, "stated for QExp: about 100"), "range": (90.0, "stated for QExp: about 90")}
+STATED = {"n": 100.0, "range": 90.0}
 AXES = {"n": "records n", "range": "range Λ", "epsilon": "ε"}
 TITLES = {
     "n": "First quartile of U(0, 200), ε = 0.2",
@@ -89,14 +89,12 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
                 one, own[axis], own["risk"], uncertainty(own, "risk"), method=METHODS[method][1],
                 label=method, dashed=method == "piecewise Laplace",
             )  # fmt: skip
-        if axis in STATED:
-            height, words = STATED[axis]
-            ends = [rows[axis].min(), rows[axis].max()]
-            look.stated(one, ends, [height, height], words)
         look.titled(one, TITLES[axis], x=AXES[axis], y="")
     axes[0].set_ylabel("mean squared distance from the sample's quartile")
     for one in axes:
         look.logarithmic(one)
+    for one, height in zip(axes, STATED.values(), strict=False):
+        look.said(one, height, "stated for QExp: of this order")
     for one in axes:
         look.name_lines(one)
     return figure

@@ -33,7 +33,7 @@ WAYS = {"bounded laplace": "laplace", "window": "staircase"}
 SHOWN = {
     ("staircase", "naive"): ("staircase", True, "staircase redrawn, naive (spends more)"),
     ("bounded laplace", "naive"): ("bounded laplace", True, "bounded Laplace, naive"),
-    ("bounded laplace", "knows"): ("bounded laplace", False, "bounded Laplace, noise known"),
+    ("bounded laplace", "knows"): ("hybrid", False, "bounded Laplace, noise known"),
     ("window", "knows"): ("today", False, "Sourdine: window, noise known"),
 }
 
