@@ -143,7 +143,7 @@ def test_lines_that_were_moved_or_removed_are_noticed(book, path):
 def test_an_emptied_file_is_never_new(book, path):
     write(book, "one")
     path.write_bytes(b"")
-    text = r"0 bytes: emptied, .* Restore the diary from a copy\. .* delete it first: rm my diary"
+    text = r"0 bytes: emptied, .* Restore the diary from a copy\. .* delete my diary"
     for opened in (lambda: Book(path, DIARY, BEGIN), lambda: Book(path, DIARY), lambda: read(book)):
         with pytest.raises(ParameterError, match=text):
             opened()

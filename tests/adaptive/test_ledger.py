@@ -196,7 +196,7 @@ def test_there_is_no_interval_without_an_answer(make):
     for answer in (0, 1, 2.5):
         with pytest.raises(REFUSALS, match="answer must be"):
             ledger.interval(0.5, answer)
-    with pytest.raises(ParameterError, match="belong to an answer that was charged in this turn"):
+    with pytest.raises(ParameterError, match="be of an answer that was charged in this turn"):
         ledger.turn(lambda turn: turn.interval(0.5))
     ledger.turn(lambda turn: turn.bit(answer=True, claim=False))
     with pytest.raises(ParameterError, match="answer must be one that claims something"):

@@ -12,6 +12,7 @@ from rich.console import Console
 from typer.main import get_command
 
 import sourdine as sd
+from sourdine.cli import patience
 from sourdine.cli import statistics as statistics_module
 from sourdine.cli.app import app
 from sourdine.cli.wording import ShellWording
@@ -49,7 +50,7 @@ def test_a_table_names_value_interval_cost_and_caveats(run, csv, name):
     assert (status, err) == (0, "")
     assert ("from (95 %)" in out) == (name != "mode")
     assert "cost  epsilon 1, one record added or removed" in out
-    assert "by    " in out
+    assert "how   " in out
     assert "note  " in out
 
 
@@ -106,7 +107,7 @@ def test_orders_are_typed_in_three_ways(run, csv):
         assert len(value) == count
         assert value == sorted(value)
     _, out, _ = run("quantiles", csv, *AGE, "--q", "0.5", "--interval", "0.95", "-e", "1")
-    assert "brackets" in out
+    assert "certified intervals" in out
 
 
 def test_categories_known_and_unknown(run, csv):
@@ -281,10 +282,10 @@ def test_the_lines_of_a_ledger_show_delta(run, csv):
     assert "delta 0.001" in out
 
 
-def test_a_spinner_turns_for_a_person_and_a_large_file(run, csv, monkeypatch):
+def test_a_bar_is_drawn_for_a_person_and_a_large_file(run, csv, monkeypatch):
     words = ("count", csv, "-e", "1", "--json")
     assert run(*words)[2] == ""
-    monkeypatch.setattr(statistics_module, "LARGE", 0)
+    monkeypatch.setattr(patience, "LARGE", 0)
     assert run(*words)[2] == ""
     monkeypatch.setattr(Console, "is_terminal", property(lambda console: console.stderr))
     _, out, err = run(*words)

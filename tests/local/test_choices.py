@@ -201,7 +201,7 @@ def test_schema_files_hold_choices(ending, tmp_path):
         (lambda: Choices("tv"), "choices must be from 2 to 16, got 1"),
         (lambda: Choices(*map(str, range(17))), "got 17"),
         (lambda: Choices(["tv", "web"]), r"Type Choices\(\*choices\)"),
-        (lambda: Choices("tv", "tv"), "choices must differ"),
+        (lambda: Choices("tv", "tv"), "choices must be different"),
         (lambda: Choices("tv", " web"), "without blanks at their ends"),
         (lambda: Choices("tv", 3), "be texts"),
         (lambda: Choices("tv", "a;b"), r"be without the separator ';'.*Type separator='\|'"),

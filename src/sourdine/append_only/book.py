@@ -244,7 +244,7 @@ class Book:
             "be a file that Sourdine wrote",
             f"{self.path} (0 bytes: emptied, and what was charged to it is lost)",
             f"Restore the {noun} from a copy. If nothing was ever released under it, "
-            f"delete it first: rm {self.path.name}",
+            f"delete {self.path.name} first.",
         )
 
     @contextmanager

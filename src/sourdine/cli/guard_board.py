@@ -142,7 +142,7 @@ def plan(  # noqa: PLR0913 - what will be asked
     if submissions is not None:
         if answers is not None or yes is not None or scores:
             raise ParameterError(
-                "submissions", "stand alone", "answers besides", "Plan one of the two."
+                "submissions", "be planned alone", "answers besides", "Plan one of the two."
             )
         planned = plan_leaderboard(n, submissions=submissions, leads=leads, step=spacing, **given)
     elif answers is None:

@@ -45,21 +45,19 @@ def run(cls: type[Statistic], options: dict[str, Any]) -> None:
     own = {name: asked.pop(name, None) for name in OF_A_LEDGER}
     picture.check(plot)
     with patience(file):
-        if ledger is None:
-            _require_a_ledger(own)
-            session, release = None, read(cls, {**asked, "read": declared}).release(file)
-        else:
-            shared = {name: asked.pop(name, None) for name in SHARED}
-            if not Path(ledger).exists():  # what can be refused leaves no ledger behind
-                read(cls, {**asked, **shared}).require_columns(Frame(file, read=declared))
-            session = _session(file, ledger, {**own, **shared, "read": declared})
-            with _accounted(session):
-                release = getattr(session, cls.kind)(**asked)
-    with _accounted(session), printing():
-        if as_json:
-            print(json_text(_facts(release, session)))  # noqa: T201
-        else:
-            print_sheet(Terminal(), _sheet(release, session))
+        session = _session(cls, file, ledger, asked, {**own, "read": declared})
+    with _accounted(session):
+        with patience(file):
+            release = (
+                getattr(session, cls.kind)(**asked)
+                if session
+                else read(cls, {**asked, "read": declared}).release(file)
+            )
+        with printing():
+            if as_json:
+                print(json_text(_facts(release, session)))  # noqa: T201
+            else:
+                print_sheet(Terminal(), _sheet(release, session))
     if plot is not None:  # last: what was paid for is shown, whatever becomes of the picture
         picture.draw(release, plot)
 
@@ -105,18 +103,32 @@ def _require_a_ledger(own: dict[str, Any]) -> None:
             )
 
 
-def _session(file: str, ledger: str, terms: dict[str, Any]) -> Session:
+def _session(
+    cls: type[Statistic],
+    file: str,
+    ledger: str | None,
+    asked: dict[str, Any],
+    terms: dict[str, Any],
+) -> Session | None:
+    """Open the ledger, if one is named; what can be refused leaves none behind."""
     from sourdine.session import Session  # noqa: PLC0415 - commands load what they need
 
-    if terms["total_epsilon"] is None and not Path(ledger).exists():
-        raise ParameterError(
-            "total_epsilon",
-            "be given for a new ledger",
-            f"none for {ledger}",
-            "Type what everything that is ever published of these data may cost together, such as "
-            "{total_epsilon}.",
-            total_epsilon=3,
-        )
+    if ledger is None:
+        _require_a_ledger({name: terms[name] for name in OF_A_LEDGER})
+        return None
+    terms |= {name: asked.pop(name, None) for name in SHARED}
+    if not Path(ledger).exists():
+        if terms["total_epsilon"] is None:
+            raise ParameterError(
+                "total_epsilon",
+                "be given for a new ledger",
+                f"none for {ledger}",
+                "Type what everything that is ever published of these data may cost together, such "
+                "as {total_epsilon}.",
+                total_epsilon=3,
+            )
+        shared = {name: terms[name] for name in SHARED}
+        read(cls, {**asked, **shared}).require_columns(Frame(file, read=terms["read"]))
     try:
         epsilon, delta = terms.pop("total_epsilon"), terms.pop("total_delta")
         return Session(file, ledger=ledger, epsilon=epsilon, delta=delta, **terms)

@@ -91,7 +91,7 @@ class Turn:
         if self._before is None or self._before.claims == self.spent.claims:
             raise ParameterError(
                 "an interval",
-                "belong to an answer that was charged in this turn",
+                "be of an answer that was charged in this turn",
                 "none",
                 "Charge it first, such as turn.value(levels=101).",
             )

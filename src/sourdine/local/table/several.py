@@ -96,7 +96,7 @@ class Choices(Attribute):
                     separator="|" if separator != "|" else ";",
                 )
         if len(set(choices)) < len(choices):
-            raise ParameterError("choices", "differ", "one of them twice", "List each once.")
+            raise ParameterError("choices", "be different", "one of them twice", "List each once.")
 
     @property
     def listed(self) -> tuple[str, ...]:
