@@ -172,10 +172,12 @@ def test_estimates_settle_at_a_width():
 
 
 def test_distance_ends_at_the_limit():
-    table = run(figure_21, sets=4, sizes=3, largest=20_000)
-    for epsilon, rows in table.by("epsilon"):
+    table = run(figure_21, sets=4, sizes=3, largest=20_000, estimates=5)
+    for epsilon, rows in table.where(panel="distance").by("epsilon"):
         assert rows["distance"][-1] == pytest.approx(2 / (1000 * epsilon), rel=0.02)
         assert rows["distance"][0] > 0.005
+    drawn = table.where(panel="estimates").where(epsilon=10)
+    assert np.abs(drawn["estimate"] - drawn["mean"])[-1] < 0.01
 
 
 def test_densities_near_the_limit():
