@@ -26,7 +26,7 @@ __all__ = ["run"]
 
 BOUNDS = (0, 200_000)
 HIGHEST = 2_000_000
-"""Nobody in the survey can have said more; a mean that stopped at 200,000 would be another."""
+"""Nobody in the survey can have said more; a mean that stopped at 200 000 would be another."""
 BIN = 5_000
 DECILES = [i / 10 for i in range(1, 10)]
 
@@ -56,7 +56,7 @@ def run(out: Path) -> None:
     answers = _ask(data)
     console.print(_table(answers, data))
     console.print(
-        f"{len(data):,} wages (Current Population Survey). Everything "
+        f"{shown(len(data), 1.0)} wages (Current Population Survey). Everything "
         f"above and in the picture cost {answers.spent} together: one person's wage, there or not, "
         f"changes the odds of all of it by a factor of e at most. The truth is shown only because "
         f"these data are public."
@@ -94,7 +94,7 @@ def _table(answers: Answers, data: NDArray[np.int64]) -> Table:
         table.add_column(name, justify="right" if name else "left", no_wrap=True)
     for line in _lines(answers, data):
         value, low, high = row(line.released, line.ends)
-        off = f"{line.released - line.truth:+,.0f}"
+        off = f"{line.released - line.truth:+.0f}"
         table.add_row(line.name, value, f"{low} to {high}", shown(round(line.truth), 1.0), off)
     return table
 
@@ -115,11 +115,11 @@ def _draw(answers: Answers, data: NDArray[np.int64], path: Path) -> None:
     axes.set_xlim(0, 160_000)
     axes.set_ylim(0, released.max() * 1.22)
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter("{x:,.0f}")
+        figures.gaps(axis)
     axes.set_xlabel("dollars a year", color=figures.INK)
     axes.set_ylabel("people", color=figures.INK)
     axes.set_title(
-        "247,696 wages: histogram, deciles and mean, all for epsilon 1",
+        "247 696 wages: histogram, deciles and mean, all for epsilon 1",
         loc="left", color=figures.INK, fontsize=12, weight="bold", pad=10,
     )  # fmt: skip
     figure.savefig(path)
@@ -138,7 +138,7 @@ def _deciles(axes: Any, answers: Answers, top: float) -> None:  # noqa: ANN401
 def _mean(axes: Any, mean: float) -> None:  # noqa: ANN401
     axes.plot(mean, 0, "^", color=figures.BLUE, ms=9, clip_on=False, zorder=5)
     axes.annotate(
-        f"mean {mean:,.0f}", (mean, 0), (7, 7), textcoords="offset points",
+        f"mean {shown(round(mean), 1.0)}", (mean, 0), (7, 7), textcoords="offset points",
         color=figures.BLUE, fontsize=8.5, weight="bold",
     )  # fmt: skip
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from sourdine.presentation import numbers
 from sourdine.privacy.printing import shown
 from sourdine.release import Sheet, Shown
 
@@ -192,7 +193,7 @@ def _table(
     """Return heads and rows, without columns that would be empty."""
     columns = {
         "statistic": [plan.name for plan in plans],
-        "n": ["" if plan.n is None else f"{plan.n:,}".replace(",", " ") for plan in plans],
+        "n": ["" if plan.n is None else numbers.shown(plan.n, 1.0) for plan in plans],
         "epsilon": [shown(plan.epsilon) for plan in plans],
         _head(*plans): [f"{plan.error:.4g}" for plan in plans],
         "wanted": [f"{w:.4g}" for w in wanted],

@@ -19,6 +19,7 @@ from sourdine.presentation.figures import (
     gaps,
     saved,
 )
+from sourdine.presentation.numbers import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,7 +65,7 @@ def draw(
     if steps is not None:
         axes.axvline(steps, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
         axes.annotate(
-            f"declared: {steps:,}".replace(",", " "), (steps, 0), (-4, 6),
+            f"declared: {shown(steps, 1.0)}", (steps, 0), (-4, 6),
             xycoords=("data", "axes fraction"), textcoords="offset points",
             color=INK, fontsize=8, ha="right",
         )  # fmt: skip
