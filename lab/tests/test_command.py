@@ -126,7 +126,7 @@ def test_a_run_writes_page_figures_numbers_and_seed(lab, room, tmp_path):
     told = lab("run", "today-mean", "--quick", "--workers", "1", "--seed", "3", "-o", str(tmp_path))
     assert told.returncode == 0, told.stderr
     assert room
-    assert "1 figure, 0 claims: open" in told.stdout
+    assert "1 figure: open" in told.stdout
     assert (tmp_path / "figures" / "today-mean.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (tmp_path / "figures" / "today-mean.svg").read_text()
     table = Table.read(tmp_path / "numbers" / "today-mean.csv")

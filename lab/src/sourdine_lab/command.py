@@ -183,7 +183,9 @@ def _written(  # noqa: PLR0913 - what, where and how
         (folder / "claims.json").write_text(f"{text}\n", "utf-8")
     path = folder / f"{name}.html"
     path.write_text(page(shown, judged, quick=quick, seed=seed), "utf-8")
-    typer.echo(f"{_count(len(shown), 'figure')}, {_count(len(judged), 'claim')}: open {path}")
+    parts = {"figure": len(shown), "claim": len(judged)}
+    made = ", ".join(_count(number, name) for name, number in parts.items() if number)
+    typer.echo(f"{made}: open {path}")
     return folder
 
 
