@@ -151,7 +151,7 @@ def test_the_real_command_lists_and_refuses(tmp_path):
 def test_a_row_without_a_figure_has_its_claims(lab, tmp_path):
     said = lab("run", "C1", "--out", str(tmp_path), "--workers", "1")
     assert said.returncode == 0
-    assert "0 figures" in said.stdout
+    assert "0 figures" not in said.stdout
     assert 'id="claim-C1"' in (tmp_path / "run.html").read_text()
     assert "No figure shows C1" in said.stdout
 
