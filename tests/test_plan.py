@@ -132,7 +132,7 @@ def test_statistics_are_taken_as_they_are():
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (plan.count, "epsilon must be given, or an error instead, got neither"),
+        (plan.count, "epsilon must be given, or error= instead, but not both, got neither"),
         (lambda: plan.count(epsilon=1, error=1), "got both"),
         (lambda: plan.mean(epsilon=1, n=10), "bounds must be two public numbers"),
         (lambda: plan.mean(epsilon=1, **AGE).error, "n must be a number for the error"),

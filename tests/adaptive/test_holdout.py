@@ -203,7 +203,7 @@ def test_history_is_what_was_asked_and_its_price():
 
 def test_final_without_predictions():
     guard = GuardedHoldout(LABELS)
-    with pytest.raises(ParameterError, match=r"final\(predictions\)"):
+    with pytest.raises(ParameterError, match=r"Name the predictions to score"):
         guard.final()
     assert not guard.closed
 

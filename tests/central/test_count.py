@@ -26,14 +26,17 @@ def test_a_column_is_counted_without_what_is_missing():
     assert abs(some.value - 1000) < 50
     assert abs(texts.value - 1000) < 50  # an empty text is missing
     assert "All records are counted, those with missing values too." in every.caveats
-    assert "Records whose value is missing are not counted." in some.caveats
+    assert "Records whose value is empty are not counted; any other text counts." in some.caveats
 
 
 WRONG = [
-    (lambda: count([1]), "epsilon must be given, or an error instead, got neither. Type epsilon=1"),
+    (
+        lambda: count([1]),
+        "epsilon must be given, or error= instead, but not both, got neither. Type epsilon=1",
+    ),
     (
         lambda: count([1], epsilon=1, error=1),
-        "epsilon must be given, or an error instead, got both",
+        "epsilon must be given, or error instead, but not both, got both",
     ),
     (lambda: count([1], epsilon=0), "epsilon must be above 0, got 0. Type"),
     (lambda: count([1], epsilon="much"), "epsilon must be a number, got 'much'"),

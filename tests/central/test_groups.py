@@ -77,9 +77,15 @@ def _private(release):
 def test_what_is_kept_of_a_person_is_said():
     x = {"who": [1, 1, 2], "value": [5, 6, 7]}
     once = count(x, epsilon=1, unit="who").caveats
-    assert "The promise is for each who, not for each row: of each one row was kept." in once
+    assert (
+        "The promise is for each who, not for each row: of each one row was kept. "
+        "Intervals do not cover what that leaves out." in once
+    )
     twice = mean(x, epsilon=1, column="value", unit="who", rows=2, **B)
-    kept = "The promise is for each who, not for each row: of each at most 2 rows were kept."
+    kept = (
+        "The promise is for each who, not for each row: of each at most 2 rows were kept. "
+        "Intervals do not cover what that leaves out."
+    )
     assert kept in twice.caveats
     trusted = mean([5, 6], epsilon=1, rows=2, **B)
     assert (

@@ -270,7 +270,7 @@ def test_an_answer_that_cannot_be_printed_is_not_a_no(guard, folder):
         for words in (confirm, (*status, "eval.guard"), (*status, "eval.guard", "--json")):
             assert lost(folder, full, *words, stderr=full).returncode == 74, words
         assert lost(folder, full, *status, "none.guard", stderr=full).returncode == 2
-        assert lost(folder, full, "--version").returncode == 70
+        assert lost(folder, full, "--version").returncode == 2
     assert GuardedHoldout.open(folder / "eval.guard").confirmed == mistaken(120).tolist()
 
 

@@ -62,11 +62,11 @@ def test_what_is_refused_leaves_no_ledger(run, people, tmp_path):
 def test_the_cost_names_the_persons(run, people, tmp_path):
     persons = ("--unit", "id", "--rows", "2", "-e", "1")
     _, out, _ = run("count", people, *persons)
-    assert "one id with all its rows added or removed" in out
+    assert "one id with all their rows added or removed" in out
     assert "one record" not in out
     page = tmp_path / "count.html"
     run("count", people, *persons, "--plot", str(page))
-    assert "one id with all its rows added or removed" in page.read_text()
+    assert "one id with all their rows added or removed" in page.read_text()
     assert "<title>Count</title>" in page.read_text()
 
 

@@ -95,7 +95,7 @@ def test_groups_persons_and_relations(run, csv):
     assert set(json.loads(out)["value"]) == {"f", "m"}
     persons = ("--unit", "person", "--rows", "2")
     _, out, _ = run("count", csv, *persons, "--relation", "substitute", "--epsilon", "1")
-    assert "one person with all its rows replaced" in out
+    assert "one person with all their rows replaced" in out
     _, out, _ = run("count", csv, *persons, "--error", "50", "--json")
     assert json.loads(out)["question"]["rows"] == 2
 
@@ -172,7 +172,7 @@ def test_a_picture_of_deciles(run, csv):
         (("mean", *AGE, "-e", "inf"), "--epsilon must be finite"),
         (
             ("mean", *AGE, "-e", "1", "--error", "1"),
-            "--epsilon must be given, or an error instead, got both. Type --epsilon 1 and leave",
+            "--epsilon must be given, or --error instead, but not both, got both. Type --epsilon",
         ),
         (("mean", *AGE, "--error", "1"), "such as --n 1000."),
         (("mean", *AGE, "--error", "1", "--n", "10.5"), "--n must be a whole number"),
@@ -253,7 +253,7 @@ def test_a_ledger_is_shown(run, csv):
     status, out, _ = run("ledger", "x.ledger")
     assert status == 0
     assert "mean of age" in out
-    assert "person, 2 records of each" in out
+    assert "person, at most 2 rows of each" in out
     assert "left   epsilon 0.3" in out
     facts = json.loads(run("ledger", "x.ledger", "--json")[1])
     assert [charge["what"] for charge in facts["charges"]] == ["mean of age", "count"]

@@ -196,7 +196,7 @@ def test_what_is_declared_holds_for_every_command(sourdine, german, tmp_path):
 def test_what_cannot_be_declared_is_said_in_words_of_the_shell(sourdine):
     words = ("count", "pay.csv", "--epsilon", "1", "--header", "a,b")
     for option, value, text in (
-        ("--decimal", "x", "--decimal must be '.' or ',', got 'x'. Type --decimal ,."),
+        ("--decimal", "x", "--decimal must be '.' or ',', got 'x'. Type --decimal ','."),
         ("--encoding", "utf-7", "--encoding must be one that Python knows"),
         ("--separator", "x", "--separator must be"),
     ):

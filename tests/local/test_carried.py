@@ -66,7 +66,7 @@ def test_frames_carry_their_schema(frame):
 def test_what_has_no_place_for_a_schema_is_estimated_by_the_one_given(frame):
     clean = SCHEMA.sanitize(frame(RAW))
     assert SCHEMA.estimate(clean).reports("age") == 150
-    with pytest.raises(ParameterError, match="schema must be given for a table that carries none"):
+    with pytest.raises(ParameterError, match="schema must be given: the table carries no schema"):
         estimate(clean)
 
 

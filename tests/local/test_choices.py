@@ -204,7 +204,10 @@ def test_schema_files_hold_choices(ending, tmp_path):
         (lambda: Choices("tv", "tv"), "choices must be different"),
         (lambda: Choices("tv", " web"), "without blanks at their ends"),
         (lambda: Choices("tv", 3), "be texts"),
-        (lambda: Choices("tv", "a;b"), r"be without the separator ';'.*Type separator='\|'"),
+        (
+            lambda: Choices("tv", "a;b"),
+            r"be without the letters of the separator ';'.*Type separator='\|'",
+        ),
         (lambda: Choices("tv", "web", separator=" "), "Type separator=';'"),
         (lambda: FlippedSet(epsilon=1, categories=3, flips=3), "flips must be below"),
     ],

@@ -12,7 +12,6 @@ says itself whether the lock was held: an owner's lock raises if it was not.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from threading import RLock, get_ident
 from typing import TYPE_CHECKING, TypeVar
 
@@ -69,34 +68,25 @@ class Alone:
         """Whether this thread holds it."""
         return self._holder == get_ident()
 
-    def before_fork(self) -> None:
-        """Wait until others have finished; who forks inside a turn has nobody to wait for."""
-        if not self.is_mine:
-            self._lock.acquire()
+    def wait_for_forks(self) -> None:
+        """Let no process fork while another thread holds this lock, and no child go on that does.
 
-    def after_fork(self) -> None:
-        """Let go of it, unless this thread is inside a turn."""
-        if not self.is_mine:
-            self._let_go()
+        The lock is taken before a fork and released after it by C's own functions: those of Python
+        could be interrupted at their first step, and leave it held.
+        """
+        take, release = self._lock.acquire, self._lock.release
+        os.register_at_fork(before=take, after_in_parent=release, after_in_child=release)
+        os.register_at_fork(after_in_child=self._in_child)
 
-    def in_child(self) -> None:
+    def _in_child(self) -> None:
         """End a child that was forked inside a turn: it would write over its parent's shoulder."""
         if self.is_mine:
             os.write(2, b"sourdine: a process must not be forked inside a turn of a ledger.\n")
             os._exit(70)
-        self._let_go()
-
-    def _let_go(self) -> None:
-        with suppress(RuntimeError):  # the wait before the fork was interrupted
-            self._lock.release()
 
 
 QUIET = Alone()
 """Held while a file is in use, so that no fork can carry a half-written line away."""
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=QUIET.before_fork,
-        after_in_parent=QUIET.after_fork,
-        after_in_child=QUIET.in_child,
-    )
+    QUIET.wait_for_forks()

@@ -54,9 +54,12 @@ class Count(Statistic):
     @cached_property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know."""
-        if self.column is None:
-            return ("All records are counted, those with missing values too.", *self.person)
-        return ("Records whose value is missing are not counted.", *self.person)
+        if self.column is not None:
+            empty = "Records whose value is empty are not counted; any other text counts."
+            return (empty, *self.person)
+        if self.unit is not None:
+            return ("Rows with missing values are counted too.", *self.person)
+        return ("All records are counted, those with missing values too.", *self.person)
 
     def check(self) -> None:
         """Refuse early what the noise cannot carry."""

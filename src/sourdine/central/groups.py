@@ -68,7 +68,7 @@ class ByGroup(Drawer):
         return attrs.evolve(whole, by=None, keys=None, error=None, **spent)
 
     def __str__(self) -> str:
-        return f"{self.part}, for each of {len(self.keys)} keys of {self.question.by}"
+        return f"{self.part}, for each of {len(self.keys)} groups of {self.question.by}"
 
     @property
     def head(self) -> str:

@@ -219,7 +219,7 @@ class Statistic(Question):
         if self.unit is not None:
             rows = "one row was" if self.rows == 1 else f"at most {self.rows} rows were"
             kept = f"The promise is for each {self.unit}, not for each row: of each {rows} kept."
-            return (kept,)
+            return (f"{kept} Intervals do not cover what that leaves out.",)
         if self.rows == 1:
             return ()
         trusted = "that nobody owns more is taken on trust, for no unit was named."

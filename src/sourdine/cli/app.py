@@ -125,13 +125,15 @@ def main() -> None:
     except SourdineError as error:
         complain(str(error))
         raise SystemExit(3 if isinstance(error, BudgetExceededError) else 2) from None
+    except OSError as error:
+        give_up()
+        complain(f"{error.filename or 'a file'} could not be used: {error.strerror}.")
+        raise SystemExit(2) from None
     except Exception as error:  # noqa: BLE001 - its text may hold a value
         complain(
             f"{type(error).__name__} at {_place(error)}, which should not be. What was spent is "
             "in the ledger or the guard: look there before you ask again."
         )
-        if isinstance(error, OSError):
-            give_up()
         raise SystemExit(UNFORESEEN) from None
 
 

@@ -47,9 +47,11 @@ def run(path: Path, *, as_json: bool) -> None:
     ]
     print_table(console, ("", "when (UTC)", "what", "epsilon", "delta", "epsilon so far"), rows)
     unit = ledger.terms.unit
-    persons = [("unit", f"{unit}, {ledger.terms.rows} records of each")] if unit else []
+    whom, rows_of_each = ledger.terms.protected, ledger.terms.rows
+    kept = "one row" if rows_of_each == 1 else f"at most {rows_of_each} rows"
+    persons = [("unit", f"{unit}, {kept} of each")] if unit else []
     named = [("data", ledger.terms.name)] if ledger.terms.name else []
-    notes(console, [*named, *persons, ("total", str(total)), ("left", str(left))])
+    notes(console, [*named, *persons, ("total", total.told(whom)), ("left", left.told(whom))])
 
 
 def _facts(ledger: FileLedger, left: Guarantee) -> dict[str, Any]:

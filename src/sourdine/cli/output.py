@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sourdine.cli import picture
+from sourdine.presentation.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
     from sourdine.release import Sheet
 
+TYPE = "type"
+"""The note that says what to type."""
+
 __all__ = ["notes", "picture", "print_sheet", "print_table"]
 
 
@@ -24,11 +28,14 @@ def print_table(console: Console, heads: Sequence[str], rows: Sequence[Sequence[
     """Print a table of texts; numbers keep their digits whole."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0))
     for head in heads:
-        table.add_column(Text(head), justify="right", no_wrap=True)
+        table.add_column(Text(printable(head)), justify="right", no_wrap=True)
     for row in rows:
-        table.add_row(*map(Text, row))
-    wide = sum(max(map(len, texts)) + 2 for texts in zip(heads, *rows, strict=True))
-    console.print(table, width=max(console.width, wide), crop=False)
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    wide = 2 + sum(max(map(len, texts)) + 3 for texts in zip(heads, *rows, strict=True))
+    narrow = console.width
+    console.width = max(narrow, wide)
+    console.print(table, crop=False)
+    console.width = narrow
 
 
 def print_sheet(console: Console, sheet: Sheet) -> None:
@@ -45,5 +52,9 @@ def notes(console: Console, facts: Sequence[tuple[str, str]]) -> None:
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, text in facts:
-        table.add_row(Text(name), Text(text))
+        if name != TYPE:
+            table.add_row(Text(name), Text(printable(text)))
     console.print(table)
+    for name, text in facts:
+        if name == TYPE:  # to be copied, so it stays one line
+            console.print(Text.assemble((f"{name}  ", "dim"), text), soft_wrap=True)

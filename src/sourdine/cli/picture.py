@@ -27,17 +27,17 @@ class Drawn(Protocol):
     def _repr_html_(self) -> str: ...
 
 
-def check(path: str | None) -> None:
+def check(path: str | None, option: str = "--plot") -> None:
     """Refuse a path that cannot be drawn to, before anything is spent."""
     if path is None:
         return
     if Path(path).suffix.lower() not in ENDINGS:
         raise ParameterError(
-            "--plot", "end in png, svg or html", given(path), "Type --plot picture.png."
+            option, "end in png, svg or html", given(path), f"Type {option} picture.png."
         )
     if not Path(path).absolute().parent.is_dir():
         raise ParameterError(
-            "--plot", "be in a folder that exists", given(path), "Make the folder first."
+            option, "be in a folder that exists", given(path), "Make the folder first."
         )
     try:
         import matplotlib  # noqa: F401, ICN001, PLC0415 - an extra

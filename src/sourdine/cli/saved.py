@@ -17,7 +17,7 @@ __all__ = ["run"]
 
 def run(file: Path, out: Path) -> None:
     """Draw a release that a file holds as JSON."""
-    picture.check(str(out))
+    picture.check(str(out), "--out")
     picture.draw(_saved(file), str(out))
     Terminal(stderr=True).print(f"Picture: {out}", highlight=False, markup=False)
 

@@ -151,5 +151,6 @@ def _sheet(release: Release, session: Session | None) -> Sheet:
     sheet = release.sheet()
     if session is None:
         return sheet
-    left = f"{session.remaining}; the total is {shown(session.total.exact_epsilon())}"
+    total = shown(session.total.exact_epsilon())
+    left = f"{session.remaining.told(session.terms.protected)}; the total is {total}"
     return Sheet(heads=sheet.heads, lines=sheet.lines, notes=[*sheet.notes, ("left", left)])

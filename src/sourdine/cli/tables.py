@@ -41,7 +41,9 @@ def schema(given: dict[str, Any]) -> None:
         )
     _write(out, text)
     then = f"sourdine sanitize {file} --schema {out} -o clean{Path(file).suffix}"
-    Terminal(stderr=True).print(f'Wrote {out}. Fill in every "?", then: {then}', markup=False)
+    Terminal(stderr=True).print(
+        f'Wrote {out}. Fill in every "?", then: {then}', markup=False, soft_wrap=True
+    )
 
 
 def _write(path: str, text: str) -> None:

@@ -50,7 +50,7 @@ class ShellWording(PythonWording):
 
     def _words(self, name: str, value: Any) -> str:  # noqa: ANN401
         if not isinstance(value, (list, tuple)):
-            return quote(_word(value))
+            return _quoted(_word(value))
         if self._options[name].nargs > 1:
             return " ".join(quote(_word(part)) for part in value)
         return quote(",".join(map(_word, value)))
@@ -58,3 +58,8 @@ class ShellWording(PythonWording):
 
 def _word(value: object) -> str:
     return value if isinstance(value, str) else literal(value).strip("'")
+
+
+def _quoted(word: str) -> str:
+    """Return a word as the shell reads it; a sign alone is set apart from the sentence's end."""
+    return quote(word) if any(map(str.isalnum, word)) else f"'{word}'"

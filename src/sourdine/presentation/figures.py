@@ -92,7 +92,7 @@ def _picture(figure: type[Any]) -> type[Any]:
 
 
 def _clean(figure: Any) -> None:  # noqa: ANN401
-    """Make every text of a figure one that can be drawn as it stands."""
+    """Make every text of a figure one that can be drawn as it stands; lines stay lines."""
     from matplotlib.text import Text  # noqa: PLC0415 - an extra, loaded late
 
     for axes in figure.axes:
@@ -101,7 +101,7 @@ def _clean(figure: Any) -> None:  # noqa: ANN401
             ticks.format_ticks = _cleaning(type(ticks).format_ticks, ticks)
             axis.get_ticklabels()
     for text in figure.findobj(Text):
-        text.set_text(printable(text.get_text()))
+        text.set_text("\n".join(map(printable, text.get_text().split("\n"))))
         text.set_parse_math(False)
 
 
@@ -214,6 +214,7 @@ def dots(
     axes.set_yticks(y, names)
     axes.set_ylim(-0.6, len(values) - 0.3)
     axes.margins(x=0.12)
+    axes.locator_params(axis="x", nbins=6)
     if release.mechanism.from_zero:
         axes.set_xlim(left=min(0.0, float(low.min())))
     gaps(axes.xaxis)

@@ -226,8 +226,8 @@ class Guarantee:
 
         Examples
         --------
-        >>> Guarantee(1, relation=SUBSTITUTE).told("patient with all its rows")
-        'epsilon 1, one patient with all its rows replaced'
+        >>> Guarantee(1, relation=SUBSTITUTE).told("patient with all their rows")
+        'epsilon 1, one patient with all their rows replaced'
         """
         if not isinstance(self.epsilon, Fraction):
             return "NOT PRIVATE (epsilon infinite)"

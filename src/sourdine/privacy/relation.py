@@ -39,8 +39,8 @@ class Relation(Enum):
 
         Examples
         --------
-        >>> Relation.ADD_REMOVE.describe("patient with all its rows")
-        'one patient with all its rows added or removed'
+        >>> Relation.ADD_REMOVE.describe("patient with all their rows")
+        'one patient with all their rows added or removed'
         """
         return _DESCRIPTIONS[self].format(whom=whom)
 
@@ -74,10 +74,10 @@ def protected(unit: str | None, rows: int) -> str:
     Examples
     --------
     >>> protected(None, 1), protected(None, 3), protected("patient", 3)
-    ('record', 'person with at most 3 records', 'patient with all its rows')
+    ('record', 'person with at most 3 records', 'patient with all their rows')
     """
     if unit is not None:
-        return f"{unit} with all its rows"
+        return f"{unit} with all their rows"
     return "record" if rows == 1 else f"person with at most {rows} records"
 
 

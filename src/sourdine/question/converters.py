@@ -86,18 +86,20 @@ def delta(x: Number) -> Fraction:
     return probability(x, "delta", example=1e-6)
 
 
+_RELATIONS = {relation.value for relation in Relation}
+
+
 def relation(x: Relation | str) -> Relation:
     """Return which data sets are neighbours of a curator's data."""
-    found = Relation.read(x)
-    if found is LOCAL:
+    if x in (LOCAL, LOCAL.value) or (isinstance(x, str) and x not in _RELATIONS):
         raise ParameterError(
             "relation",
             "be 'add_remove' or 'substitute'",
-            "'local'",
+            repr(x.value if isinstance(x, Relation) else x),
             "Type {relation}.",
             relation=ADD_REMOVE.value,
         )
-    return found
+    return Relation.read(x)
 
 
 def rows(x: int) -> int:

@@ -205,7 +205,7 @@ def _built(cls: type[Q], said: Mapping[str, Any]) -> Q:
     if ("epsilon" in said) == ("error" in said):
         raise ParameterError(
             "epsilon",
-            "be given, or an error instead",
+            "be given, or {error} instead, but not both",
             "both" if "epsilon" in said else "neither",
             "Type {epsilon} and leave {error} out."
             if "epsilon" in said

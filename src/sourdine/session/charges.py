@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.privacy import protected
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -42,6 +43,11 @@ class Terms:
     unit: str | None = None
     rows: int = 1
     name: str | None = None
+
+    @property
+    def protected(self) -> str:
+        """What the promise is for."""
+        return protected(self.unit, self.rows)
 
     def require(self, given: Terms, where: str) -> None:
         """Refuse other terms than these: the ledger's own rule."""

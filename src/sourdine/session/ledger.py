@@ -14,6 +14,7 @@ last part of a budget as many succeed as fit. *Checked by* ``test_writers_share_
 from __future__ import annotations
 
 import os
+import re
 from fractions import Fraction
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from sourdine.append_only.chain import Row
 
 __all__ = ["FileLedger", "Ledger", "MemoryLedger"]
+
+LONGEST_NUMBER = 10_000
+"""Letters of a number that a ledger holds."""
 
 LEDGER = FileKind(noun="ledger", mark="ledger", version=2)
 TERMS, CHARGES = "terms", "charges"
@@ -204,11 +208,18 @@ def _row(charge: Charge) -> Row:
     }
 
 
+def _exact(text: str) -> Fraction:
+    """Return a number as ledgers write it: digits, or digits over digits, not too many."""
+    if len(text) > LONGEST_NUMBER or not re.fullmatch(r"\d+(/\d+)?", text):
+        raise ValueError(text)
+    return Fraction(text)
+
+
 def _sound(page: Page) -> tuple[Terms, list[Charge]]:
     """Return terms and charges, whose sums agree."""
     row = page.last(TERMS) or {}
     try:
-        total = Guarantee(Fraction(row["epsilon"]), Fraction(row["delta"]), row["relation"])
+        total = Guarantee(_exact(row["epsilon"]), _exact(row["delta"]), row["relation"])
         terms = Terms(total=total, unit=row["unit"], rows=row["rows"], name=row["name"])
     except (LookupError, ValueError, TypeError, ZeroDivisionError):
         raise _UnreadableError("its terms cannot be read") from None
@@ -238,8 +249,8 @@ def _charge(row: Row, total: Guarantee) -> Charge:
             what=row["what"],
             mechanism=row["mechanism"],
             parameters=row["parameters"],
-            cost=Guarantee(Fraction(row["epsilon"]), Fraction(row["delta"]), relation),
-            spent=Guarantee(Fraction(row["spent_epsilon"]), Fraction(row["spent_delta"]), relation),
+            cost=Guarantee(_exact(row["epsilon"]), _exact(row["delta"]), relation),
+            spent=Guarantee(_exact(row["spent_epsilon"]), _exact(row["spent_delta"]), relation),
         )
     except (LookupError, ValueError, TypeError, ZeroDivisionError):
         raise _UnreadableError("a number cannot be read") from None

@@ -217,7 +217,9 @@ class Session(Statistics[Release], Shown):
 
     def sheet(self) -> Sheet:
         """Return what is printed: every charge, and what is left."""
-        notes = [("spent", str(self.spent)), ("left", str(self.remaining)), ("of", str(self.total))]
+        whom = self.terms.protected
+        parts = {"spent": self.spent, "left": self.remaining, "of": self.total}
+        notes = [(name, part.told(whom)) for name, part in parts.items()]
         return replace(self.history.sheet(), notes=notes)
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:

@@ -28,7 +28,7 @@ from sourdine.tally.memory import UNNAMED, Memory
 from sourdine.tally.opening import CSV, LINES, PARQUET, is_path
 from sourdine.tally.reading import STANDARD
 from sourdine.tally.records import BOM, LONGEST, is_plain, rewritten
-from sourdine.tally.separated import encoding_of, header, strict_column
+from sourdine.tally.separated import fixed, header, strict_column
 from sourdine.tally.unnamed import Copy
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ class TextLines(Memory):
 
 def _lines(path: str, reading: Reading, errors: str = "replace") -> list[str | None]:
     content = Path(path).read_bytes()
-    text = content.decode(encoding_of(content, reading), errors).removeprefix(BOM)
+    text = content.decode(fixed(reading.encoding), errors).removeprefix(BOM)
     lines = text.removesuffix("\n").split("\n") if text else []
     return [line.removesuffix("\r") or None for line in lines]
 

@@ -42,7 +42,10 @@ def listed_columns(frame: Frame) -> str:
             "The first line of the file holds numbers. If it is a record and no header, name the "
             "columns yourself, as header in a Reading or on the command line."
         )
-    return f"The columns are: {', '.join(map(repr, frame.columns))}."
+    names = f"The columns are: {', '.join(map(repr, frame.columns))}."
+    if frame.parsed and any("\ufffd" in name for name in frame.columns):
+        return f"{names} The file seems to be in another encoding: look with sourdine check."
+    return names
 
 
 class Frame:

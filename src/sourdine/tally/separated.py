@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sourdine.tally.reading import Reading
 
-__all__ = ["Header", "encoding_of", "header", "strict_column"]
+__all__ = ["Header", "encoding_of", "fixed", "header", "strict_column"]
 
 _FIRST = 1 << 20
 """Bytes that the first line may have."""
@@ -53,8 +53,24 @@ class Header:
         )
 
 
+def fixed(encoding: str) -> str:
+    """Return an encoding whose order of bytes is declared, not read from the first two of them.
+
+    Examples
+    --------
+    >>> fixed("utf-16"), fixed("utf-16-be"), fixed("cp1252")
+    ('utf-16-le', 'utf-16-be', 'cp1252')
+    """
+    return f"{encoding}-le" if encoding in {"utf-16", "utf-32"} else encoding
+
+
 def encoding_of(first: bytes, reading: Reading) -> str:
-    """Return the encoding that is declared, or that the mark at the beginning of a file names."""
+    """Return the encoding that is declared, or that the mark at the beginning of a file names.
+
+    Where the first line is a record, its bytes are one person's and name nothing.
+    """
+    if reading.header is not None:
+        return fixed(reading.encoding)
     named = next((encoding for mark, encoding in _MARKS.items() if first.startswith(mark)), None)
     return named if named and reading.encoding == "utf-8" else reading.encoding
 

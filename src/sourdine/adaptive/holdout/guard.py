@@ -275,7 +275,7 @@ class GuardedHoldout:
                     "predictions",
                     "be given where none were confirmed",
                     "none",
-                    "Type final(predictions).",
+                    "Name the predictions to score.",
                 )
             average = self._average(last)
             bits = turn.last(self._loss.levels(self.n), FINAL)

@@ -320,13 +320,13 @@ def _too_wide(limit: float, width: float) -> BudgetExceededError:
 def _require_name(name: object) -> None:
     if not isinstance(name, str) or not name.strip():
         got = "an empty one" if isinstance(name, str) else kind(name)
-        raise ParameterError("name", "be a text", got, "Type submit('anna', predictions).")
+        raise ParameterError("name", "be a text", got, "Name the team, such as 'anna'.")
     if not name.isprintable():
         raise ParameterError(
             "name",
             "be of letters that can be printed",
             "one with line ends or control letters",
-            "Type submit('anna', predictions).",
+            "Name the team, such as 'anna'.",
         )
 
 

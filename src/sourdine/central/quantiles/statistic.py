@@ -225,8 +225,8 @@ class Quantiles(GaussianReady):
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know."""
         width = (
-            "Intervals follow from worst-case bounds on ranks; interval=0.95 in the call narrows "
-            "them."
+            "Intervals follow from worst-case bounds on ranks; the option interval, such as 0.95, "
+            "narrows them."
             if self.interval is None
             else "Half of epsilon pays for intervals that hold for all data."
         )

@@ -184,7 +184,13 @@ def _unmarked(path: Path, got: str) -> ParameterError:
 def _of_file(path: Path) -> Schema | None:
     if path.name.lower().endswith(PARQUET):
         return _of_metadata(dict(_kept(path)))
-    return _schema(_read_beside(path).get("schema")) if beside(path).is_file() else None
+    if not beside(path).is_file():
+        return None
+    facts = _read_beside(path)
+    found = _schema(facts.get("schema"))
+    if found is not None and facts.get("fingerprint") != found.fingerprint:
+        raise _damaged()
+    return found
 
 
 def _read_beside(path: Path) -> dict[str, Any]:

@@ -87,10 +87,10 @@ class Choices(Attribute):
                     given(choice),
                     "Type Choices('tv', 'web').",
                 )
-            if separator in choice:
+            if set(separator) & set(choice) or set("\r\0") & set(choice):
                 raise ParameterError(
                     "choices",
-                    f"be without the separator {separator!r}",
+                    f"be without the letters of the separator {separator!r} and control letters",
                     given(choice),
                     "Type {separator}.",
                     separator="|" if separator != "|" else ";",

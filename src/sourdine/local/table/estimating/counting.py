@@ -95,7 +95,7 @@ def _carried(clean: object) -> Schema:
     if found is None:
         raise ParameterError(
             "schema",
-            "be given for a table that carries none",
+            "be given: the table carries no schema",
             "none",
             "Estimate from what sanitize wrote, or name the schema that it was sanitised by.",
         )
