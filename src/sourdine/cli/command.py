@@ -22,28 +22,24 @@ INTERRUPTED = 130
 """The exit status after Ctrl-C."""
 
 
-class ShortHelp:
-    """Help without the types of flags and without braces around arguments."""
+class ShellGroup(TyperGroup):
+    """A group of commands."""
 
     def get_params(self, ctx: Any) -> Any:  # noqa: ANN401
         """Return the parameters; a flag stands alone."""
-        found = super().get_params(ctx)  # type: ignore[misc]
-        for each in found:
-            if getattr(each, "is_flag", False) and each.metavar is None:
-                each.metavar = ""
-        return found
+        return _bare(super().get_params(ctx))
+
+
+class ShellCommand(TyperCommand):
+    """A command whose errors know how its parameters are spelled."""
+
+    def get_params(self, ctx: Any) -> Any:  # noqa: ANN401
+        """Return the parameters; a flag stands alone."""
+        return _bare(super().get_params(ctx))
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401
-        """Return the words of the usage line."""
-        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]  # type: ignore[misc]
-
-
-class ShellGroup(ShortHelp, TyperGroup):
-    """A group of commands."""
-
-
-class ShellCommand(ShortHelp, TyperCommand):
-    """A command whose errors know how its parameters are spelled."""
+        """Return the words of the usage line, without braces around arguments."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
         """Read the words; two numbers may be joined by a comma."""
@@ -66,6 +62,14 @@ class ShellCommand(ShortHelp, TyperCommand):
     def _worded(self, error: SourdineError) -> SourdineError:
         error.wording = ShellWording(self.params)
         return error
+
+
+def _bare(parameters: list[Any]) -> list[Any]:
+    """Return parameters whose flags are printed without a type."""
+    for each in parameters:
+        if getattr(each, "is_flag", False) and each.metavar is None:
+            each.metavar = ""
+    return parameters
 
 
 def spread(words: Sequence[str], pairs: dict[str, str]) -> list[str]:
