@@ -134,6 +134,13 @@ def collect(given: dict[str, Any]) -> None:
     if kept is not None and files:
         _save(total, kept)
     _tell(total, kept if files else None)
+    if total.receipt.accepted == 0:
+        raise ParameterError(
+            "files",
+            "hold reports of this schema",
+            f"none among {total.receipt.received} lines",
+            "Collect what sourdine report printed under the same schema.",
+        )
     found = total.estimate()
     with printing():
         if as_json:

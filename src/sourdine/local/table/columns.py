@@ -225,6 +225,13 @@ class Choice(Attribute):
         plain = tuple(_category(c) for c in categories)
         settle(self, categories=plain, method=_named(method, CATEGORICAL), missing=missing)
         Codes(None, self.listed)
+        if any(set("\r\0") & set(str(category)) for category in self.listed):
+            raise ParameterError(
+                "categories",
+                "be texts that a file can hold",
+                "one with a carriage return or NUL",
+                "Leave such letters out.",
+            )
         if len(self.listed) < 2:
             raise ParameterError(
                 "categories",
