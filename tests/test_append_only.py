@@ -329,6 +329,35 @@ def run(script, *arguments):
 
 
 @needs_fork
+def test_interrupts_around_a_fork_leave_no_lock_behind(path):
+    assert run(INTERRUPTED_FORKS, path)[-1] == "free"
+
+
+INTERRUPTED_FORKS = """
+import os, signal, sys, threading
+from sourdine.append_only import Book, FileKind
+book = Book(sys.argv[1], FileKind("diary", "diary", 1), [])
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+for i in range(600):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1e-5 + (i % 200) * 1e-5)
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except KeyboardInterrupt:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+def charge():
+    book.turn(lambda page: page.write("lines", {}))
+other = threading.Thread(target=charge, daemon=True)
+other.start()
+other.join(20)
+print("held" if other.is_alive() else "free", flush=True)
+os._exit(0)
+"""
+
+
+@needs_fork
 def test_a_fork_waits_for_the_end_of_a_turn(path):
     assert run(FORK, path) == ["over", "child", "2"]
 

@@ -16,6 +16,7 @@ Fraction(1, 2)
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
@@ -43,7 +44,7 @@ __all__ = ["STATISTICS", "Statistics", "ask", "read", "schema"]
 R = TypeVar("R")
 
 
-class Statistics(Generic[R]):
+class Statistics(ABC, Generic[R]):
     """Every statistic as a method, with its own signature; what comes back is up to the face."""
 
     __slots__ = ()
@@ -59,9 +60,9 @@ class Statistics(Generic[R]):
     median = Face(Median)
     mode = Face(Mode)
 
+    @abstractmethod
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> R:
         """Do with a question what this face does."""
-        raise NotImplementedError
 
 
 STATISTICS: dict[str, type[Statistic]] = {

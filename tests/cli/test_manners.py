@@ -160,3 +160,36 @@ def test_ctrl_c_stops_soon_and_says_what_was_charged(tmp_path):
     assert out == ""
     assert "epsilon 0.5 was charged to the ledger." in err
     assert "stopped." in err
+
+
+def test_a_name_of_a_ledger_steers_no_terminal(run, people, tmp_path):
+    ledger = str(tmp_path / "ledger")
+    name = "e\x1b[2J\nleft  epsilon 99"
+    asked = ("count", people, "-e", "1", "--ledger", ledger, "--total", "5", "--name", name)
+    assert run(*asked)[0] == 0
+    _, out, _ = run("ledger", ledger)
+    assert "\x1b" not in out
+    assert r"e\x1b[2J\nleft  epsilon 99" in out
+
+
+def test_wide_tables_keep_their_numbers(run, people, tmp_path, monkeypatch):
+    ledger = str(tmp_path / "ledger")
+    run("count", people, "-e", "1", "--ledger", ledger, "--total", "5")
+    monkeypatch.setenv("COLUMNS", "40")
+    _, out, _ = run("ledger", ledger)
+    assert "epsilon so far" in out
+    assert "…" not in out
+
+
+def test_lines_of_a_label_stay_lines_in_a_picture(run, tmp_path):
+    picture = tmp_path / "plan.svg"
+    asked = ("plan", "mean", "--bounds", "0", "100", "--n", "1000", "--error", "1")
+    assert run(*asked, "--plot", str(picture))[0] == 0
+    assert "\\n" not in picture.read_text()
+
+
+def test_a_directory_is_no_file(run, tmp_path):
+    (tmp_path / "x.csv").mkdir()
+    code, _, err = run("check", str(tmp_path / "x.csv"))
+    assert code == 2
+    assert "should not be" not in err

@@ -133,6 +133,19 @@ def test_a_damaged_mark_is_said_to_be(text):
         estimate(clean)
 
 
+@pytest.mark.parametrize(
+    "forged", [lambda f: f["schema"].update(epsilon=30), lambda f: f.update(fingerprint="00")]
+)
+def test_a_forged_schema_beside_a_file_is_refused(tmp_path, forged):
+    clean = tmp_path / "clean.csv"
+    SCHEMA.sanitize(RAW, to=clean)
+    facts = json.loads(beside(clean).read_text())
+    forged(facts)
+    beside(clean).write_text(json.dumps(facts))
+    with pytest.raises(ParameterError):
+        estimate(clean)
+
+
 def test_the_file_beside_follows_no_planted_link(tmp_path):
     victim = tmp_path / "victim"
     victim.write_text("mine")

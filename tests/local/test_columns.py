@@ -167,6 +167,7 @@ def test_decimals_follow_the_grid():
         (lambda: Choice("a", "b", method="laplace"), "method must be one of 'response'"),
         (lambda: Choice("a"), "categories must list at least two"),
         (lambda: Choice("a", "a"), "categories must differ"),
+        (lambda: Choice("a\rb", "c"), "categories must be texts that a file can hold"),
         (lambda: Choice("a", "b", missing="b"), "categories must differ"),
         (lambda: Choice("a", "b", missing=True), "missing must be the name"),
         (lambda: Choice("a", None), "categories must be texts"),

@@ -126,8 +126,9 @@ def main() -> None:
         complain(str(error))
         raise SystemExit(3 if isinstance(error, BudgetExceededError) else 2) from None
     except OSError as error:
-        give_up()
-        complain(f"{error.filename or 'a file'} could not be used: {error.strerror}.")
+        if error.filename is None:  # standard output itself
+            give_up()
+        complain(f"{error.filename or 'standard output'} could not be used: {error.strerror}.")
         raise SystemExit(2) from None
     except Exception as error:  # noqa: BLE001 - its text may hold a value
         complain(
