@@ -54,7 +54,7 @@ bench: .venv-bench/.ready $(VENV)/.ready ## one table and one picture: Sourdine 
 	@for name in $(BENCHMARKS); do .venv-bench/bin/python benchmarks/$$name.py || echo "$$name: a promise was missed"; done
 	$(BIN)/python benchmarks/table.py
 
-lab: $(VENV)/.ready ## every figure of the sources redrawn, every claim judged: lab-report/lab.html
+lab: $(VENV)/.ready ## the figures of the sources redrawn, their claims judged: lab-report/lab.html
 	$(BIN)/sourdine lab all
 
 figures: lab ## the same, and its figures, numbers and verdicts into the manual

@@ -1,4 +1,4 @@
-"""The lab: every numbered figure and plot of the documents redrawn, every claim judged.
+"""The lab: the figures of the documents redrawn, their claims judged.
 
 It stands beside the library and knows it from outside. What the documents print, what is only
 compared with, and the games that show why, live here:

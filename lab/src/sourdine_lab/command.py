@@ -26,7 +26,7 @@ __all__ = ["lab"]
 
 lab = typer.Typer(
     no_args_is_help=True,
-    help="Every figure of the documents behind Sourdine, redrawn; every claim, judged.\n\n"
+    help="The figures of the documents behind Sourdine, redrawn; their claims, judged.\n\n"
     "Rows are named by a letter and a number: C Canesse 2022, A Audibert 2024, L Couchot 2023, "
     "W Dubois, Butucea, Kroll and Saumard 2019, S Stemmer's lecture 9.",
     epilog="Begin here:\n\n$ sourdine lab list\n\n$ sourdine lab run canesse-4 --quick\n\n"
