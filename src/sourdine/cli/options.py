@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sourdine.question import DATA, PRIVACY, WHAT
+from sourdine.question import DATA, PRIVACY, WHAT, kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,6 +54,9 @@ def command(run: Callable[..., None], options: Sequence[Option]) -> Callable[...
 def declared(parameter: Parameter) -> Option:
     """Return the option for a parameter that a question declares."""
     flags = [f"--{parameter.name}", *([SHORT[parameter.name]] if parameter.name in SHORT else [])]
+    if parameter.kind is kinds.FLAG:
+        info = typer.Option(*flags, help=parameter.help, rich_help_panel=parameter.group)
+        return Option(parameter.name, bool | None, info)
     kind = tuple[str, str] if parameter.kind.words == 2 else str
     info = typer.Option(
         *flags, help=parameter.help, metavar=parameter.kind.metavar, rich_help_panel=parameter.group

@@ -30,6 +30,7 @@ __all__ = [
     "delta",
     "epsilon",
     "error",
+    "flag",
     "keys",
     "label",
     "listed",
@@ -74,6 +75,15 @@ def between_0_and_1(x: object, name: str, example: float) -> Fraction:
             **{name: example},
         )
     return chance
+
+
+def flag(x: object, parameter: str) -> bool:
+    """Return true or false."""
+    if isinstance(x, (bool, np.bool_)):
+        return bool(x)
+    raise ParameterTypeError(
+        parameter, "be True or False", given(x), f"Type {{{parameter}}}.", **{parameter: True}
+    )
 
 
 def read(x: Reading | Mapping[str, Any] | None) -> Reading:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = [
-    "BINS", "BOUNDS", "CATEGORIES", "COUNT", "DATA", "GROUPS", "KEYS", "NUMBER", "ORDERS",
+    "BINS", "BOUNDS", "CATEGORIES", "COUNT", "DATA", "FLAG", "GROUPS", "KEYS", "NUMBER", "ORDERS",
     "PRIVACY", "PROBABILITY", "READING", "TEXT", "VALUE", "WHAT", "Kind", "one_of", "says",
     "spelled",
 ]  # fmt: skip
@@ -110,6 +110,11 @@ def _each(x: object) -> Any:  # noqa: ANN401
     return tuple(map(spelled, x)) if isinstance(x, (list, tuple)) else x
 
 
+def _flagged(x: object) -> Any:  # noqa: ANN401
+    """Return true or false for the words that say so."""
+    return {"true": True, "false": False}.get(x.lower(), x) if isinstance(x, str) else x
+
+
 def _categories(x: object) -> Any:  # noqa: ANN401
     return x if isinstance(x, str) and x == "unknown" else _listed(x)
 
@@ -126,6 +131,7 @@ PROBABILITY = Kind(metavar="PROBABILITY", schema=_NUMBER, parse=spelled)
 COUNT = Kind(metavar="COUNT", schema={"type": "integer", "minimum": 1}, parse=spelled)
 TEXT = Kind(metavar="NAME", schema={"type": "string", "minLength": 1}, parse=lambda x: x)
 VALUE = Kind(metavar="VALUE", schema=_LABEL, parse=lambda x: x)
+FLAG = Kind(metavar="", schema={"type": "boolean"}, parse=_flagged)
 BOUNDS = Kind(
     metavar="LOWER UPPER",
     schema={"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},

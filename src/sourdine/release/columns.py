@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Columns", "end_heads", "framed", "label"]
 
+BESIDE = {"normal": "population (normal)", "population": "population (any law)"}
 LIBRARIES = ("pandas", "polars", "pyarrow")
 
 
@@ -31,6 +33,9 @@ class Columns:
         The numbers.
     lower, upper
         The ends of their intervals; None where a value has none.
+    beside
+        The ends of further intervals: of a ``"population"``, and those that take sums for
+        ``"normal"``.
     confidence
         The probability with which the intervals hold; None if something else says it.
     even
@@ -51,6 +56,7 @@ class Columns:
     values: Sequence[Any]
     lower: Sequence[Any] | None = None
     upper: Sequence[Any] | None = None
+    beside: Mapping[str, tuple[Sequence[Any], Sequence[Any]]] = field(default_factory=dict)
     confidence: float | None = 0.95
     even: bool = False
     most: int | None = None
@@ -71,14 +77,26 @@ class Columns:
             values=picked(self.values),
             lower=self.lower and picked(self.lower),
             upper=self.upper and picked(self.upper),
+            beside={of: (picked(low), picked(high)) for of, (low, high) in self.beside.items()},
         )
 
     def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return heads and rows as texts, each number with the digits its interval supports."""
         kept = self.largest(self.most)
-        names = [[label(v) for v in column] for column in kept.labels.values()]
-        heads = (*self.labels, self.name, *(end_heads(self.confidence) if self.bounded else ()))
-        rows = [(*label, *text) for *label, text in zip(*names, kept.texts(), strict=True)]
+        names = [[(label(v),) for v in column] for column in kept.labels.values()]
+        more = [
+            [(spanned(*pair),) for pair in zip(*ends, strict=True)] for ends in kept.beside.values()
+        ]
+        heads = (
+            *self.labels,
+            self.name,
+            *(end_heads(self.confidence) if self.bounded else ()),
+            *(BESIDE[of] for of in self.beside),
+        )
+        rows = [
+            tuple(chain.from_iterable(parts))
+            for parts in zip(*names, kept.texts(), *more, strict=True)
+        ]
         if (left := len(self.values) - len(kept.values)) > 0:
             rows.append((f"and {left} smaller", *[""] * (len(heads) - 1)))
         return heads, rows
@@ -107,6 +125,8 @@ class Columns:
         columns[self.name] = list(self.values)
         if self.lower is not None and self.upper is not None:
             columns |= {"lower": list(self.lower), "upper": list(self.upper)}
+        for of, (low, high) in self.beside.items():
+            columns |= {f"{of}_lower": list(low), f"{of}_upper": list(high)}
         return columns
 
     def to_frame(self, library: str) -> Any:  # noqa: ANN401
@@ -148,6 +168,18 @@ def end_heads(confidence: float | None) -> tuple[str, str]:
     if confidence is None:
         return "from", "to"
     return f"from ({100 * confidence:g} %)", f"to ({100 * confidence:g} %)"
+
+
+def spanned(low: Any, high: Any) -> str:  # noqa: ANN401
+    """Return an interval in one cell, rounded outward.
+
+    Examples
+    --------
+    >>> spanned(51004.2, 51496.1)
+    '51 000 to 51 500'
+    """
+    _, first, last = row(low, (low, high))
+    return f"{first} to {last}"
 
 
 def label(x: object) -> str:

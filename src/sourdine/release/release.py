@@ -58,6 +58,8 @@ class Drawer(ABC):
     """Whether the numbers are shares of one whole, printed with one precision."""
     most: ClassVar[int | None] = None
     """How many numbers are printed: of more, the largest."""
+    normal: ClassVar[bool] = False
+    """Whether there are intervals for the population that take sums for normal."""
     kinds: ClassVar[dict[str, type[Drawer]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -91,8 +93,17 @@ class Drawer(ABC):
         return "record"
 
     def limits(self, release: Release, beta: float, of: str) -> Any:  # noqa: ANN401
-        """Return the ends that miss the truth with probability ``beta``, shaped as the value."""
+        """Return the ends that miss the truth with probability ``beta``, shaped as the value.
+
+        ``of`` is ``"sample"``, ``"population"`` or, for one that takes sums for normal,
+        ``"normal"``.
+        """
         raise NotImplementedError
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Which intervals are printed beside those of the sample."""
+        return ()
 
     def labels(self, release: Release) -> Mapping[str, Sequence[Any]]:  # noqa: ARG002
         """Return what tells the numbers of a release apart, by name."""
@@ -100,20 +111,26 @@ class Drawer(ABC):
 
     def columns(self, release: Release) -> Columns:
         """Return the numbers of a release, with labels and the ends that are shown."""
-        pairs: list[Any] | None = None
-        if self.intervals:
-            ends = release.interval(self.shown)
-            pairs = list(ends.values()) if isinstance(ends, Mapping) else [ends]
+        own = self._shown_ends(release, "sample") if self.intervals else None
         return Columns(
             labels=self.labels(release),
             name=self.head,
             values=flat(release.value),
-            lower=None if pairs is None else [x for low, _ in pairs for x in flat(low)],
-            upper=None if pairs is None else [x for _, high in pairs for x in flat(high)],
+            lower=own and own[0],
+            upper=own and own[1],
+            beside={of: self._shown_ends(release, of) for of in self.beside},
             confidence=self.shown,
             even=self.even,
             most=self.most,
         )
+
+    def _shown_ends(self, release: Release, of: str) -> tuple[list[Any], list[Any]]:
+        """Return the lower and the upper ends that are shown, one by one."""
+        ends = self.limits(release, read_confidence(self.shown), of)
+        pairs = list(ends.values()) if isinstance(ends, Mapping) else [ends]
+        return [x for low, _ in pairs for x in flat(low)], [
+            x for _, high in pairs for x in flat(high)
+        ]
 
     def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return the heads and lines of the table that is printed."""
@@ -176,7 +193,9 @@ class Release(Answer):
     drawn: Mapping[str, Any] = field(default_factory=dict)
     grid: Grid | None = None
 
-    def interval(self, confidence: Number = SHOWN, *, of: str = "sample") -> Any:  # noqa: ANN401
+    def interval(
+        self, confidence: Number = SHOWN, *, of: str = "sample", assume: str | None = None
+    ) -> Any:  # noqa: ANN401
         """Return the ends between which the truth lies with probability ``confidence``.
 
         Two numbers, two arrays, or a pair of them for each key.
@@ -189,6 +208,9 @@ class Release(Answer):
         of
             ``"sample"``: the truth is the statistic of the records at hand.
             ``"population"``: of the law they were drawn from, so sampling error is added.
+        assume
+            For a population: ``"normal"`` takes the sum of many records for normal, as is
+            commonly done, for a shorter interval; left out, the interval holds for every law.
         """
         if of not in ("sample", "population"):
             raise ParameterError(
@@ -209,7 +231,28 @@ class Release(Answer):
                 "Type {of}, or ask for a mean or a share.",
                 of="sample",
             )
-        return self.mechanism.limits(self, read_confidence(confidence), of)
+        if assume is not None:
+            self._check_normal(assume, of)
+        which = of if assume is None else "normal"
+        return self.mechanism.limits(self, read_confidence(confidence), which)
+
+    def _check_normal(self, assume: str, of: str) -> None:
+        if assume != "normal" or of != "population":
+            raise ParameterError(
+                "assume",
+                "be 'normal', with of='population', or left out",
+                given(assume),
+                "Type {assume} and {of}.",
+                assume="normal",
+                of="population",
+            )
+        if not self.mechanism.normal:
+            raise ParameterError(
+                "assume",
+                f"be left out for this {self.mechanism.head}",
+                given(assume),
+                "Leave it out; for a mean, ask with population=True.",
+            )
 
     def columns(self) -> Columns:
         """Return the numbers, with labels and the ends of the intervals that are printed."""
