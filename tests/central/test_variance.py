@@ -19,8 +19,8 @@ def test_three_sums_move_together(neighbours, furthest):
     variance = Variance(bounds=(0, LAST), step=1, epsilon=1, relation=neighbours)
 
     def sums(x):
-        drawn = variance.sums(len(x), sum(x), sum(t * t for t in x))
-        k, last = variance.boost, LAST
+        drawn = variance.three.sums(len(x), sum(x), sum(t * t for t in x))
+        k, last = variance.three.boost, LAST
         assert drawn == (
             k * sum((last - t) ** 2 for t in x),
             k * sum(2 * t * (last - t) for t in x),

@@ -101,6 +101,11 @@ class ByGroup(Drawer):
         return self.part.populations
 
     @property
+    def beside(self) -> tuple[str, ...]:
+        """Which intervals are printed beside those of the sample."""
+        return self.part.beside
+
+    @property
     def intervals(self) -> bool:  # type: ignore[override]
         """Whether the values are numbers."""
         return self.part.intervals

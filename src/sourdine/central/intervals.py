@@ -38,6 +38,7 @@ __all__ = [
     "FINE",
     "KNOTS",
     "accepted",
+    "laplace_parts",
     "laplace_quantile",
     "least_fixed",
     "lower_risks",
@@ -68,18 +69,23 @@ def laplace_quantile(scales: ArrayLike, beta: float) -> Floats:
     >>> float(laplace_quantile([1.0, 0.0], 0.05).round(2))  # the logarithm of 20
     3.0
     """
-    a = _apart(np.asarray(scales, np.float64))
-    square = a * a
-    apart = square[..., :, None] - square[..., None, :]
-    own = np.arange(a.shape[-1])
-    apart[..., own, own] = square
-    c = (square[..., :, None] / apart).prod(-1)
+    a, c = laplace_parts(scales)
     x = a.max(-1) * log(1 / beta)
     for _ in range(STEPS):
         parts = c * np.exp(-x[..., None] / a)
         tail = parts.sum(-1)
         x = x + np.log(tail / beta) * tail / (parts / a).sum(-1)
     return np.asarray(x * (1 + 1e-9))
+
+
+def laplace_parts(scales: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the scales, moved apart, and the coefficients of the tail of the sum."""
+    a = _apart(np.asarray(scales, np.float64))
+    square = a * a
+    apart = square[..., :, None] - square[..., None, :]
+    own = np.arange(a.shape[-1])
+    apart[..., own, own] = square
+    return a, (square[..., :, None] / apart).prod(-1)
 
 
 def _apart(scales: Floats) -> Floats:

@@ -12,11 +12,13 @@ from attrs import field, frozen
 from sourdine.central.grid_mean import GridMean
 from sourdine.central.intervals import sampled
 from sourdine.central.lattice import GaussianReady
+from sourdine.central.population_mean import OfPrivateNumber, OfPublicNumber, PopulationMean
 from sourdine.central.ratio import Ratio
+from sourdine.central.three_sums import ThreeSums
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import one_of
 from sourdine.mechanisms import Gaussian, Laplace
-from sourdine.question import WHAT, kinds, says
+from sourdine.question import WHAT, converters, kinds, says
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +32,10 @@ __all__ = ["Mean"]
 
 METHODS = ("laplace", "gaussian", "exponential")
 POLICIES = ("auto", "exclude", "middle")
+ASKED = (
+    "Population: for records drawn independently from one law. The normal interval takes their sum "
+    "for normal, as is commonly done; the other holds for any law."
+)
 COUNTING = Fraction(1, 8)
 """The part of epsilon that pays for the count beside a mean chosen from the grid."""
 
@@ -37,6 +43,11 @@ COUNTING = Fraction(1, 8)
 def read_method(x: str) -> str:
     """Return the name of a mechanism."""
     return one_of(x, "method", *METHODS)
+
+
+def read_population(x: bool) -> bool:  # noqa: FBT001
+    """Return whether the population is asked about."""
+    return converters.flag(x, "population")
 
 
 def read_missing(x: str) -> str:
@@ -99,9 +110,27 @@ class Mean(GaussianReady):
         ),
     )  # fmt: skip
 
+    population: bool = field(
+        default=False, converter=read_population,
+        metadata=says(
+            kinds.FLAG,
+            "Also draw the spread of the values, for short intervals about the population that "
+            "the records were drawn from.",
+            group=WHAT,
+        ),
+    )  # fmt: skip
+
     def check(self) -> None:
         """Refuse parameters that do not go together."""
         self.check_delta(self.method)
+        if self.population and self.method != "laplace":
+            raise ParameterError(
+                "population",
+                "be left out unless {method} is 'laplace'",
+                "True",
+                "Leave {method} out.",
+                method=LEFT_OUT,
+            )
         if self.missing == "middle" and not (self.substitutes and self.alone):
             raise ParameterError(
                 "missing",
@@ -111,7 +140,10 @@ class Mean(GaussianReady):
                 "Leave {missing} out.",
                 missing=LEFT_OUT,
             )
-        _ = self.mechanism if self.known else self.ratio.mechanism  # refuses early
+        if self.population:
+            _ = self.with_spread.mechanism
+        else:
+            _ = self.mechanism if self.known else self.ratio.mechanism  # refuses early
 
     @property
     def known(self) -> bool:
@@ -132,6 +164,23 @@ class Mean(GaussianReady):
             relation=self.relation,
             rows=self.rows,
         )
+
+    @cached_property
+    def with_spread(self) -> PopulationMean:
+        """The mean with its variance beside it."""
+        promise: dict[str, Any] = {
+            "epsilon": self.epsilon,
+            "relation": self.relation,
+            "rows": self.rows,
+        }
+        if self.known:
+            return OfPublicNumber(last=self.last, **promise)
+        return OfPrivateNumber(sums=ThreeSums(last=self.last, **promise))
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The population's intervals, where they were asked for."""
+        return ("normal", "population") if self.population else ()
 
     @cached_property
     def mechanism(self) -> Laplace | Gaussian | GridMean:
@@ -163,6 +212,8 @@ class Mean(GaussianReady):
         if self.method == "exponential":
             return "a point of the grid by the exponential mechanism"
         noisy = "the sum" if self.known else "a sum and a count"
+        if self.population:
+            noisy = "two sums" if self.known else "three sums"
         return f"discrete {self.method.title()} noise on {noisy}"
 
     @cached_property
@@ -173,10 +224,12 @@ class Mean(GaussianReady):
             if self.known
             else "The mean is that of the values that are not missing."
         )
-        return (self.clipping, missing, *self.person)
+        return (self.clipping, missing, *([ASKED] if self.population else ()), *self.person)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Sum up and draw."""
+        if self.population:
+            return self.with_spread.draw(len(data), data.moments(self.cell, 2), self.source)
         n, total = data.moments(self.cell, 1)
         if self.known:
             return self._draw_known(len(data), n, total)
@@ -208,6 +261,8 @@ class Mean(GaussianReady):
 
     def _fraction(self, drawn: Mapping[str, int]) -> float:
         """Return the mean as a fraction of the range."""
+        if self.population:
+            return self.with_spread.fraction(drawn)
         if "tick" in drawn:
             return drawn["tick"] / self.last
         if self.known:
@@ -226,7 +281,10 @@ class Mean(GaussianReady):
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[float, float]:
         """Return the ends of the sample's mean, or of the mean of the law it was drawn from."""
-        low, high = self._limits(release.drawn, beta, of == "population")
+        if self.population:
+            low, high = self.with_spread.limits(release.drawn, beta, of)
+        else:
+            low, high = self._limits(release.drawn, beta, of == "population")
         return self._mean(low), self._mean(high)
 
     def _limits(self, drawn: Mapping[str, int], beta: float, population: bool) -> Fractions:  # noqa: FBT001
@@ -263,6 +321,8 @@ class Mean(GaussianReady):
     def planned(self, beta: float, n: int | None) -> float:
         """Return the error; where n is private, of a mean 15 % of the range inside the bounds."""
         n = self.public_n(n)
+        if self.population:
+            return self.with_spread.error(beta, n) * self.width
         chosen = self.known or self.method == "exponential"
         p = min(self._half(beta, n), 1.0) if chosen else self.ratio.error(beta, n)
         return p * self.width

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import attrs
 from attrs import field, frozen
 
-from sourdine.central.bernoulli import BernoulliMean
+from sourdine.central.intervals import lower_risks
+from sourdine.central.population import Share, normal, proved
 from sourdine.central.ratio import Ratio
+from sourdine.central.shares import exact_ends
 from sourdine.central.statistic import Statistic
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import one_of
 from sourdine.grid import Grid
+from sourdine.mechanisms import Laplace
 from sourdine.question import WHAT, kinds, says
 from sourdine.question import converters as read
 from sourdine.tally import Codes, Ticks
@@ -28,11 +31,18 @@ __all__ = ["Proportion"]
 
 COIN = Grid(0, 1, step=1)
 POLICIES = ("auto", "exclude", "no")
+EXACT = 10**6
+"""Up to this many records the law of a noisy number of ones is summed up exactly."""
 
 
 def read_missing(x: str) -> str:
     """Return what is done with missing values."""
     return one_of(x, "missing", *POLICIES)
+
+
+def read_population(x: bool) -> bool:  # noqa: FBT001
+    """Return whether the population is asked about."""
+    return read.flag(x, "population")
 
 
 def read_category(x: object) -> Any:  # noqa: ANN401
@@ -44,8 +54,11 @@ def read_category(x: object) -> Any:  # noqa: ANN401
 class Proportion(Statistic):
     r"""The share of ones in a column of zeros and ones, or of records in a category.
 
-    Where the number of records is public, inverse sensitivity (`BernoulliMean`); elsewhere a
-    noisy sum over a noisy count (`sourdine.central.ratio`).
+    Where the number of records is public, discrete Laplace noise of scale
+    :math:`1/\varepsilon` on the number of ones, which is then moved to 0 or n if it lies beyond:
+    nearer to the truth than a law that is cut off there and scaled up (`BernoulliMean`), whose
+    scale is up to :math:`2/\varepsilon`. Elsewhere a noisy sum over a noisy count
+    (`sourdine.central.ratio`).
 
     Notes
     -----
@@ -55,7 +68,7 @@ class Proportion(Statistic):
     Examples
     --------
     >>> Proportion(epsilon=1, relation="substitute").error(0.05, n=1000)
-    0.004
+    0.003
     """
 
     kind: ClassVar[str] = "proportion"
@@ -84,6 +97,15 @@ class Proportion(Statistic):
         ),
     )  # fmt: skip
 
+    population: bool = field(
+        default=False, converter=read_population,
+        metadata=says(
+            kinds.FLAG,
+            "Also print intervals about the population that the records were drawn from.",
+            group=WHAT,
+        ),
+    )  # fmt: skip
+
     def check(self) -> None:
         """Refuse parameters that do not go together."""
         if self.missing == "no" and not self.known:
@@ -95,9 +117,7 @@ class Proportion(Statistic):
                 "Leave {missing} out.",
                 missing=LEFT_OUT,
             )
-        _ = self.ratio.mechanism  # refuses early
-        if self.stated:
-            self.mechanism(self.n or 0)
+        _ = self.mechanism if self.known else self.ratio.mechanism  # refuses early
 
     @property
     def known(self) -> bool:
@@ -125,15 +145,21 @@ class Proportion(Statistic):
             rows=self.rows,
         )
 
-    def mechanism(self, n: int) -> BernoulliMean:
-        """Return what draws the number of ones among a public n."""
-        return BernoulliMean(epsilon=self.epsilon, n=n, rows=self.rows, relation=self.relation)
+    @cached_property
+    def mechanism(self) -> Laplace:
+        """What draws the number of ones among a public n."""
+        return Laplace(epsilon=self.epsilon, sensitivity=self.rows, relation=self.relation)
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The population's intervals, where they were asked for."""
+        return ("normal", "population") if self.population else ()
 
     @property
     def how(self) -> str:
         """What draws it."""
-        noisy = "discrete Laplace noise on a sum and a count"
-        return "inverse sensitivity" if self.known else noisy
+        noisy = "the number of ones" if self.known else "a sum and a count"
+        return f"discrete Laplace noise on {noisy}"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
@@ -158,13 +184,14 @@ class Proportion(Statistic):
             pair = self.ratio.draw(n, ones, self.source)
             return dict(zip(self.ratio.names, pair, strict=True))
         records = self.n if self.stated and self.n is not None else len(data)
-        answer = self.mechanism(records).release(ones, source=self.source)
-        return {"ones": int(answer), "records": records}
+        noisy = self.mechanism.release(min(ones, records), source=self.source)
+        return {"ones": int(noisy), "records": records}
 
     def value(self, drawn: Mapping[str, Any]) -> float:
         """Return the noisy share."""
         if self.known:
-            return drawn["ones"] / drawn["records"] if drawn["records"] else 0.5
+            n = drawn["records"]
+            return min(max(drawn["ones"], 0), n) / n if n else 0.5
         return self.ratio.fraction(self._pair(drawn))
 
     def _pair(self, drawn: Mapping[str, Any]) -> tuple[int, int]:
@@ -173,16 +200,32 @@ class Proportion(Statistic):
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[float, float]:
         """Return the ends of the sample's share, or of that of the law it was drawn from."""
-        population = of == "population"
+        if of == "sample":
+            return self._of_sample(release.drawn, beta)
+        ends, p = self._of_population(release.drawn, beta, of), release.value
+        return min(ends[0], p), max(ends[1], p)
+
+    def _of_sample(self, drawn: Mapping[str, Any], beta: float) -> tuple[float, float]:
         if not self.known:
-            limits = self.ratio.population if population else self.ratio.limits
-            return limits(self._pair(release.drawn), beta)
-        n, ones = release.drawn["records"], release.drawn["ones"]
+            return self.ratio.limits(self._pair(drawn), beta)
+        n, ones = drawn["records"], drawn["ones"]
         if not n:
             return 0.0, 1.0
-        half = int(self.mechanism(n).error(0.1 * beta if population else beta))
-        low, high = max(ones - half, 0), min(ones + half, n)
-        return _binomial(low, high, n, 0.9 * beta) if population else (low / n, high / n)
+        for risk in lower_risks(beta):
+            half = int(self.mechanism.error(risk))
+            low, high = max(ones - half, 0), min(ones + half, n)
+            if low <= high:
+                return low / n, high / n
+        return 0.0, 1.0
+
+    def _of_population(self, drawn: Mapping[str, Any], beta: float, of: str) -> tuple[float, float]:
+        ends = normal if of == "normal" else proved
+        if not self.known:
+            return ends(self.ratio.evidence(self._pair(drawn)), beta)
+        n, ones, scale = drawn["records"], drawn["ones"], self.mechanism.scale
+        if of == "population" and n <= EXACT:
+            return exact_ends(ones, n, float(scale), beta)
+        return ends(Share.of_public(ones, n, float(scale)), beta)
 
     @property
     def widest(self) -> float:
@@ -192,13 +235,6 @@ class Proportion(Statistic):
     def planned(self, beta: float, n: int | None) -> float:
         """Return the error among ``n`` records; for a private n, of a share of 15 %."""
         n = self.public_n(n)
-        return self.mechanism(n).error(beta) / n if self.known else self.ratio.error(beta, n)
-
-
-def _binomial(low: int, high: int, n: int, beta: float) -> tuple[float, float]:
-    """Return Clopper and Pearson's ends, for a number of successes between two."""
-    from scipy.special import betaincinv  # noqa: PLC0415 - costs time to import, needed here only
-
-    first = float(betaincinv(low, n - low + 1, beta / 2)) if low else 0.0
-    last = float(betaincinv(high + 1, n - high, 1 - beta / 2)) if high < n else 1.0
-    return first, last
+        if not self.known:
+            return self.ratio.error(beta, n)
+        return min(self.mechanism.error(beta) / n, 1.0)

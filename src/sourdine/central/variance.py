@@ -1,11 +1,7 @@
 r"""The variance of a column.
 
-With ticks :math:`t` from 0 to L and :math:`u = t/L`, every record adds
-:math:`(1-u)^2,\ 2u(1-u),\ u^2` to three sums A, B, C. These are never negative and together always
-1, so one record added or removed moves the three by 1 in all and the whole of epsilon covers each
-of them; a replaced one moves them by at most 2. With :math:`N = A + B + C`,
-
-.. math:: \text{mean} = \frac{B/2 + C}{N}, \qquad \text{variance} = \frac{AC - B^2/4}{N^2}.
+Released are the three sums A, B, C of `sourdine.central.three_sums`; from them
+:math:`\text{variance} = (AC - B^2/4)/N^2`.
 
 For the true mean :math:`\mu` and variance :math:`v` the sum of :math:`(u - \mu)^2 - v` over all
 records is zero, and in terms of the three sums it is
@@ -18,7 +14,6 @@ the union of these over an interval for :math:`\mu`, found in the same way. A wr
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -35,7 +30,7 @@ from sourdine.central.intervals import (
 )
 from sourdine.central.lattice import Numeric
 from sourdine.central.ratio import PLANNED
-from sourdine.central.together import Together
+from sourdine.central.three_sums import NAMES, ThreeSums
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +45,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Variance"]
 
-NAMES = ("low", "middle", "high")
 MEANS = 9
 HIGHEST = 0.25
 
@@ -61,8 +55,7 @@ class Variance(Numeric):
 
     Notes
     -----
-    *Claim*: the three sums move by at most 1, or 2, in all. *Checked by*
-    ``test_three_sums_move_together``. *Claim*: intervals hold with at least their confidence.
+    *Claim*: intervals hold with at least their confidence.
     *Checked by* ``test_variance_intervals_cover``. *Claim*: the planned error holds, for many
     records, whatever the data whose mean is 15 % of the range inside the bounds. *Checked by*
     ``test_planned_variance_error``.
@@ -81,19 +74,15 @@ class Variance(Numeric):
     )
 
     @cached_property
-    def boost(self) -> int:
-        """What all sums are multiplied by, so that their lattice is fine beside the noise."""
-        return max(1, ceil(FINE * self.epsilon / self.last**2))
-
-    @cached_property
-    def mechanism(self) -> Together:
-        """What draws the three sums."""
-        span = (2 if self.substitutes else 1) * self.last**2 * self.boost * self.rows
-        return Together(epsilon=self.epsilon, sensitivity=span, relation=self.relation)
+    def three(self) -> ThreeSums:
+        """The three sums."""
+        return ThreeSums(
+            last=self.last, epsilon=self.epsilon, relation=self.relation, rows=self.rows
+        )
 
     def check(self) -> None:
         """Refuse early what the noise cannot carry."""
-        _ = self.mechanism
+        _ = self.three.mechanism
 
     @property
     def how(self) -> str:
@@ -108,37 +97,25 @@ class Variance(Numeric):
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Sum up and draw."""
-        sums = self.sums(*data.moments(self.cell, 2))
-        drawn = self.mechanism.release(sums, source=self.source).value
-        return dict(zip(NAMES, drawn, strict=True))
+        return self.three.draw(data.moments(self.cell, 2), self.source)
 
     def value(self, drawn: Mapping[str, Any]) -> float:
         """Return the noisy variance."""
         return _fraction(drawn) * self._range
-
-    def sums(self, n: int, total: int, squares: int) -> tuple[int, int, int]:
-        """Return the three sums beneath the noise, in squared ticks."""
-        k, last = self.boost, self.last
-        crossed = last * total - squares
-        return k * (last * last * n - last * total - crossed), k * 2 * crossed, k * squares
 
     @property
     def _range(self) -> float:
         """The squared width of the range."""
         return self.width**2
 
-    @cached_property
+    @property
     def _noise(self) -> float:
         """The scale of the noise on sums of records."""
-        return float(self.mechanism.scale / (self.last**2 * self.boost))
-
-    def _sums(self, drawn: Mapping[str, int]) -> Floats:
-        filled = self.last**2 * self.boost
-        return np.array([drawn[name] / filled for name in NAMES])
+        return self.three.scale
 
     def limits(self, release: Release, beta: float, of: str) -> Fractions:
         """Return the ends of the sample's variance, or of that of the law it was drawn from."""
-        sums = self._sums(release.drawn)
+        sums = self.three.in_records(release.drawn)
         low, high = self._sampled(sums, beta) if of == "population" else self._limits(sums, beta)
         p = _fraction(release.drawn)
         return float(min(low, p)) * self._range, float(min(max(high, p), HIGHEST)) * self._range

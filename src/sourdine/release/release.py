@@ -58,8 +58,6 @@ class Drawer(ABC):
     """Whether the numbers are shares of one whole, printed with one precision."""
     most: ClassVar[int | None] = None
     """How many numbers are printed: of more, the largest."""
-    normal: ClassVar[bool] = False
-    """Whether there are intervals for the population that take sums for normal."""
     kinds: ClassVar[dict[str, type[Drawer]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -246,7 +244,7 @@ class Release(Answer):
                 assume="normal",
                 of="population",
             )
-        if not self.mechanism.normal:
+        if "normal" not in self.mechanism.beside:
             raise ParameterError(
                 "assume",
                 f"be left out for this {self.mechanism.head}",
