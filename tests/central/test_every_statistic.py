@@ -37,8 +37,13 @@ CALLS = {
     "mean-grid-exclude": lambda x, **k: mean(
         x, epsilon=1, method="exponential", missing="exclude", **B, **k
     ),
+    "mean-population": lambda x, **k: mean(x, epsilon=1, population=True, **B, **k),
+    "mean-population-exclude": lambda x, **k: mean(
+        x, epsilon=1, population=True, missing="exclude", **B, **k
+    ),
     "variance": lambda x, **k: variance(x, epsilon=1, **B, **k),
     "proportion": lambda x, **k: proportion(x, epsilon=1, **k),
+    "proportion-population": lambda x, **k: proportion(x, epsilon=1, population=True, **k),
     "proportion-planned": lambda x, **k: proportion(x, epsilon=1, n=6, **k),
     "proportion-n": lambda x, **k: proportion(x, epsilon=1, n=6, missing="no", **k),
     "proportion-of": lambda x, **k: proportion(x, category=3, epsilon=1, **k),

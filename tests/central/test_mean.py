@@ -20,6 +20,9 @@ WAYS = [
     {"relation": "substitute"},
     {"relation": "substitute", "missing": "exclude"},
     {"method": "gaussian", "delta": 1e-6},
+    {"population": True},
+    {"population": True, "relation": "substitute"},
+    {"population": True, "relation": "substitute", "missing": "exclude"},
     {"method": "exponential"},
     {"method": "exponential", "relation": "substitute"},
     {"method": "exponential", "relation": "substitute", "missing": "exclude"},
@@ -37,7 +40,7 @@ def test_mean_intervals_cover(way, sample, simulated, shortest):
         assert np.median(high - low) <= 1.6 * shortest(values, truth)
 
 
-@pytest.mark.parametrize("way", WAYS[:5], ids=str)
+@pytest.mark.parametrize("way", WAYS[:8], ids=str)
 def test_planned_mean_error(way, uniform):
     asked = Mean(bounds=(0, 1000), step=1, epsilon=1, source=SeededSource(5), **way)
     data = Frame(uniform)

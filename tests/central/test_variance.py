@@ -28,7 +28,7 @@ def test_three_sums_move_together(neighbours, furthest):
         )
         return drawn
 
-    assert furthest(sums, neighbours) == variance.mechanism.sensitivity
+    assert furthest(sums, neighbours) == variance.three.mechanism.sensitivity
 
 
 def test_variance_intervals_cover(relation, sample, simulated):

@@ -52,6 +52,7 @@ ANSWERS = {
     "sum": lambda: sd.sum(TABLE, **OF, **GRID),
     "mean": lambda: sd.mean(TABLE, **OF, **GRID),
     "variance": lambda: sd.variance(TABLE, **OF, **GRID),
+    "difference": lambda: sd.mean(TABLE, **OF, **GRID, **BY).difference(EVIL, OTHER),
     "proportion": lambda: sd.proportion(TABLE, column=OTHER, category=EVIL, epsilon=1),
     "histogram": lambda: sd.histogram(TABLE, column=OTHER, categories=[EVIL, OTHER], epsilon=1),
     "quantiles": lambda: sd.quantiles(TABLE, [0.25, 0.5], **OF, **GRID),

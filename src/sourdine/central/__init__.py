@@ -6,6 +6,7 @@ Its function, its method of a session, its plan and its command are made from it
 
 from sourdine.central.bernoulli import BernoulliMean
 from sourdine.central.count import Count
+from sourdine.central.differences import Difference
 from sourdine.central.functions import (
     ask,
     count,
@@ -36,6 +37,7 @@ __all__ = [
     "BernoulliMean",
     "ByGroup",
     "Count",
+    "Difference",
     "GridMean",
     "Histogram",
     "Mean",

@@ -96,7 +96,7 @@ class ByGroup(Drawer):
         return self.question.protected
 
     @property
-    def populations(self) -> bool:  # type: ignore[override]
+    def populations(self) -> bool:
         """Whether there are intervals for the population too."""
         return self.part.populations
 
@@ -106,7 +106,7 @@ class ByGroup(Drawer):
         return self.part.beside
 
     @property
-    def intervals(self) -> bool:  # type: ignore[override]
+    def intervals(self) -> bool:
         """Whether the values are numbers."""
         return self.part.intervals
 
@@ -152,6 +152,12 @@ class ByGroup(Drawer):
     def to_dict(self) -> dict[str, Any]:
         """Return the question."""
         return self.question.to_dict()
+
+    def difference(self, release: Release, first: object, second: object) -> Release:
+        """Return how far one group is above another."""
+        from sourdine.central.differences import difference  # noqa: PLC0415 - it is of groups
+
+        return difference(release, first, second)
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw a dot with its interval for each group."""

@@ -12,6 +12,7 @@ from attrs import field, frozen
 from sourdine.central.grid_mean import GridMean
 from sourdine.central.intervals import sampled
 from sourdine.central.lattice import GaussianReady
+from sourdine.central.population import ASKED
 from sourdine.central.population_mean import OfPrivateNumber, OfPublicNumber, PopulationMean
 from sourdine.central.ratio import Ratio
 from sourdine.central.three_sums import ThreeSums
@@ -23,6 +24,7 @@ from sourdine.question import WHAT, converters, kinds, says
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sourdine.central.population import Evidence
     from sourdine.release import Release
     from sourdine.tally import Frame
 
@@ -32,10 +34,6 @@ __all__ = ["Mean"]
 
 METHODS = ("laplace", "gaussian", "exponential")
 POLICIES = ("auto", "exclude", "middle")
-ASKED = (
-    "Population: for records drawn independently from one law. The normal interval takes their sum "
-    "for normal, as is commonly done; the other holds for any law."
-)
 COUNTING = Fraction(1, 8)
 """The part of epsilon that pays for the count beside a mean chosen from the grid."""
 
@@ -176,6 +174,10 @@ class Mean(GaussianReady):
         if self.known:
             return OfPublicNumber(last=self.last, **promise)
         return OfPrivateNumber(sums=ThreeSums(last=self.last, **promise))
+
+    def evidence(self, drawn: Mapping[str, Any]) -> Evidence | None:
+        """Return what is known of the law, as a fraction of the range."""
+        return self.with_spread.evidence(drawn) if self.population else None
 
     @property
     def beside(self) -> tuple[str, ...]:

@@ -51,8 +51,21 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Fractions = tuple[float, float]
 
-__all__ = ["Evidence", "Moments", "Share", "normal", "normal_reach", "proved", "proved_reach"]
+__all__ = [
+    "ASKED",
+    "Evidence",
+    "Moments",
+    "Share",
+    "normal",
+    "normal_reach",
+    "proved",
+    "proved_reach",
+]
 
+ASKED = (
+    "Population: for records drawn independently from one law. The normal interval takes their sum "
+    "for normal, as is commonly done; the other holds for any law."
+)
 ABOVE, BELOW, REST = 0.1, 0.05, 0.85
 """The parts of the risk for V's upper end, for its lower end, and for everything else."""
 NOISE, CHANCE = 0.2, 0.65
@@ -60,7 +73,7 @@ NOISE, CHANCE = 0.2, 0.65
 BERRY_ESSEEN = 0.469
 FAR = 2.0
 """The normal interval's V has room for this many records as far away as they can be."""
-CELLS, ROUNDS = 16, 6
+CELLS, ROUNDS = 32, 4
 """Candidates are excluded in this many cells; the outermost that is left is cut again."""
 LAMBDAS = np.geomspace(1e-4, 0.98, 48)
 
@@ -86,6 +99,10 @@ class Evidence(ABC):
         """Return the ends of V that fail with these probabilities, the widest of a stretch."""
 
     @abstractmethod
+    def number(self, beta: float) -> Fractions:
+        """Return the ends of the number of records, which fail with probability ``beta``."""
+
+    @abstractmethod
     def guess(self, low: Floats, high: Floats) -> Floats:
         """Return about V, rather too large."""
 
@@ -104,6 +121,8 @@ class Moments(Evidence):
         The scale of the noises.
     weights
         What the noises weigh in the line and in the sum of squares, at most, in a stretch.
+    counted
+        What the noises weigh in the number of records, which is the last coefficient.
     n
         The number of records, where that is public.
     """
@@ -113,6 +132,7 @@ class Moments(Evidence):
     square: tuple[float, float, float]
     scale: float
     weights: Callable[[Floats, Floats], tuple[Floats, Floats]]
+    counted: tuple[float, ...] = ()
     n: int | None = None
 
     def noise(self, low: Floats, high: Floats) -> Floats:
@@ -139,6 +159,10 @@ class Moments(Evidence):
         s = np.maximum(least - _noise_quantile(scales, below), 0.0)
         lower = np.maximum(np.sqrt(s) - far * sqrt(log(2 / below) / 2), 0.0) ** 2
         return upper, lower
+
+    def number(self, beta: float) -> Fractions:
+        """Return the ends of the number of records."""
+        return _about(self.square[2], self.scale * np.array(self.counted), beta)
 
     def guess(self, low: Floats, high: Floats) -> Floats:
         """Return the sum of squares, one standard deviation of its noise and two far records."""
@@ -203,10 +227,20 @@ class Share(Evidence):
         ends = np.minimum(low * (1 - low), high * (1 - high))
         return most * _most_apart(low, high), least * ends
 
+    def number(self, beta: float) -> Fractions:
+        """Return the ends of the number of records."""
+        return _about(self.n, np.array(self.scales), beta)
+
     def guess(self, low: Floats, high: Floats) -> Floats:
-        """Return about V, with one standard deviation of n's noise."""
+        """Return about V, with one standard deviation of n's noise and one far record."""
         n = np.maximum(self.n, 0.0) + sqrt(2 * sum(s * s for s in self.scales))
-        return np.asarray(n * _most_apart(low, high))
+        return np.asarray(n * _most_apart(low, high) + np.maximum(high, 1 - low) ** 2)
+
+
+def _about(n: float, scales: Floats, beta: float) -> Fractions:
+    """Return the ends of a number with noise."""
+    half = float(_noise_quantile(scales, beta))
+    return n - half, n + half
 
 
 def _most_apart(low: Floats, high: Floats) -> Floats:
@@ -225,54 +259,73 @@ def normal(evidence: Evidence, beta: float) -> Fractions:
     return _hull(evidence, normal_reach, beta)
 
 
-def proved_reach(evidence: Evidence, low: Floats, high: Floats, far: Floats, beta: float) -> Floats:
-    """Return what the line passes, whatever the law, towards values at most ``far`` away."""
+def proved_reach(
+    evidence: Evidence, low: Floats, high: Floats, beta: float
+) -> tuple[Floats, Floats]:
+    """Return what the line passes downwards and upwards, whatever the law."""
     upper, lower = evidence.spread(low, high, ABOVE * beta, BELOW * beta)
     upper = np.maximum(upper, 1e-9)
     scales = evidence.noise(low, high)
-    union = _noise_quantile(scales, NOISE * beta) + _bennett(upper, far, CHANCE * beta / 2)
-    both = _chernoff(upper, far, scales, REST * beta / 2)
-    wide = np.maximum(high, 1 - low)
-    room = REST * beta / 2 - BERRY_ESSEEN * wide / np.sqrt(np.maximum(lower, 1e-9))
-    return np.minimum(np.minimum(union, both), _passed(upper, scales, room))
+    noise = _noise_quantile(scales, NOISE * beta)
+    room = REST * beta / 2 - BERRY_ESSEEN * np.maximum(high, 1 - low) / np.sqrt(
+        np.maximum(lower, 1e-9)
+    )
+    near = passed(upper, scales, room)
+
+    def least(far: Floats) -> Floats:
+        union = noise + _bennett(upper, far, CHANCE * beta / 2)
+        return np.minimum(np.minimum(union, _chernoff(upper, far, scales, REST * beta / 2)), near)
+
+    return least(high), least(1 - low)
 
 
-def normal_reach(evidence: Evidence, low: Floats, high: Floats, far: Floats, beta: float) -> Floats:
-    """Return what the line passes, if sums of records are normal."""
-    del far
+def normal_reach(
+    evidence: Evidence, low: Floats, high: Floats, beta: float
+) -> tuple[Floats, Floats]:
+    """Return what the line passes downwards and upwards, if sums of records are normal."""
     half = np.full(low.shape, beta / 2)
-    return _passed(evidence.guess(low, high), evidence.noise(low, high), half)
+    t = passed(evidence.guess(low, high), evidence.noise(low, high), half)
+    return t, t
 
 
-def _hull(evidence: Evidence, reach: Callable[..., Floats], beta: float) -> Fractions:
+def _hull(
+    evidence: Evidence, reach: Callable[..., tuple[Floats, Floats]], beta: float
+) -> Fractions:
     """Return the least and the largest candidate that is kept; see `lower_risks` if none is."""
     if evidence.at_1 >= evidence.at_0:  # no records, as far as one can see
         return 0.0, 1.0
     for risk in lower_risks(beta):
 
         def kept(low: Floats, high: Floats, risk: float = risk) -> NDArray[np.bool_]:
-            down = evidence.line(low) < -reach(evidence, low, high, high, risk)
-            up = evidence.line(high) > reach(evidence, low, high, 1 - low, risk)
-            return ~(down | up)
+            down, up = reach(evidence, low, high, risk)
+            return (evidence.line(low) >= -down) & (evidence.line(high) <= up)
 
-        ends = _outermost(kept, first=True), _outermost(kept, first=False)
-        if ends[0] is not None and ends[1] is not None:
-            return ends[0], ends[1]
+        if ends := _outermost(kept):
+            return ends
     return 0.0, 1.0
 
 
-def _outermost(kept: Callable[[Floats, Floats], NDArray[np.bool_]], *, first: bool) -> float | None:
-    """Return the outer end of the outermost stretch that is kept, cut ever finer."""
+def _outermost(kept: Callable[[Floats, Floats], NDArray[np.bool_]]) -> Fractions | None:
+    """Return the ends of all stretches that are kept: the outermost are cut ever finer."""
     knots = np.linspace(0.0, 1.0, CELLS + 1)
-    end = None
-    for _ in range(ROUNDS):
-        some = np.flatnonzero(kept(knots[:-1], knots[1:]))
-        if not len(some):
-            return end if end is None else float(knots[-1] if first else knots[0])
-        i = some[0] if first else some[-1]
-        end = float(knots[i] if first else knots[i + 1])
-        knots = np.linspace(knots[i], knots[i + 1], CELLS + 1)
-    return end
+    keep = kept(knots[:-1], knots[1:])
+    if not keep.any():
+        return None
+    first, last = _cut(knots, keep, 0), _cut(knots, keep, -1)
+    for _ in range(ROUNDS - 1):
+        a, b = (np.linspace(*stretch, CELLS + 1) for stretch in (first, last))
+        keep = kept(np.concatenate((a[:-1], b[:-1])), np.concatenate((a[1:], b[1:])))
+        first, last = _cut(a, keep[:CELLS], 0), _cut(b, keep[CELLS:], -1)
+    return first[0], last[1]
+
+
+def _cut(knots: Floats, keep: NDArray[np.bool_], which: int) -> Fractions:
+    """Return the first or the last stretch that is kept; if none is, the point where they end."""
+    some = np.flatnonzero(keep)
+    if not len(some):
+        inner = float(knots[0] if which else knots[-1])
+        return inner, inner
+    return float(knots[some[which]]), float(knots[some[which] + 1])
 
 
 def _noise_quantile(scales: Floats, beta: float) -> Floats:
@@ -305,7 +358,7 @@ def _chernoff(v: Floats, r: Floats, scales: Floats, beta: float) -> Floats:
     return np.asarray(((chance + noise + log(1 / beta)) / rate).min(-1))
 
 
-def _passed(v: Floats, scales: Floats, room: Floats) -> Floats:
+def passed(v: Floats, scales: Floats, room: Floats) -> Floats:
     """Return what a normal and the noises together pass upwards with probability ``room``."""
     from scipy.special import ndtri  # noqa: PLC0415 - costs time to import, needed here only
 

@@ -125,6 +125,7 @@ class OfPrivateNumber(PopulationMean):
             square=(c, -(b + 2 * c), n),
             scale=self.sums.scale,
             weights=_three_weights,
+            counted=(1.0, 1.0, 1.0),
         )
 
     def quantiles(self, beta: float) -> Floats:

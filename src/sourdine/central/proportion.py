@@ -9,7 +9,7 @@ import attrs
 from attrs import field, frozen
 
 from sourdine.central.intervals import lower_risks
-from sourdine.central.population import Share, normal, proved
+from sourdine.central.population import ASKED, Share, normal, proved
 from sourdine.central.ratio import Ratio
 from sourdine.central.shares import exact_ends
 from sourdine.central.statistic import Statistic
@@ -24,6 +24,7 @@ from sourdine.tally import Codes, Ticks
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sourdine.central.population import Evidence
     from sourdine.release import Release
     from sourdine.tally import Frame
 
@@ -150,10 +151,19 @@ class Proportion(Statistic):
         """What draws the number of ones among a public n."""
         return Laplace(epsilon=self.epsilon, sensitivity=self.rows, relation=self.relation)
 
+    def evidence(self, drawn: Mapping[str, Any]) -> Evidence | None:
+        """Return what is known of the law."""
+        if self.known:
+            return None
+        seen = self.ratio.evidence(self._pair(drawn))
+        return seen if seen.at_0 > seen.at_1 else None
+
     @property
     def beside(self) -> tuple[str, ...]:
-        """The population's intervals, where they were asked for."""
-        return ("normal", "population") if self.population else ()
+        """The population's intervals, where they were asked for; the exact one needs no other."""
+        if not self.population:
+            return ()
+        return ("population",) if self.known else ("normal", "population")
 
     @property
     def how(self) -> str:
@@ -168,10 +178,11 @@ class Proportion(Statistic):
             "A value counts as yes from 0.5 on." if self.category is None
             else "What is not the category counts as no, missing values too."
         )  # fmt: skip
+        asked = (*([ASKED] if self.population else ()), *self.person)
         if self.category is not None:
-            return (yes, *self.person)
+            return (yes, *asked)
         gone = "Missing values count as no." if self.known else "Missing values are left out."
-        return (yes, gone, *self.person)
+        return (yes, gone, *asked)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count the ones and draw."""
@@ -202,7 +213,7 @@ class Proportion(Statistic):
         """Return the ends of the sample's share, or of that of the law it was drawn from."""
         if of == "sample":
             return self._of_sample(release.drawn, beta)
-        ends, p = self._of_population(release.drawn, beta, of), release.value
+        ends, p = self.of_population(release.drawn, beta, of), release.value
         return min(ends[0], p), max(ends[1], p)
 
     def _of_sample(self, drawn: Mapping[str, Any], beta: float) -> tuple[float, float]:
@@ -218,14 +229,15 @@ class Proportion(Statistic):
                 return low / n, high / n
         return 0.0, 1.0
 
-    def _of_population(self, drawn: Mapping[str, Any], beta: float, of: str) -> tuple[float, float]:
-        ends = normal if of == "normal" else proved
+    def of_population(self, drawn: Mapping[str, Any], beta: float, of: str) -> tuple[float, float]:
+        """Return the ends of the share in the population."""
         if not self.known:
+            ends = normal if of == "normal" else proved
             return ends(self.ratio.evidence(self._pair(drawn)), beta)
         n, ones, scale = drawn["records"], drawn["ones"], self.mechanism.scale
-        if of == "population" and n <= EXACT:
+        if n <= EXACT:
             return exact_ends(ones, n, float(scale), beta)
-        return ends(Share.of_public(ones, n, float(scale)), beta)
+        return proved(Share.of_public(ones, n, float(scale)), beta)
 
     @property
     def widest(self) -> float:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sourdine.central.intervals import lower_risks
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -47,7 +49,12 @@ def exact_ends(ones: int, n: int, scale: float, beta: float) -> tuple[float, flo
     """
     if not n:
         return 0.0, 1.0
-    return _least(ones, n, scale, beta / 2), 1 - _least(n - ones, n, scale, beta / 2)
+    for risk in lower_risks(beta):
+        low = _least(ones, n, scale, risk / 2)
+        high = 1 - _least(n - ones, n, scale, risk / 2)
+        if low < high:
+            return low, high
+    return 0.0, 1.0
 
 
 def _least(k: int, n: int, scale: float, beta: float) -> float:

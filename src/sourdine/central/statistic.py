@@ -37,6 +37,7 @@ from sourdine.tally.reading import STANDARD
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sourdine.central.population import Evidence
     from sourdine.exact.parameters import Number
     from sourdine.noise import Source
     from sourdine.release import Drawer
@@ -264,6 +265,10 @@ class Statistic(Question):
     @abstractmethod
     def draw(self, data: Frame) -> dict[str, Any]:
         """Read and draw: every number that is drawn, by name."""
+
+    def evidence(self, drawn: Mapping[str, Any]) -> Evidence | None:  # noqa: ARG002
+        """Return what was drawn of a law on [0, 1], where the statistic is its mean."""
+        return None
 
     @property
     def widest(self) -> float:

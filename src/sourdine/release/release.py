@@ -50,10 +50,6 @@ class Drawer(ABC):
     __slots__ = ()
 
     kind: ClassVar[str]
-    populations: ClassVar[bool] = True
-    """Whether there are intervals for the population too."""
-    intervals: ClassVar[bool] = True
-    """Whether the values are numbers, which have intervals."""
     even: ClassVar[bool] = False
     """Whether the numbers are shares of one whole, printed with one precision."""
     most: ClassVar[int | None] = None
@@ -64,6 +60,16 @@ class Drawer(ABC):
         super().__init_subclass__()
         if "kind" in vars(cls):
             Drawer.kinds[cls.kind] = cls
+
+    @property
+    def populations(self) -> bool:
+        """Whether there are intervals for the population too."""
+        return True
+
+    @property
+    def intervals(self) -> bool:
+        """Whether the values are numbers, which have intervals."""
+        return True
 
     @property
     def head(self) -> str:
@@ -129,6 +135,15 @@ class Drawer(ABC):
         return [x for low, _ in pairs for x in flat(low)], [
             x for _, high in pairs for x in flat(high)
         ]
+
+    def difference(self, release: Release, first: object, second: object) -> Release:  # noqa: ARG002
+        """Return how far one group is above another, where there are groups."""
+        raise ParameterTypeError(
+            "the release",
+            "be of groups",
+            str(self),
+            "Ask with by= and keys=, then for the difference of two keys.",
+        )
 
     def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return the heads and lines of the table that is printed."""
@@ -275,6 +290,10 @@ class Release(Answer):
     def price(self) -> str:
         """What was paid, and for whom, in words."""
         return self.cost.told(self.mechanism.protected)
+
+    def difference(self, first: object, second: object) -> Release:
+        """Return how far the first of two groups is above the second; it costs nothing more."""
+        return self.mechanism.difference(self, first, second)
 
     def plot(self, **options: Any) -> Any:  # noqa: ANN401
         """Draw the release; ``path=`` saves the picture."""
