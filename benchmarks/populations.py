@@ -159,7 +159,8 @@ def main() -> None:
             slack = 4 * sqrt(0.05 * 0.95 / runs)
             bad = usual < 0.945 - slack or always < 0.95 - slack
             missed += bad
-            shown = (f"{usual:.4f}", f"{always:.4f}", f"{narrow:.2f}", f"{wide:.2f}")
+            own = ("", "") if np.isnan(narrow) else (f"{usual:.4f}", f"{narrow:.2f}")
+            shown = (own[0], f"{always:.4f}", own[1], f"{wide:.2f}")
             table.add_row(*map(str, what), *shown, style="red" if bad else None)
             print(*what, *shown, flush=True)
     Console(width=110).print(table)

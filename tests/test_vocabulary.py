@@ -33,6 +33,7 @@ KINDS = {
     "relation": {"Relation", "str", "None", "object"},
     "text": {"str", "None"},
     "whole number": {"int", "None", "object"},
+    "true or false": {"bool"},
     "word": {"str", "None", "Method", "Calibration"},
 }
 """The parts of annotations that are of each kind; a reader of parameters takes any object."""

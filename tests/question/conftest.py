@@ -82,6 +82,7 @@ GOOD: dict[str, list[Any]] = {
     "step": [2, "0.5", "1/4", 0.125, 2**-10, Fraction(1, 3)],
     "category": ["m", "other"],
     "interval": [0.9, "0.95"],
+    "population": [True, "true"],
 }
 ERRORS = {"count": 10, "sum": 5000, "mean": 2, "variance": 500, "proportion": 0.05, "histogram": 20,
           "mode": 20, "quantiles": 0.05, "quantile": 0.05, "median": 0.05}  # fmt: skip
@@ -130,6 +131,7 @@ BAD: dict[str, list[Any]] = {
     "bins": ["x", 0, -1, 10**7, [3, 1], [1], ["a", "b"], True, 1.5, "", "3,1", [0, "inf"], []],
     "categories": [5, [], ["a", "a"], "", [None], "a,,b", [["a"]]],
     "delta": ["much", -0.1, 2, "nan", 0.01],
+    "population": ["maybe", 1, "", [True]],
     "interval": [*NO_NUMBER[:2], 0, 1, 2, "-0.5"],
     "q": [0, 1, 2, "-0.5", "x", [0.5, 0.2], [0.5, 0.5], [], "0.5,2", [0.5, "x"], "", True, OUT],
 }  # fmt: skip
@@ -159,12 +161,13 @@ COMBINATIONS: list[tuple[str, dict[str, Any]]] = [
     ("mode", {"categories": OUT}),
     ("mode", {"bins": 3}),
     ("mean", {"missing": "middle"}),
+    ("mean", {"population": True, "method": "exponential"}),
+    ("mean", {"population": True, **GAUSSIAN}),
     ("mean", {"missing": "middle", **FIXED, **GROUPS}),
     ("mean", {"missing": "middle", **FIXED, "unit": "patient"}),
     ("proportion", {"missing": "no", "n": OUT}),
     ("proportion", {"missing": "no", **GROUPS}),
     ("proportion", {"missing": "no", **FIXED, "unit": "patient"}),
-    ("proportion", {"missing": "no", "n": 2**50}),
     ("histogram", {"bins": OUT, "bounds": OUT}),
     ("histogram", {"bins": OUT}),
     ("histogram", {"categories": ["f"]}),
@@ -233,6 +236,8 @@ def _spelled(name: str, x: Any) -> list[str] | None:
     """Return the words for a value; texts are themselves, and readings are options of their own."""
     if name == "read":
         return None
+    if name == "population":
+        return [] if x is True else None
     if name == "bounds":
         parts = x.replace(",", " ").split() if isinstance(x, str) else x
         pair = isinstance(parts, (list, tuple)) and len(parts) == 2

@@ -22,6 +22,7 @@ from sourdine.question.kinds import (
     BOUNDS,
     CATEGORIES,
     COUNT,
+    FLAG,
     KEYS,
     NUMBER,
     ORDERS,
@@ -46,6 +47,7 @@ GOOD = {
     "median": {"bounds": [0, 1], "epsilon": 1},
 }
 WRONG = [
+    (FLAG, ["true", 1, [], None]),
     (NUMBER, ["much", "", [], {}, True, None]),
     (PROBABILITY, ["often", "", [], {}, False]),
     (COUNT, ["three", 1.5, 0, -1, [], True]),
@@ -124,7 +126,7 @@ def test_a_good_question_is_valid_and_read_back(questions):
         assert asked.drawer() == type(asked).from_dict(facts)
 
 
-SHELL_ONLY = ("n", "rows", "bounds", "keys", "categories", "bins", "q")
+SHELL_ONLY = ("n", "rows", "bounds", "keys", "categories", "bins", "q", "population")
 """Of these a text is for the shell: JSON has lists and whole numbers."""
 
 
