@@ -3,21 +3,39 @@
 Values are clamped to public bounds and snapped to the nearest point of a lattice; from there on all
 arithmetic on private data is on whole numbers, the *ticks*. The lattice is fixed before any data is
 read, so neither the ticks nor what is released on them betrays more than the mechanism does.
+
+Dates and times live on it as whole numbers of microseconds (`sourdine.calendar`); what is released
+there is a date or a time again.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import floor
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.calendar import (
+    DATES,
+    DAY,
+    NOWHERE,
+    Duration,
+    instants_of,
+    moment,
+    read_duration,
+    read_instant,
+    read_lattice,
+    spelled,
+)
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, positive, rational
 
 if TYPE_CHECKING:
+    import datetime as dt
+
     from numpy.typing import ArrayLike, NDArray
 
     from sourdine.exact.parameters import Number
@@ -46,11 +64,19 @@ class Grid:
     lower, upper
         Public bounds. They are promises of the analyst, never read off the data: values outside
         are moved to the nearest bound.
+        Two numbers; or two dates or times: ISO 8601 texts, or what Python, NumPy and pandas have.
     step
         Distance of neighbouring points; ``upper - lower`` must be a multiple of it. ``step=1``
         suits counts, ages and whole euros. Without it the step is the power of two that leaves
         at least a million points, and the lattice ends at the last point that is at most
-        ``upper``.
+        ``upper``. Between dates it is a duration, such as ``"7 days"`` or ``"15 min"``. Without it
+        that is a day between dates, and between times the longest of a day, an hour, a minute, a
+        second, a millisecond and a microsecond that leaves at least a million points.
+
+    Notes
+    -----
+    On a lattice of dates (both bounds are dates and the step is of whole days) a time counts as its
+    date: 15:00 does not go up to the next day.
 
     Examples
     --------
@@ -65,15 +91,33 @@ class Grid:
     [18, 120]
     >>> Grid(0, 1).step
     Fraction(1, 1048576)
+    >>> days = Grid("2024-01-01", "2024-12-31")
+    >>> days.ticks(["2024-01-02", "2024-01-02T15:00", "1999-01-01", "soon"], missing=-1).tolist()
+    [1, 1, 0, -1]
+    >>> days.value(1)
+    datetime.date(2024, 1, 2)
     """
 
     lower: Fraction
     upper: Fraction
     step: Fraction
+    points: str | None
+    """What its points are: ``"dates"``, ``"times"``, or None for numbers. Bounds and step of dates
+    and times are in microseconds."""
     last: int = field(repr=False, compare=False)
     """The highest tick: by this much a sum of ticks can change when one record is replaced."""
 
-    def __init__(self, lower: Number, upper: Number, step: Number | None = None) -> None:
+    def __init__(
+        self,
+        lower: Number | dt.date | str,
+        upper: Number | dt.date | str,
+        step: Number | Duration | None = None,
+    ) -> None:
+        dated = read_lattice(lower, upper, step)
+        if dated is not None:
+            *whole, points = dated
+            self._fix(*map(Fraction, whole), points)
+            return
         low, high = _bounds(lower, upper)
         if step is None:
             fits = _default_step(high - low)
@@ -87,12 +131,20 @@ class Grid:
                 )
         else:
             fits = _step(step, high - low, f"{given(lower)} to {given(upper)}")
-        object.__setattr__(self, "lower", low)
-        object.__setattr__(self, "upper", high)
-        object.__setattr__(self, "step", fits)
-        object.__setattr__(self, "last", (high - low) // fits)
+        self._fix(low, high, fits, None)
+
+    def _fix(self, lower: Fraction, upper: Fraction, step: Fraction, points: str | None) -> None:
+        set_ = object.__setattr__
+        set_(self, "lower", lower)
+        set_(self, "upper", upper)
+        set_(self, "step", step)
+        set_(self, "points", points)
+        set_(self, "last", (upper - lower) // step)
 
     def __str__(self) -> str:
+        if self.points is not None:
+            ends = (self._moment(int(end)) for end in (self.lower, self.upper))
+            return f"{' to '.join(map(str, ends))} in steps of {spelled(int(self.step))}"
         lower, upper, step = float(self.lower), float(self.upper), float(self.step)
         return f"{lower:g} to {upper:g} in steps of {step:g}"
 
@@ -115,15 +167,32 @@ class Grid:
         Parameters
         ----------
         values
-            Numbers, in any shape. What is none (NaN, None, text) is missing.
+            Numbers, in any shape. What is none (NaN, None, text) is missing. On a lattice of dates
+            or times, dates, times and their texts in ISO 8601; what is none of these is missing.
         missing
             The tick of a missing value. As 0 it counts as the lower bound, so sums over ticks
             change by `last` at most; `MISSING` tells it apart from all ticks, for counting.
         """
         gone = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
         x = values if isinstance(values, np.ndarray) else np.asarray(values, object)
-        ticks = self._ticks(np.asarray(x), missing)
+        ticks = (
+            self._ticks(np.asarray(x), missing)
+            if self.points is None
+            else self.ticks_of_instants(_instants(x), missing=missing)
+        )
         return ticks if gone is None else np.where(gone, missing, ticks)
+
+    def ticks_of_instants(
+        self, instants: NDArray[np.int64], *, missing: int = 0
+    ) -> NDArray[np.int64]:
+        """Clamp and snap instants in microseconds (`sourdine.calendar.instants`)."""
+        x = instants
+        if self.points == DATES:
+            x = np.where(x == NOWHERE, 0, x) // DAY * DAY
+        return np.where(instants == NOWHERE, missing, self._ticks_of_integers(x))
+
+    def _moment(self, instant: int) -> Any:  # noqa: ANN401 - a date or a time
+        return moment(instant, date=self.points == DATES)
 
     def _ticks(self, x: NDArray[Any], missing: int) -> NDArray[np.int64]:
         if x.dtype.kind in "iu" and self.integral:
@@ -157,18 +226,33 @@ class Grid:
         return ticks.reshape(x.shape)
 
     def values(self, ticks: ArrayLike) -> NDArray[Any]:
-        """Return the lattice points of ticks: whole numbers if the lattice has only those."""
+        """Return the lattice points of ticks: whole numbers if the lattice has only those.
+
+        Those of dates and times are of NumPy's type ``datetime64``.
+        """
         t = np.asarray(ticks)
+        if self.points is not None:
+            micros = np.asarray(int(self.lower) + t.astype(np.int64) * int(self.step))
+            times = micros.astype("datetime64[us]")
+            return times.astype("datetime64[D]") if self.points == DATES else times
         if self.integral:
             return np.asarray(int(self.lower) + t.astype(np.int64) * int(self.step))
         return np.asarray(float(self.lower) + t.astype(np.float64) * float(self.step))
 
-    def value(self, tick: int | Fraction) -> Fraction:
-        """Return the point of a tick, exactly; of a fraction of a tick too, as a mean may be."""
-        return self.lower + tick * self.step
+    def value(self, tick: int | Fraction) -> Any:  # noqa: ANN401 - a number, a date or a time
+        """Return the point of a tick, exactly; of a fraction of a tick too, as a mean may be.
+
+        A whole tick of a lattice of dates is a date; a fraction of one is a time, to the
+        microsecond below.
+        """
+        point = self.lower + tick * self.step
+        if self.points is None:
+            return point
+        whole = isinstance(tick, Integral) or Fraction(tick).denominator == 1
+        return moment(floor(point), date=whole and self.points == DATES)
 
 
-def _bounds(lower: Number, upper: Number) -> tuple[Fraction, Fraction]:
+def _bounds(lower: object, upper: object) -> tuple[Fraction, Fraction]:
     """Return public bounds, in order and not too far away."""
     low, high = rational(lower, "lower"), rational(upper, "upper")
     if low >= high:
@@ -192,8 +276,16 @@ def _bounds(lower: Number, upper: Number) -> tuple[Fraction, Fraction]:
     return low, high
 
 
-def _step(typed: Number, width: Fraction, bounds: str) -> Fraction:
+def _step(typed: object, width: Fraction, bounds: str) -> Fraction:
     """Return a step that divides the range and leaves ticks of 62 bits."""
+    if read_duration(typed) is not None:
+        raise ParameterTypeError(
+            "step",
+            "be a number where bounds are numbers",
+            "a duration",
+            "Type {step}, or leave it out.",
+            step=_fitting(width, Fraction(1)),
+        )
     step = positive(typed, "step")
     if width % step:
         raise ParameterError(
@@ -231,6 +323,14 @@ def _fitting(width: Fraction, step: Fraction) -> Fraction:
         if fits.denominator == 1 or (not whole and rational(float(fits), "step") == fits):
             return fits
     return width
+
+
+def _instants(x: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the instants of values, each read on its own."""
+    if x.dtype.kind == "M":
+        return instants_of(x)
+    read = (read_instant(v) for v in x.astype(object).ravel())
+    return np.array([NOWHERE if v is None else v for v in read], np.int64).reshape(x.shape)
 
 
 def _is_whole(v: object) -> bool:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from sourdine.calendar import NOWHERE, read_date, read_instant
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, kind, rational
 from sourdine.grid import MISSING, Grid
@@ -75,7 +76,14 @@ class Ticks:
         ticks = self._ticks(column)
         return ticks if self.block == 1 else np.where(ticks < 0, ticks, ticks // self.block)
 
+    @property
+    def dated(self) -> bool:
+        """Whether values are read as dates."""
+        return self.grid.points is not None
+
     def _ticks(self, column: Column) -> NDArray[np.int64]:
+        if self.dated:
+            return self.grid.ticks_of_instants(column.instants, missing=MISSING)
         x = column.numbers
         if x.dtype == np.float64:
             return self._snapped(x)
@@ -143,6 +151,7 @@ class Codes:
     categories: Sequence[Any]
     codes: dict[str, int] = field(init=False, repr=False, compare=False)
     numeric: ClassVar[bool] = False
+    dated: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if isinstance(self.categories, str) or not hasattr(self.categories, "__iter__"):
@@ -221,7 +230,8 @@ class Edges:
     column
         The column; None for data that has one.
     edges
-        At least two numbers, rising. One that is no whole number means the nearest float.
+        At least two numbers, rising. One that is no whole number means the nearest float. Or at
+        least two dates or times, which are then in microseconds.
 
     Examples
     --------
@@ -230,8 +240,9 @@ class Edges:
     """
 
     column: str | None
-    edges: Sequence[Number]
+    edges: Sequence[Any]
     inner: tuple[Fraction, ...] = field(init=False, repr=False, compare=False)
+    dated: bool = field(init=False, repr=False, compare=False)
     numeric: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -243,7 +254,13 @@ class Edges:
                 "Type a list, such as {edges}.",
                 edges=[0, 10, 20],
             )
-        edges = tuple(_edge(e, f"edges[{i}]") for i, e in enumerate(self.edges))
+        dates = [read_date(e) for e in self.edges]
+        dated = bool(dates) and all(date is not None for date in dates)
+        edges = (
+            tuple(Fraction(read_instant(date) or 0) for date in dates)
+            if dated
+            else tuple(_edge(e, f"edges[{i}]") for i, e in enumerate(self.edges))
+        )
         if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
             raise ParameterError(
                 "edges",
@@ -254,6 +271,7 @@ class Edges:
             )
         object.__setattr__(self, "edges", edges)
         object.__setattr__(self, "inner", edges[1:-1])
+        object.__setattr__(self, "dated", dated)
 
     @property
     def size(self) -> int:
@@ -270,6 +288,10 @@ class Edges:
 
     def slots(self, column: Column) -> NDArray[np.int64]:
         """Return the bin of each value."""
+        if self.dated:
+            instants = column.instants
+            bins = np.searchsorted(np.array(self.whole(), np.int64), instants, side="right")
+            return np.where(instants == NOWHERE, MISSING, bins)
         x = column.numbers
         if x.dtype.kind == "O":
             return self._slots_of_objects(x)

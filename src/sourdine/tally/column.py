@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sourdine.calendar import NOWHERE, instants_of
 from sourdine.tally.number_or_text import as_float, float_text, read_text
 from sourdine.tally.reading import STANDARD
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from sourdine.tally.reading import Reading
 
-__all__ = ["DATES", "NUMBERS", "WORDS", "Column"]
+__all__ = ["DATES", "NUMBERS", "WORDS", "Column", "Moments"]
 
 NUMBERS, WORDS, DATES = "numbers", "words", "dates"
 _HOLDS = dict.fromkeys("biuf", NUMBERS) | dict.fromkeys("UST", WORDS) | {"M": DATES}
@@ -60,14 +61,16 @@ class Column:
     def __getitem__(self, rows: Any) -> Column:  # noqa: ANN401
         gone = None if self.gone is None else self.gone[rows]
         part = Column(self.data[rows], gone, holds=self.holds, reading=self.reading)
-        for read in ("numbers", "texts"):
+        for read in ("numbers", "texts", "instants"):
             if read in vars(self):
                 vars(part)[read] = vars(self)[read][rows]
         return part
 
-    def read_as(self, *, numbers: bool) -> Column:
+    def read_as(self, *, numbers: bool, dates: bool) -> Column:
         """Read all values once, so that parts of the column need not."""
-        if self.data.dtype.kind == "O" or self.data.dtype == np.uint64:
+        if dates:
+            _ = self.instants
+        elif self.data.dtype.kind == "O" or self.data.dtype == np.uint64:
             _ = self.numbers if numbers else self.texts
         return self
 
@@ -96,7 +99,10 @@ class Column:
             return cls(data if gone is None else np.where(gone, np.nan, data), holds=holds)
         if data.dtype.kind in "biu":
             return cls(data, gone, holds=holds)
-        objects = _objects(list(data) if data.dtype.kind in "mM" else data.tolist())
+        if data.dtype.kind == "M":
+            there = data if gone is None else np.where(gone, np.datetime64("NaT"), data)
+            return Moments(instants_of(there), lambda: _objects(list(there)))
+        objects = _objects(list(data) if data.dtype.kind == "m" else data.tolist())
         if gone is not None:
             objects[gone] = None
         return cls(objects, holds=holds)
@@ -112,6 +118,24 @@ class Column:
         if self.data.dtype.kind == "O":
             return _objects([self.reading.number(v) for v in self.data])
         return self.data
+
+    @cached_property
+    def instants(self) -> NDArray[np.int64]:
+        """Microseconds from 1970 to each date or time; `NOWHERE` for what is none."""
+        if self.data.dtype.kind != "O":
+            return np.full(len(self), NOWHERE)
+        known: dict[str, int | None] = {}
+        found = np.full(len(self), NOWHERE)
+        for i, v in enumerate(self.data):
+            if type(v) is not str:
+                instant = self.reading.instant(v)
+            elif v in known:
+                instant = known[v]
+            else:
+                instant = known[v] = self.reading.instant(v)
+            if instant is not None:
+                found[i] = instant
+        return found
 
     @cached_property
     def texts(self) -> NDArray[Any]:
@@ -174,6 +198,41 @@ class Column:
         if present.size and max(-int(present.min()), int(present.max())) > 1 << 53:
             return None
         return np.where(gone, np.nan, x.astype(np.float64))
+
+
+class Moments(Column):
+    """Dates or times by their type: single values are made when they are asked for.
+
+    Parameters
+    ----------
+    instants
+        Microseconds from 1970.
+    values
+        Makes the values.
+    """
+
+    def __init__(self, instants: NDArray[np.int64], values: Callable[[], NDArray[Any]]) -> None:
+        self.gone, self.holds, self.reading = None, DATES, STANDARD
+        self._values = values
+        vars(self)["instants"] = instants
+
+    def __len__(self) -> int:
+        return len(self.instants)
+
+    @cached_property
+    def data(self) -> NDArray[Any]:  # type: ignore[override]
+        """The values, each an object."""
+        return self._values()
+
+    @cached_property
+    def numbers(self) -> NDArray[Any]:
+        """None each."""
+        return np.full(len(self), None)
+
+    def __getitem__(self, rows: Any) -> Column:  # noqa: ANN401
+        part = Moments(self.instants[rows], lambda: self.data[rows])
+        part.reading = self.reading
+        return part
 
 
 def _objects(values: Sequence[Any]) -> NDArray[Any]:

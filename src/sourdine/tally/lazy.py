@@ -232,9 +232,11 @@ def _key(cell: Cell, name: str, dtype: Any, polars: bool) -> tuple[Any, bool]:  
     c = nw.col(name)
     if isinstance(cell, Codes):
         return _listed(cell, c, dtype), False
-    if isinstance(cell, Ticked):
-        return c, False
     whole = is_whole(dtype)
+    if isinstance(cell, Ticked) or (cell.dated and not (whole or dtype.is_float())):
+        return c, False
+    if cell.dated:
+        return nw.when(c.is_null()).then(nw.lit(-1)).otherwise(nw.lit(-1)).cast(nw.Int64), True
     number = whole or dtype.is_float() or dtype == nw.Boolean
     if number and whole and exactness(cell) is not False:
         if polars and isinstance(cell, Ticks) and dtype != nw.UInt64 and not _wide(cell.grid):

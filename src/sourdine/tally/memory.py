@@ -71,7 +71,10 @@ class Memory(Engine):
         self, cells: Sequence[tuple[str, Cell]]
     ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
         """Yield the slots of each block of rows."""
-        columns = [self.column(name).read_as(numbers=cell.numeric) for name, cell in cells]
+        columns = [
+            self.column(name).read_as(numbers=cell.numeric, dates=cell.dated)
+            for name, cell in cells
+        ]
         for start in range(0, self._rows, BLOCK):
             block = slice(start, start + BLOCK)
             yield (
@@ -96,7 +99,8 @@ class Memory(Engine):
             yield [self._slots_of(name, cell, block) for name, cell in cells]
 
     def _slots_of(self, name: str, cell: Cell, block: slice) -> NDArray[np.int64]:
-        if self._part is None or name in self._read or not self.reading.is_standard:
+        whole = name in self._read or cell.dated or not self.reading.is_standard
+        if self._part is None or whole:
             return cell.slots(self.column(name)[block])
         return self._part(name, cell, block)
 

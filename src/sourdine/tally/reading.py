@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Self
 
+from sourdine.calendar import ISO, DateFormat, read_instant
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, kind
 from sourdine.tally.number_or_text import BLANKS, read_number
@@ -58,18 +59,24 @@ class Reading:
         What stands between groups of three digits: a comma, point, blank, apostrophe or underscore.
     symbols
         What may stand before or after a number, such as ``("€", "cm", "%")``; it is dropped.
+    date_format
+        How dates and times are written, such as ``"%d.%m.%Y"`` or ``"%m/%d/%y %I:%M %p"``
+        (`sourdine.calendar.formats` lists the signs); ISO 8601 if left out.
 
     Notes
     -----
     *Claim*: how a cell is read depends on that cell alone. *Checked by*
     ``test_a_record_is_read_alone``. *Claim*: every engine reads the same numbers. *Checked by*
-    ``test_engines_agree_on_declared_numbers``.
+    ``test_engines_agree_on_declared_numbers``; and the same dates, *checked by*
+    ``test_engines_agree_on_declared_dates``.
 
     Examples
     --------
     >>> german = Reading(decimal=",", thousands=".", symbols=("€", "cm"))
     >>> [german.number(v) for v in ("1.234,50 €", "-€12", "170 cm", "1.5", 1.5)]
     [1234.5, -12, 170, None, 1.5]
+    >>> Reading(date_format="%d.%m.%Y").instant("02.01.1970")  # in microseconds
+    86400000000
     """
 
     encoding: str = "utf-8"
@@ -79,6 +86,7 @@ class Reading:
     decimal: str = "."
     thousands: str = ""
     symbols: tuple[str, ...] = field(default=())
+    date_format: str | None = None
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -101,6 +109,7 @@ class Reading:
                 thousands=other,
             )
         set_(self, "symbols", _texts(self.symbols, "symbols", ("€", "cm")))
+        _ = self.dates
         for symbol in self.symbols:
             if re.search(r"[0-9+\-.,'_]|^\s|\s$|^(?i:e|inf|infinity)$", symbol):
                 raise ParameterError(
@@ -164,6 +173,15 @@ class Reading:
     def is_standard(self) -> bool:
         """Whether numbers are written as Python writes them."""
         return (self.decimal, self.thousands, self.symbols) == (".", "", ())
+
+    @cached_property
+    def dates(self) -> DateFormat:
+        """How dates are written."""
+        return ISO if self.date_format is None else DateFormat(self.date_format)
+
+    def instant(self, v: object) -> int | None:
+        """Return what a value is as a date or a time; see `sourdine.calendar.instants`."""
+        return read_instant(v, self.dates)
 
     @cached_property
     def pattern(self) -> str:

@@ -8,7 +8,8 @@ import numpy as np
 
 from sourdine.grid import MISSING
 from sourdine.tally.cells import Codes
-from sourdine.tally.column import DATES, NUMBERS, WORDS, Column
+from sourdine.tally.column import DATES, NUMBERS, WORDS, Column, Moments
+from sourdine.tally.instants import instants_of_series
 from sourdine.tally.memory import UNNAMED, Memory
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ def column_of_series(series: Any) -> Column:  # noqa: ANN401
         return Column(np.asarray(filled.to_numpy()), gone, holds=holds)
     if dtype in (nw.Categorical, nw.Enum):
         series = series.cast(nw.String)
+    if holds == DATES and (instants := instants_of_series(series)) is not None:
+        return Moments(instants, lambda: np.fromiter(_values(series), object, len(series)))
     return Column.of(_values(series), holds=holds)
 
 
@@ -73,8 +76,11 @@ def _declared(series: Any) -> str | None:  # noqa: ANN401
     import narwhals as nw  # noqa: PLC0415
 
     dtype = series.dtype
-    if str(getattr(nw.to_native(series), "dtype", "")) == "object":
+    native = str(getattr(nw.to_native(series), "dtype", ""))
+    if native == "object":
         return None
+    if native.startswith("datetime64"):  # also those with a zone that narwhals does not know
+        return DATES
     if dtype.is_numeric() or dtype == nw.Boolean:
         return NUMBERS
     if dtype in (nw.String, nw.Categorical, nw.Enum):

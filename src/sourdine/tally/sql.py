@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from sourdine.calendar import DATES as DAYS
+from sourdine.calendar import DAY, FIRST, LAST
 from sourdine.tally.cells import Codes, Ticked, Ticks
 from sourdine.tally.column import DATES, NUMBERS, WORDS
 from sourdine.tally.number_or_text import WHOLE, WRITTEN
@@ -34,6 +36,7 @@ __all__ = [
     "exactness",
     "framed",
     "holds",
+    "instant",
     "key",
     "kind_of",
     "matches",
@@ -55,6 +58,8 @@ _INTEGERS = {
     *("TINYINT", "SMALLINT", "INTEGER", "BIGINT"),
     *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
 }
+TIMES = ("time", "zoned", "nanos")
+NONE = "CAST(-1 AS BIGINT)"
 _TEXTS = {"VARCHAR", "HUGEINT", "UHUGEINT", "BIGNUM", "VARINT"}
 
 
@@ -79,7 +84,7 @@ def integer(v: int) -> str:
 
 
 def kind_of(dtype: object) -> str:
-    """Return how a type of the engine is read: integer, float, boolean, text, time or other."""
+    """Return how a type is read: integer, float, boolean, text, date, a kind of time, or other."""
     written = str(dtype).upper()
     if written in _INTEGERS:
         return "integer"
@@ -90,8 +95,9 @@ def kind_of(dtype: object) -> str:
     if written in _TEXTS or written.startswith(("DECIMAL", "ENUM")):
         return "text"
     if written.startswith("TIMESTAMP"):
-        return "zoned" if "ZONE" in written else "time"
-    return "other"
+        zoned = "ZONE" in written or "TZ" in written
+        return "nanos" if "NS" in written else "zoned" if zoned else "time"
+    return "date" if written == "DATE" else "other"
 
 
 def holds(dtype: object) -> str | None:
@@ -111,16 +117,23 @@ def raw(column: str, kind: str) -> str:
     c = name(column)
     if kind in {"integer", "float", "boolean"}:
         return c
-    if kind in {"time", "zoned"}:
-        micros = f"CAST({c} AS TIMESTAMP)"
-        if kind == "zoned":
-            micros = f"make_timestamp(epoch_us({c}))"
+    if kind in TIMES:
+        micros = f"make_timestamp({instant(column, kind)})"
         whole = f"microsecond({micros}) % 1000000 = 0"
         seconds = f"strftime({micros}, '%Y-%m-%d %H:%M:%S')"
         return (
             f"CASE WHEN {whole} THEN {seconds} ELSE strftime({micros}, '%Y-%m-%d %H:%M:%S.%f') END"
         )
     return f"nullif(CAST({c} AS VARCHAR), '')"
+
+
+def instant(column: str, kind: str) -> str:
+    """Return the microseconds from 1970 to a time, rounded down; null for those without an end."""
+    c = name(column)
+    if kind == "nanos":
+        nanos = f"epoch_ns({c})"
+        return f"{nanos} // 1000 - CASE WHEN {nanos} % 1000 < 0 THEN 1 ELSE 0 END"
+    return f"epoch_us({c})" if kind == "zoned" else f"epoch_us(TRY_CAST({c} AS TIMESTAMP))"
 
 
 def present(column: str, kind: str) -> str:
@@ -145,8 +158,10 @@ def key(cell: Cell, column: str, kind: str, prefix: str, reading: Reading = STAN
         return Key({prefix: raw(column, kind)}, _listed(cell, kind, prefix), direct=False)
     if isinstance(cell, Ticked):
         return Key({prefix: raw(column, kind)}, prefix, direct=False)
-    if kind in {"time", "zoned", "other"}:
-        return Key({prefix: "1"}, "CAST(-1 AS BIGINT)", direct=True)
+    if cell.dated:
+        return _dated(cell, column, kind, prefix)
+    if kind in {*TIMES, "date", "other"}:
+        return Key({prefix: "1"}, NONE, direct=True)
     whole = f"{prefix}w"
     prepared = {prefix: _number(column, kind, reading)}
     exact = exactness(cell)
@@ -160,6 +175,24 @@ def key(cell: Cell, column: str, kind: str, prefix: str, reading: Reading = STAN
     return Key(prepared, _slots(cell, whole, prefix)[1], direct=True)
 
 
+def _dated(cell: Ticks | Edges, column: str, kind: str, x: str) -> Key:
+    """Return the slots of times; dates and texts are left to Python, anything else is missing."""
+    if kind in {"date", "text"}:
+        return Key({x: raw(column, kind)}, x, direct=False)
+    if kind not in TIMES:
+        return Key({x: "1"}, NONE, direct=True)
+    if isinstance(cell, Ticks):
+        day = f"CAST({DAY} AS BIGINT)"
+        since = f"({x} - CAST({FIRST} AS BIGINT))"
+        near = f"({since} // {day} * {day} + CAST({FIRST} AS BIGINT))"
+        tick = _integer_tick(cell.grid, near if cell.grid.points == DAYS else x, "BIGINT")
+        found = tick if cell.block == 1 else f"{tick} // CAST({cell.block} AS BIGINT)"
+    else:
+        found = _bin(x, cell.whole(), lambda edge: f"CAST({edge} AS BIGINT)")
+    inside = f"{x} BETWEEN CAST({FIRST} AS BIGINT) AND CAST({LAST} AS BIGINT)"
+    return Key({x: instant(column, kind)}, f"CASE WHEN {inside} THEN {found} ELSE -1 END", direct=True)
+
+
 def slot(cell: Cell, column: str, kind: str, prefix: str, reading: Reading = STANDARD) -> Key:
     """Return the slot of each row, as `key` but quicker for what is common.
 
@@ -167,7 +200,8 @@ def slot(cell: Cell, column: str, kind: str, prefix: str, reading: Reading = STA
     """
     if isinstance(cell, Codes) and len(cell.codes) <= FEW:
         return Key({prefix: raw(column, kind)}, _coded(cell, kind, prefix), direct=True)
-    if isinstance(cell, Ticks) and kind == "integer" and _narrow(cell.grid) and cell.block == 1:
+    plain = isinstance(cell, Ticks) and cell.block == 1 and not cell.dated
+    if isinstance(cell, Ticks) and plain and kind == "integer" and _narrow(cell.grid):
         tick = _integer_tick(cell.grid, prefix, "BIGINT")
         slot = f"CASE WHEN {prefix} IS NULL THEN -1 ELSE {tick} END"
         return Key({prefix: name(column)}, slot, direct=True)

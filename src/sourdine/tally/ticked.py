@@ -45,6 +45,7 @@ class Ticked:
     words: tuple[str, ...]
     separator: str
     numeric: ClassVar[bool] = False
+    dated: ClassVar[bool] = False
 
     @property
     def size(self) -> int:

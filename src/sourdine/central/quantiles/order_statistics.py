@@ -43,7 +43,7 @@ class Reader:
 
     def __init__(self, frame: Frame, column: str, grid: Grid) -> None:
         self._frame, self._cell = frame, Ticks(column, grid)
-        values = frame.array(column)
+        values = frame.array(column) if grid.points is None else None
         if values is not None and values.dtype.kind == "f" and _rounds(grid):
             values = None  # whole numbers beside a missing one were made floats
         if values is not None and values.dtype.kind == "f" and len(values):
@@ -111,4 +111,4 @@ class Reader:
 
 def _rounds(grid: Grid) -> bool:
     """Return whether a whole number may have another tick as a float."""
-    return grid.integral and max(abs(grid.lower), abs(grid.value(grid.last))) >= WHOLE
+    return grid.integral and max(abs(grid.lower), abs(grid.lower + grid.last * grid.step)) >= WHOLE
