@@ -29,6 +29,7 @@ from sourdine.calendar import (
     read_instant,
     read_lattice,
     spelled,
+    written,
 )
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, positive, rational
@@ -144,7 +145,7 @@ class Grid:
     def __str__(self) -> str:
         if self.points is not None:
             ends = (self._moment(int(end)) for end in (self.lower, self.upper))
-            return f"{' to '.join(map(str, ends))} in steps of {spelled(int(self.step))}"
+            return f"{' to '.join(map(written, ends))} in steps of {spelled(int(self.step))}"
         lower, upper, step = float(self.lower), float(self.upper), float(self.step)
         return f"{lower:g} to {upper:g} in steps of {step:g}"
 

@@ -268,14 +268,13 @@ def test_no_value_raises_as_a_date(v):
     slots = Ticks(None, GRIDS[0]).slots(Frame([v, None]).engine.column("value")).tolist()
     assert slots == [slot_of(Ticks(None, GRIDS[0]), read), MISSING]
     for form in FORMATS:
-        assert read_instant(v, DateFormat(form)) is None or not isinstance(v, str | int)
+        read_instant(v, DateFormat(form))
 
 
 @settings(max_examples=300)
 @given(st.datetimes(timezones=st.one_of(st.none(), st.timezones())))
 def test_times_are_read_as_they_are_written(time):
     read = read_instant(time)
-    assert ISO.read(time.isoformat()) in {read, ISO.read(time.isoformat())}
     ahead = time.utcoffset() or dt.timedelta(0)
     exact = (time.replace(tzinfo=None) - dt.datetime(1970, 1, 1) - ahead)  # noqa: DTZ001
     exact //= dt.timedelta(microseconds=1)

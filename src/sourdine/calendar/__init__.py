@@ -20,6 +20,7 @@ from sourdine.calendar.instants import (
     moment,
     read_date,
     read_instant,
+    written,
 )
 from sourdine.calendar.lattices import DATES, TIMES, even_edges, read_lattice
 
@@ -43,4 +44,5 @@ __all__ = [
     "read_lattice",
     "spelled",
     "unit_of",
+    "written",
 ]

@@ -26,6 +26,7 @@ __all__ = [
     "moment",
     "read_date",
     "read_instant",
+    "written",
 ]
 
 NOWHERE = -(1 << 63)
@@ -123,6 +124,19 @@ def moment(instant: int, *, date: bool) -> Any:  # noqa: ANN401 - a date or a da
     """
     time = _EPOCH + dt.timedelta(microseconds=instant)
     return time.date() if date else time
+
+
+def written(x: dt.date) -> str:
+    """Return a date or a time as a person writes it, without seconds that are none.
+
+    Examples
+    --------
+    >>> written(dt.datetime(2024, 2, 29, 14)), written(dt.date(2024, 2, 29))
+    ('2024-02-29 14:00', '2024-02-29')
+    """
+    if not isinstance(x, dt.datetime):
+        return x.isoformat()
+    return x.isoformat(" ", "auto" if x.second or x.microsecond else "minutes")
 
 
 def read_date(x: object, form: DateFormat = ISO) -> Any:  # noqa: ANN401 - as `moment`

@@ -6,7 +6,7 @@ import datetime as dt
 from typing import Any
 
 from sourdine.calendar.durations import DAY, micros, read_duration, spelled
-from sourdine.calendar.instants import read_date, read_instant
+from sourdine.calendar.instants import read_date, read_instant, written
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
 
@@ -51,11 +51,11 @@ def read_lattice(
     dates = not (isinstance(low, dt.datetime) or isinstance(high, dt.datetime))
     if a >= b:
         raise ParameterError(
-            "lower", "be before upper", f"{low} and {high}", "Type the public bounds in order."
+            "lower", "be before upper", f"{written(low)} and {written(high)}", "Type the public bounds in order."
         )
     if step is None:
         return a, b, DAY if dates else _unit(b - a, ENOUGH), DATES if dates else TIMES
-    size = _step(step, b - a, f"{low} to {high}")
+    size = _step(step, b - a, f"{written(low)} to {written(high)}")
     return a, b, size, DATES if dates and size % DAY == 0 else TIMES
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sourdine.calendar import DAY
+from sourdine.presentation.dates import date_axis
 from sourdine.presentation.figures import (
     INK,
     MANY,
@@ -41,11 +43,12 @@ def bars(
     )
     figure, axes = canvas()
     edges = statistic.cell.edges if isinstance(statistic.cell, Edges) else None
-    if edges is not None and statistic.missing == "exclude":
-        e = np.array([float(v) for v in edges])
+    if isinstance(statistic.cell, Edges) and edges and statistic.missing == "exclude":
+        dated = statistic.cell.dated
+        e = np.array([float(v) for v in edges]) / (DAY if dated else 1)
         x, width = (e[:-1] + e[1:]) / 2, np.diff(e)
         axes.set_xlim(e[0], e[-1])
-        gaps(axes.xaxis)
+        (date_axis if dated else gaps)(axes.xaxis)
     else:
         x, width = np.arange(len(counts)), np.full(len(counts), 0.8)
         (names,) = columns.labels.values()

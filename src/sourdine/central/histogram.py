@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from attrs import field, frozen
 
+from sourdine.central.bins import edge_texts, even_edges
 from sourdine.central.groups import each
 from sourdine.central.keys import NamedCounts
 from sourdine.central.statistic import Statistic
@@ -18,9 +20,9 @@ from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, one_of
 from sourdine.mechanisms import Laplace
 from sourdine.mechanisms.laplace import laplace_error
-from sourdine.presentation.numbers import shown
 from sourdine.question import PRIVACY, WHAT, kinds, says
 from sourdine.question import converters as read
+from sourdine.question.dates import dates
 from sourdine.tally import Codes, Edges
 
 if TYPE_CHECKING:
@@ -34,11 +36,12 @@ if TYPE_CHECKING:
 __all__ = ["UNKNOWN", "Histogram"]
 
 UNKNOWN = "unknown"
+AnyEdges = tuple[Fraction, ...] | tuple[dt.date, ...]
 MOST_BINS = 1_000_000
 POLICIES = ("exclude", "count")
 
 
-def read_bins(x: int | Sequence[Number] | None) -> int | tuple[Fraction, ...] | None:
+def read_bins(x: int | Sequence[Number | dt.date | str] | None) -> int | AnyEdges | None:
     """Return how many bins, or their edges."""
     if x is None:
         return None
@@ -55,7 +58,10 @@ def read_bins(x: int | Sequence[Number] | None) -> int | tuple[Fraction, ...] | 
             )
         return count
     example = [0, 18, 65, 120]
-    edges = tuple(read.part(edge, "bins", "be finite numbers", example) for edge in x)
+    typed = list(x)
+    if len(typed) > 1 and (moments := dates(typed, "bins")) is not None:
+        return moments
+    edges = tuple(read.part(edge, "bins", "be finite numbers", example) for edge in typed)
     if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
         raise ParameterError(
             "bins",
@@ -112,11 +118,12 @@ class Histogram(Statistic):
         "--bins 12 --bounds 0 120 --error 20",
     )
 
-    bins: int | tuple[Fraction, ...] | None = field(
+    bins: int | AnyEdges | None = field(
         default=None, converter=read_bins,
         metadata=says(
             kinds.BINS,
-            "How many bins of one width between the bounds; or their edges, such as 0,18,65,120.",
+            "How many bins of one width between the bounds; or their edges, such as 0,18,65,120 or "
+            "2020-01-01,2020-07-01,2021-01-01.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
@@ -205,9 +212,7 @@ class Histogram(Statistic):
         if self.unknown:
             return None
         if isinstance(self.bins, int):
-            low, high = read.bounds(self.bounds)
-            m = self.bins
-            return Edges(self.column, [low + (high - low) * i / m for i in range(m + 1)])
+            return Edges(self.column, even_edges(*read.bounds(self.bounds), self.bins))
         if self.bins is not None:
             return Edges(self.column, self.bins)
         assert isinstance(self.categories, tuple)  # noqa: S101 - checked at construction
@@ -252,8 +257,8 @@ class Histogram(Statistic):
             named = f"Keys are named if their noisy count is at least {self.mechanism.threshold}."
             return (named, "The intervals hold for all named keys together.", *self.person)
         if isinstance(self.cell, Edges):
-            first, last = (float(self.cell.edges[i]) for i in (0, -1))
-            outside = f"Values outside {first:g} to {last:g} are in the first or the last bin."
+            first, last = (edge_texts(self.cell)[i] for i in (0, -1))
+            outside = f"Values outside {first} to {last} are in the first or the last bin."
         else:
             counted = "counts as missing" if self.missing == "count" else "is not counted"
             outside = f"What is none of the categories {counted}."
@@ -308,10 +313,7 @@ class Histogram(Statistic):
         if isinstance(self.cell, Codes):
             names = [str(c) for c in self.cell.categories]
         else:
-            edges = [float(e) for e in self.cell.edges]
-            width = min(b - a for a, b in pairwise(edges))
-            texts = [shown(int(e) if e.is_integer() else e, width) for e in edges]
-            names = [f"{a} to {b}" for a, b in pairwise(texts)]
+            names = [f"{a} to {b}" for a, b in pairwise(edge_texts(self.cell))]
         gone = ["missing"] * (self.missing == "count")
         return {"bin" if isinstance(self.cell, Edges) else "category": names + gone}
 

@@ -1,13 +1,16 @@
-"""Statistics of a column of numbers with public bounds."""
+"""Statistics of a column of numbers, or of dates, with public bounds."""
 
 from __future__ import annotations
 
+import datetime as dt
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from math import floor
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import field, frozen
 
+from sourdine.calendar import moment
 from sourdine.central.statistic import Statistic
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.grid import Grid
@@ -15,6 +18,9 @@ from sourdine.question import PRIVACY, WHAT, kinds, says
 from sourdine.question import converters as read
 from sourdine.question.converters import Bounds
 from sourdine.tally import Ticks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["Bounds", "GaussianReady", "Numeric", "lattice"]
 
@@ -26,22 +32,24 @@ class Numeric(Statistic):
     """The common part: bounds, step and the lattice they make."""
 
     required: ClassVar[tuple[str, ...]] = ("bounds",)
+    of_dates: ClassVar[bool] = False
+    """Whether it is something that dates have, too."""
 
     bounds: Bounds = field(
         default=None, converter=read.bounds,
         metadata=says(
             kinds.BOUNDS,
             "Public bounds, chosen without looking at the data: values outside count as the "
-            "nearest bound. An age is within 0 and 120.",
+            "nearest bound. An age is within 0 and 120. Two dates for a column of dates.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
-    step: Fraction | None = field(
+    step: Fraction | dt.timedelta | None = field(
         default=None, converter=read.step,
         metadata=says(
-            kinds.NUMBER,
-            "The step of the lattice that values are snapped to, such as 1 for whole numbers; "
-            "about a millionth of the bounds if left out.",
+            kinds.DISTANCE,
+            "The step of the lattice that values are snapped to, such as 1 for whole numbers, or "
+            "'15 min' for times; about a millionth of the bounds, or a day, if left out.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
@@ -53,7 +61,22 @@ class Numeric(Statistic):
     @cached_property
     def grid(self) -> Grid:
         """The lattice."""
-        return lattice(self.bounds, self.step)
+        grid = lattice(self.bounds, self.step)
+        if grid.points is not None and not self.of_dates:
+            raise ParameterError(
+                "bounds",
+                f"be two numbers, for dates have no {self.kind}",
+                grid.points,
+                "Ask for their mean or quantiles. How long something lasts is a number: type "
+                "{bounds}.",
+                bounds=(0, 120),
+            )
+        return grid
+
+    @property
+    def lasting(self) -> bool:
+        """Whether values are dates or times, so that their differences are durations."""
+        return isinstance(self.bounds[0], dt.date)
 
     @cached_property
     def cell(self) -> Ticks:
@@ -75,14 +98,23 @@ class Numeric(Statistic):
         """The lower bound."""
         return float(self.grid.lower)
 
+    def place(self, p: float, rounded: Callable[[Fraction], int] = floor) -> Any:  # noqa: ANN401
+        """Return what lies at a fraction of the range: a number, or a time in microseconds."""
+        if not self.lasting:
+            return self.lowest + p * self.width
+        exact = self.grid.lower + Fraction(p) * self.last * self.grid.step
+        return moment(rounded(exact), date=False)
+
     @property
     def clipping(self) -> str:
         """The caveat on bounds."""
-        lower, upper = (float(b) for b in self.bounds)
-        return (
-            f"Values are clamped to {lower:g} to {upper:g} and rounded to steps of "
-            f"{float(self.grid.step):.2g}; intervals do not cover what that changes."
-        )
+        changed = "intervals do not cover what that changes."
+        if self.lasting:
+            ends, _, step = str(self.grid).partition(" in ")
+            return f"Values are clamped to {ends} and rounded to {step}; {changed}"
+        lower, upper = (float(self.grid.lower), float(self.grid.upper))
+        step = f"{float(self.grid.step):.2g}"
+        return f"Values are clamped to {lower:g} to {upper:g} and rounded to steps of {step}; {changed}"
 
 
 @frozen(kw_only=True, slots=False)
@@ -113,7 +145,7 @@ class GaussianReady(Numeric):
         return self.delta
 
 
-def lattice(bounds: Bounds, step: Fraction | None) -> Grid:
+def lattice(bounds: Bounds, step: Fraction | dt.timedelta | None) -> Grid:
     """Return the lattice of public bounds."""
     grid = Grid(*bounds, step)
     if grid.last > MOST_POINTS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import attrs
@@ -83,6 +84,7 @@ class Mean(GaussianReady):
     """
 
     kind: ClassVar[str] = "mean"
+    of_dates: ClassVar[bool] = True
     text: ClassVar[str] = "The mean of a column."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv -c salary --bounds 0 500000 --step 1 --epsilon 0.5",
@@ -274,20 +276,17 @@ class Mean(GaussianReady):
             return min(max(p, 0.0), 1.0)
         return self.ratio.fraction(self._pair(drawn))
 
-    def value(self, drawn: Mapping[str, Any]) -> float:
-        """Return the noisy mean."""
-        return self._mean(self._fraction(drawn))
+    def value(self, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a number or a time
+        """Return the noisy mean; that of dates is a time, for it falls between them."""
+        return self.place(self._fraction(drawn))
 
-    def _mean(self, p: float) -> float:
-        return self.lowest + p * self.width
-
-    def limits(self, release: Release, beta: float, of: str) -> tuple[float, float]:
+    def limits(self, release: Release, beta: float, of: str) -> tuple[Any, Any]:
         """Return the ends of the sample's mean, or of the mean of the law it was drawn from."""
         if self.population:
             low, high = self.with_spread.limits(release.drawn, beta, of)
         else:
             low, high = self._limits(release.drawn, beta, of == "population")
-        return self._mean(low), self._mean(high)
+        return self.place(low), self.place(high, ceil)
 
     def _limits(self, drawn: Mapping[str, int], beta: float, population: bool) -> Fractions:  # noqa: FBT001
         if not self.known and self.method != "exponential":
@@ -314,6 +313,11 @@ class Mean(GaussianReady):
         if isinstance(self.mechanism, GridMean):
             return self.mechanism.ticks(beta, n) / self.last
         return self.mechanism.error(beta) / (2 * self.last * n)
+
+    @property
+    def error_lasts(self) -> bool:
+        """Whether errors are durations."""
+        return self.lasting
 
     @property
     def widest(self) -> float:

@@ -14,6 +14,7 @@ targets, tables and pictures are the same for all, here and in `sourdine.release
 
 from __future__ import annotations
 
+import datetime as dt
 from abc import abstractmethod
 from fractions import Fraction
 from functools import cached_property
@@ -59,7 +60,8 @@ class Statistic(Question):
         default=STANDARD, converter=converters.read,
         metadata=says(
             kinds.READING,
-            "How text is read: encoding, separator, header, quotes, decimal, thousands, symbols.",
+            "How text is read: encoding, separator, header, quotes, decimal, thousands, symbols, "
+            "date_format.",
             group=DATA,
         ),
     )  # fmt: skip
@@ -72,12 +74,13 @@ class Statistic(Question):
             group=PRIVACY,
         ),
     )  # fmt: skip
-    target: Fraction | None = field(
+    target: Fraction | dt.timedelta | None = field(
         default=None, converter=converters.error, alias="error", eq=False, repr=False,
         metadata=says(
-            kinds.NUMBER,
-            "Instead of epsilon: the error to stay within; the least epsilon that reaches it is "
-            "spent. Needs n where the error depends on the number of records.",
+            kinds.DISTANCE,
+            "Instead of epsilon: the error to stay within ('3 days' for a mean of dates); the least "
+            "epsilon that reaches it is spent. Needs n where the error depends on the number of "
+            "records.",
             group=PRIVACY,
         ),
     )  # fmt: skip
@@ -289,6 +292,16 @@ class Statistic(Question):
             return self.planned(read_beta(beta), about)
         assert self.keys is not None  # noqa: S101 - checked at construction
         return ByGroup(question=self).part.planned(each(read_beta(beta), len(self.keys)), about)
+
+    @property
+    def lasting(self) -> bool:
+        """Whether values are dates or times, so that their differences are durations."""
+        return False
+
+    @property
+    def error_lasts(self) -> bool:
+        """Whether errors are durations: they are then in microseconds."""
+        return False
 
     def public_n(self, n: int | None) -> int:
         """Return the public number of records, where an error depends on it."""

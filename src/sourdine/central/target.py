@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
+from math import isinf
 from typing import TYPE_CHECKING
 
-from sourdine.errors import ParameterError
+from sourdine.calendar import about, spelled, unit_of
+from sourdine.errors import ParameterError, ParameterTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,15 +36,17 @@ def epsilon_for(question: Statistic) -> Fraction:
     >>> float(epsilon_for(Count(error=10)))
     0.2844
     """
-    goal, beta = question.target or Fraction(0), 1 - question.confidence
+    goal, beta = _goal(question), 1 - question.confidence
+    said = about if question.error_lasts else "{:g}".format
 
     if goal >= question.widest:
+        tries = question.widest / 50
         raise ParameterError(
             "error",
-            f"be below {question.widest:g}, which every answer stays within",
-            f"{float(goal):g}",
+            f"be below {said(question.widest)}, which every answer stays within",
+            said(float(goal)),
             "Type {error}.",
-            error=float(f"{question.widest / 50:.1g}"),
+            error=_round(tries) if question.error_lasts else float(f"{tries:.1g}"),
         )
 
     def reached(epsilon: Fraction) -> bool:
@@ -54,7 +59,7 @@ def epsilon_for(question: Statistic) -> Fraction:
         raise ParameterError(
             "error",
             f"be reachable with epsilon at most {MOST_EPSILON}",
-            f"{float(goal):g}",
+            said(float(goal)),
             "Type a larger error, or a larger {n} if there are more records.",
         )
     if reached(LEAST_EPSILON):
@@ -66,6 +71,34 @@ def epsilon_for(question: Statistic) -> Fraction:
             break
         low, high = (low, middle) if reached(middle) else (middle, high)
     return rounded(high)
+
+
+def _goal(question: Statistic) -> Fraction:
+    """Return the target as a number, in microseconds if errors are durations."""
+    target = question.target
+    if question.error_lasts != isinstance(target, dt.timedelta):
+        _ = question.widest
+        dated = question.error_lasts
+        raise ParameterTypeError(
+            "error",
+            "be a duration for dates" if dated else "be a number here",
+            "a number" if dated else "a duration",
+            "Type {error}.",
+            error=_round(question.widest / 50) if dated else _number(question.widest),
+        )
+    if isinstance(target, dt.timedelta):
+        return Fraction(target // dt.timedelta(microseconds=1))
+    return target or Fraction(0)
+
+
+def _round(duration: float) -> str:
+    """Return a duration near to this one, in whole units."""
+    _, size = unit_of(duration)
+    return spelled(max(int(duration // size), 1) * size)
+
+
+def _number(widest: float) -> float:
+    return 10.0 if isinf(widest) else float(f"{widest / 50:.1g}")
 
 
 def _bracket(reached: Callable[[Fraction], bool]) -> tuple[Fraction, Fraction]:

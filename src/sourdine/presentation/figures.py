@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sourdine.calendar import DAY
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
+from sourdine.presentation.dates import date_axis, is_date, places, shown_date
 from sourdine.presentation.numbers import own_width, shown
 from sourdine.presentation.texts import printable
 
@@ -194,31 +196,39 @@ def dots(
             "a picture", "be of numbers with intervals", "an answer without", "Print it instead."
         )
     values = shown_columns.values
-    low, high = np.array(shown_columns.lower, float), np.array(shown_columns.upper, float)
+    low, high = (np.array(places(ends)) for ends in (shown_columns.lower, shown_columns.upper))
+    dated = any(map(is_date, values))
     labels = zip(*shown_columns.labels.values(), strict=True)
     names = names or [", ".join(map(str, parts)) for parts in labels] or [shown_columns.name]
-    y, x = np.arange(len(values))[::-1], np.array(values, float)
+    y, x = np.arange(len(values))[::-1], np.array(places(values))
     figure, axes = canvas(7.0, 1.6 + 0.36 * len(values))
     axes.hlines(y, low, high, color=PALE, linewidth=7, capstyle="round")
     axes.plot(x, y, "o", color=BLUE, markersize=7, label="released")
-    for xi, yi, width in zip(values, y, high - low, strict=True):
+    for value, xi, yi, width in zip(values, x, y, high - low, strict=True):
+        text = shown_date(value, DAY * width) if dated else shown(value, own_width(value, width))
         axes.annotate(
-            shown(xi, own_width(xi, width)),
-            (float(xi), yi), (0, 8), textcoords="offset points", ha="center",
+            text, (xi, yi), (0, 8), textcoords="offset points", ha="center",
             color=INK, fontsize=8,
         )  # fmt: skip
     if truth is not None:
-        known = list(truth.values()) if isinstance(truth, dict) else np.atleast_1d(truth)
+        known = places(list(truth.values()) if isinstance(truth, dict) else _listed(truth))
         axes.plot(known, y, "|", color=RED, markersize=16, markeredgewidth=2, label="truth")
         legend(axes)
     axes.set_yticks(y, names)
     axes.set_ylim(-0.6, len(values) - 0.3)
     axes.margins(x=0.12)
-    axes.locator_params(axis="x", nbins=6)
+    if not dated:
+        axes.locator_params(axis="x", nbins=6)
     if release.mechanism.from_zero:
         axes.set_xlim(left=min(0.0, float(low.min())))
-    gaps(axes.xaxis)
+    (date_axis if dated else gaps)(axes.xaxis)
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color=RULE, linewidth=0.8)
     return finished(figure, axes, release, title=title, path=path)
+
+
+def _listed(truth: Any) -> list[Any]:  # noqa: ANN401
+    """Return true values as a list: one alone, or several."""
+    several = np.atleast_1d(np.asarray(truth))
+    return list(several.tolist())

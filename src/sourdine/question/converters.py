@@ -14,11 +14,14 @@ import numpy as np
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, positive, probability, rational
 from sourdine.privacy import ADD_REMOVE, LOCAL, Relation
+from sourdine.question.dates import DateBounds, dates, duration
 from sourdine.tally import Codes, Reading
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Mapping, Sequence
 
+    from sourdine.calendar import Duration
     from sourdine.exact.parameters import Number
 
 __all__ = [
@@ -44,7 +47,7 @@ __all__ = [
     "unit",
 ]  # fmt: skip
 
-Bounds = tuple[Fraction, Fraction]
+Bounds = tuple[Fraction, Fraction] | DateBounds
 WIDEST = Fraction(10**290)
 
 
@@ -53,9 +56,9 @@ def epsilon(x: Number | None) -> Fraction:
     return Fraction(0) if x is None else positive(x, "epsilon")
 
 
-def error(x: Number | None) -> Fraction | None:
-    """Return the error to stay within."""
-    return None if x is None else positive(x, "error")
+def error(x: Number | Duration | None) -> Fraction | dt.timedelta | None:
+    """Return the error to stay within: a number, or a duration."""
+    return None if x is None else duration(x, "error") or positive(x, "error")
 
 
 def confidence(x: Number) -> Fraction:
@@ -213,7 +216,7 @@ def _distinct(values: Sequence[Any]) -> bool:
     return True
 
 
-def bounds(x: Sequence[Number] | None) -> Bounds:
+def bounds(x: Sequence[Number | dt.date | str] | None) -> Bounds:
     """Return public bounds, or say why they must be given."""
     if x is None:
         raise ParameterError("bounds", "be two public numbers", "none", _WHICH, bounds=(0, 120))
@@ -221,6 +224,8 @@ def bounds(x: Sequence[Number] | None) -> Bounds:
         raise ParameterTypeError(
             "bounds", "be two numbers", given(x), "Type {bounds}.", bounds=(0, 120)
         )
+    if (typed := dates(x, "bounds")) is not None:
+        return typed[0], typed[1]
     lower, upper = (part(b, "bounds", "be two finite numbers", (0, 120)) for b in x)
     if max(abs(lower), abs(upper)) > WIDEST or 0 < upper - lower < 1 / WIDEST:
         raise ParameterError(
@@ -259,10 +264,12 @@ _WHICH = (
 )
 
 
-def step(x: Number | None) -> Fraction | None:
+def step(x: Number | Duration | None) -> Fraction | dt.timedelta | None:
     """Return the lattice's step; a float that is no decimal of few digits means what it is."""
     if x is None:
         return None
+    if (lasting := duration(x, "step")) is not None:
+        return lasting
     typed = positive(x, "step")
     return binary(float(x)) or typed if isinstance(x, float) else typed
 

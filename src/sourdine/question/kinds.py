@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = [
-    "BINS", "BOUNDS", "CATEGORIES", "COUNT", "DATA", "FLAG", "GROUPS", "KEYS", "NUMBER", "ORDERS",
+    "BINS", "BOUNDS", "CATEGORIES", "COUNT", "DATA", "DISTANCE", "FLAG", "GROUPS", "KEYS", "NUMBER",
+    "ORDERS",
     "PRIVACY", "PROBABILITY", "READING", "TEXT", "VALUE", "WHAT", "Kind", "one_of", "says",
     "spelled",
 ]  # fmt: skip
@@ -102,8 +103,25 @@ def _numbers(x: object) -> Any:  # noqa: ANN401
 
 
 def _pair(x: object) -> Any:  # noqa: ANN401
-    """Return the numbers between blanks or commas, or in a list."""
-    return _each(x.replace(",", " ").split() if isinstance(x, str) else x)
+    """Return the numbers or dates between blanks or commas, or in a list."""
+    return _each(apart(x) if isinstance(x, str) else x)
+
+
+CLOCK = re.compile("[0-9]:[0-9]{2}|[A-Za-z]{3}")
+"""What tells a time, or the name of a month, from a number: the blanks beside it part nothing."""
+
+
+def apart(text: str) -> list[str]:
+    """Return the numbers or dates of a text, between commas or blanks.
+
+    Examples
+    --------
+    >>> apart("0 120"), apart("2020-01-01 00:00, 2020-02-01 00:00")
+    (['0', '120'], ['2020-01-01 00:00', '2020-02-01 00:00'])
+    """
+    if not CLOCK.search(text):
+        return text.replace(",", " ").split()
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _each(x: object) -> Any:  # noqa: ANN401
@@ -123,18 +141,25 @@ _DECIMAL = r"[+-]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9_]+)([eE][+-]?[0-9]+)?"
 _FRACTION = "-?[0-9_]+/[0-9_]*[1-9][0-9_]*"
 _SPELLED = {"type": "string", "pattern": rf"^\s*({_DECIMAL}|{_FRACTION})\s*$"}
 _NUMBER: Mapping[str, Any] = {"anyOf": [{"type": "number"}, _SPELLED]}
+_DATE = {"type": "string", "pattern": r"^\s*[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.,]+ ?[Zz0-9:+-]*)?\s*$"}
+_WORDS = "weeks?|d|days?|h|hours?|min|minutes?|s|seconds?|ms|milliseconds?|us|microseconds?"
+_DURATION = {"type": "string", "pattern": rf"^\s*([0-9]+(\.[0-9]+)?|[0-9]+/[0-9]+)?\s*({_WORDS})\s*$"}
+_POINT: Mapping[str, Any] = {"anyOf": [*_NUMBER["anyOf"], _DATE]}
 _LABEL = {"type": ["string", "number", "boolean"], "minLength": 1}
 _LABELS: Mapping[str, Any] = {"type": "array", "items": _LABEL, "minItems": 1}
 
 NUMBER = Kind(metavar="NUMBER", schema=_NUMBER, parse=spelled)
 PROBABILITY = Kind(metavar="PROBABILITY", schema=_NUMBER, parse=spelled)
+DISTANCE = Kind(
+    metavar="NUMBER", schema={"anyOf": [*_NUMBER["anyOf"], _DURATION]}, parse=spelled
+)
 COUNT = Kind(metavar="COUNT", schema={"type": "integer", "minimum": 1}, parse=spelled)
 TEXT = Kind(metavar="NAME", schema={"type": "string", "minLength": 1}, parse=lambda x: x)
 VALUE = Kind(metavar="VALUE", schema=_LABEL, parse=lambda x: x)
 FLAG = Kind(metavar="", schema={"type": "boolean"}, parse=_flagged)
 BOUNDS = Kind(
     metavar="LOWER UPPER",
-    schema={"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
+    schema={"type": "array", "items": _POINT, "minItems": 2, "maxItems": 2},
     parse=_pair,
     words=2,
 )
@@ -145,7 +170,7 @@ ORDERS = Kind(
 )
 BINS = Kind(
     metavar="COUNT",
-    schema={"anyOf": [COUNT.schema, {"type": "array", "items": _NUMBER, "minItems": 2}]},
+    schema={"anyOf": [COUNT.schema, {"type": "array", "items": _POINT, "minItems": 2}]},
     parse=_numbers,
 )
 READING = Kind(
@@ -153,7 +178,10 @@ READING = Kind(
     schema={
         "type": "object",
         "properties": {
-            **{x: {"type": "string"} for x in ("encoding", "separator", "decimal", "thousands")},
+            **{
+                x: {"type": "string"}
+                for x in ("encoding", "separator", "decimal", "thousands", "date_format")
+            },
             **{x: {"type": "array", "items": {"type": "string"}} for x in ("header", "symbols")},
             "quotes": {"type": "boolean"},
         },

@@ -8,6 +8,7 @@ what a release carries, what a ledger stores and what a form sends.
 
 from __future__ import annotations
 
+import datetime as dt
 from abc import abstractmethod
 from decimal import Decimal
 from difflib import get_close_matches
@@ -18,8 +19,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import attrs
 import numpy as np
 
+from sourdine.calendar import spelled as lasting
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
 from sourdine.privacy import Relation
+from sourdine.question.dates import in_iso
 from sourdine.question.kinds import DATA, GROUPS, PRIVACY, WHAT, spelled
 from sourdine.release import Drawer, Release
 from sourdine.tally import Reading
@@ -219,6 +222,7 @@ def _built(cls: type[Q], said: Mapping[str, Any]) -> Q:
 def _read(cls: type[Q], said: Mapping[str, Any]) -> Q:
     known = {p.name: p for p in parameters(cls)}
     values = {k: known[k].kind.parse(v) if k in known else v for k, v in said.items()}
+    values = in_iso(values, said.get("read"))
     for name in cls.required:
         values.setdefault(name, None)
     return cls(**values)
@@ -261,6 +265,8 @@ def plain_parameter(value: Any) -> Any:  # noqa: ANN401
         return [plain_parameter(part) for part in value]
     if isinstance(value, Reading):
         return value.to_dict()
+    if isinstance(value, (dt.date, dt.timedelta)):
+        return value.isoformat() if isinstance(value, dt.date) else lasting(value)
     plain = value.item() if hasattr(value, "item") else value
     return plain if plain is None or isinstance(plain, (bool, int, float, str)) else str(plain)
 

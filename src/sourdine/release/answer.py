@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
+from sourdine.presentation.dates import is_date
 from sourdine.presentation.texts import json_text
 from sourdine.release.sheet import Sheet, Shown
 
@@ -87,13 +88,16 @@ class Answer(Shown):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: ANN401, FBT001
         del copy
-        return np.array(self.columns().values, dtype)
+        values = self.columns().values
+        if dtype is None and values and all(map(is_date, values)):
+            dtype = "datetime64"
+        return np.array(values, dtype)
 
     def __float__(self) -> float:
-        return float(self._alone())
+        return float(self._number())
 
     def __int__(self) -> int:
-        return int(self._alone())
+        return int(self._number())
 
     def __format__(self, spec: str) -> str:
         return format(self._alone(), spec) if spec else str(self)
@@ -109,6 +113,18 @@ class Answer(Shown):
                 "Use .value, or numpy.asarray(answer).",
             )
         return values[0]
+
+    def _number(self) -> Any:  # noqa: ANN401
+        """Return the only number; a date is none."""
+        value = self._alone()
+        if is_date(value):
+            raise ParameterTypeError(
+                "the answer",
+                "be a number to become a float",
+                "a date",
+                "Use .value, or numpy.asarray(answer).",
+            )
+        return value
 
     def __eq__(self, other: object) -> bool:
         """Return whether everything public is the same."""
@@ -127,5 +143,5 @@ def plain(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, (list, tuple)):
         return [plain(part) for part in value]
     if isinstance(value, (np.ndarray, np.generic)):
-        return value.tolist()
-    return value
+        return plain(value.tolist()) if value.dtype.kind == "M" else value.tolist()
+    return value.isoformat() if is_date(value) else value

@@ -8,6 +8,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any, cast
 
 from sourdine.errors import ParameterError
+from sourdine.presentation.dates import date_row, is_date
 from sourdine.presentation.numbers import outward, row, shown
 
 if TYPE_CHECKING:
@@ -112,7 +113,10 @@ class Columns:
             return [(label(v),) for v in self.values]
         ends = list(zip(self.lower, self.upper, strict=True))
         if not self.even:
-            return [row(v, pair) for v, pair in zip(self.values, ends, strict=True)]
+            return [
+                (date_row if is_date(v) else row)(v, pair)
+                for v, pair in zip(self.values, ends, strict=True)
+            ]
         width = min((high - low for low, high in ends if high > low), default=0.0)
         return [
             (shown(v, width), outward(pair[0], width, floor), outward(pair[1], width, ceil))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.presentation import figures
+from sourdine.presentation.dates import date_axis, places
 from sourdine.presentation.figures import dots, gaps, legend
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def curve(
     orders = np.array([float(q) for q in statistic.orders])
     if len(orders) == 1:
         return dots(release, truth=truth, names=[_name(orders[0])], path=path, title=title)
-    values, low, high = (np.asarray(v, float) for v in (release.value, *release.interval()))
+    values, low, high = (np.array(places(v.tolist())) for v in (release.value, *release.interval()))
     percent = 100 * orders
     figure, axes = figures.canvas()
     few = len(orders) <= FEW
@@ -56,7 +57,7 @@ def curve(
         color=figures.BLUE, linewidth=1.4, markersize=6, label="released",
     )  # fmt: skip
     if truth is not None:
-        known = np.atleast_1d(np.asarray(truth, float))
+        known = np.array(places(np.asarray(truth).tolist()))
         axes.plot(
             percent, known, "_" if few else "--",
             color=figures.RED, markersize=13, markeredgewidth=2, linewidth=1.2, label="truth",
@@ -67,7 +68,7 @@ def curve(
     axes.set_xticks(percent if len(orders) <= figures.MANY else np.arange(0, 101, 10))
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:g} %")
     axes.set_xlabel("part of the records at or below", color=figures.INK)
-    gaps(axes.yaxis)
+    (date_axis if statistic.lasting else gaps)(axes.yaxis)
     axes.grid(axis="y", color=figures.RULE, linewidth=0.8)
     return figures.finished(figure, axes, release, title=title, path=path)
 

@@ -1,0 +1,97 @@
+"""Dates and times as a person wants to read them, in tables and beside axes."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Any
+
+from sourdine.calendar import DAY, moment, read_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["date_axis", "date_row", "is_date", "places", "shown_date"]
+
+_UNITS = (
+    *((DAY, "days"), (60 * 10**6, "minutes"), (10**6, "seconds"), (1000, "milliseconds")),
+    (1, "microseconds"),
+)
+_KEPT = 10
+"""A time is shown in a unit that its interval has at least so many of."""
+
+
+def is_date(x: object) -> bool:
+    """Return whether something is a date or a time."""
+    return isinstance(x, dt.date)
+
+
+def micros(x: dt.date) -> int:
+    """Return the microseconds from 1970 to a date or a time."""
+    return read_instant(x) or 0
+
+
+def places(values: Sequence[Any]) -> list[float]:
+    """Return where values lie on an axis: dates in days from 1970, numbers as they are.
+
+    Examples
+    --------
+    >>> places([dt.date(1970, 1, 2), dt.datetime(1970, 1, 1, 12)]), places([3])
+    ([1.0, 0.5], [3.0])
+    """
+    return [micros(v) / DAY if is_date(v) else float(v) for v in values]
+
+
+def shown_date(x: dt.date, width: float, *, up: bool = False) -> str:
+    """Return a date, or a time with as much of the clock as an interval's width supports.
+
+    Parameters
+    ----------
+    x
+        A date or a time.
+    width
+        The width in microseconds.
+    up
+        Whether what is cut off is rounded up, not down.
+
+    Examples
+    --------
+    >>> at = dt.datetime(2020, 1, 31, 9, 59, 30, 500)
+    >>> shown_date(at, 30 * DAY), shown_date(at, 3600e6), shown_date(at, 30e6, up=True)
+    ('2020-01-31', '2020-01-31 09:59', '2020-01-31 09:59:31')
+    >>> shown_date(dt.date(2020, 1, 31), 1.0)
+    '2020-01-31'
+    """
+    if not isinstance(x, dt.datetime):
+        return x.isoformat()
+    unit, spec = next((pair for pair in _UNITS if width >= _KEPT * pair[0]), _UNITS[-1])
+    instant = micros(x)
+    rounded = -(-instant // unit) * unit if up else instant // unit * unit
+    try:
+        shown = moment(rounded, date=spec == "days")
+    except OverflowError:  # up from the last day of the year 9999
+        shown = x
+    return shown.isoformat() if spec == "days" else shown.isoformat(" ", spec)
+
+
+def date_row(value: dt.date, ends: Sequence[dt.date]) -> tuple[str, str, str]:
+    """Return the texts of a date and of the ends of its interval, which are rounded outward."""
+    low, high = ends
+    width = micros(high) - micros(low)
+    return shown_date(value, width), shown_date(low, width), shown_date(high, width, up=True)
+
+
+def date_axis(axis: Any) -> None:  # noqa: ANN401
+    """Let an axis whose numbers are days from 1970 show dates, as few and as short as will do."""
+    from matplotlib import dates  # noqa: PLC0415 - an extra
+
+    locator = dates.AutoDateLocator(minticks=3, maxticks=8)
+    axis.set_major_locator(locator)
+    looks: dict[str, Any] = {
+        "formats": ["%Y", "%b", "%d %b", "%H:%M", "%H:%M", "%H:%M:%S"],
+        "zero_formats": ["", "%Y", "%b", "%d %b", "%H:%M", "%H:%M"],
+        "offset_formats": ["", "", "%Y", "%d %b %Y", "%d %b %Y", "%d %b %Y"],
+    }
+    if axis.axis_name == "y":  # above it stands the cost, so that each date says all of itself
+        looks["formats"] = ["%Y", "%b %Y", "%d %b %Y", *["%d %b %Y %H:%M"] * 2, "%H:%M:%S"]
+        looks |= {"zero_formats": looks["formats"], "show_offset": False}
+    axis.set_major_formatter(dates.ConciseDateFormatter(locator, **looks))
