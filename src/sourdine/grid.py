@@ -116,8 +116,8 @@ class Grid:
     ) -> None:
         dated = read_lattice(lower, upper, step)
         if dated is not None:
-            *whole, points = dated
-            self._fix(*map(Fraction, whole), points)
+            first, final, each, points = dated
+            self._fix(Fraction(first), Fraction(final), Fraction(each), points)
             return
         low, high = _bounds(lower, upper)
         if step is None:

@@ -6,6 +6,7 @@ which mean the same in a call, in a shell and in JSON.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ DATA = {
     "age": [20, 31, 47, 55, 62, 38] * 5,
     "region": ["f", "m"] * 15,
     "patient": list(range(15)) * 2,
+    "day": ["2020-05-01", "2021-07-31", "2024-02-29T12:00"] * 10,
 }
 SHARED = ("relation", "unit", "rows", "read")
 """What a session fixes when it is opened."""
@@ -56,6 +58,25 @@ UNKNOWN = {**LISTED, "categories": "unknown", "delta": 1e-6}
 GROUPS = {"by": "region", "keys": ["f", "m"]}
 FIXED = {"relation": "substitute"}
 GAUSSIAN = {"method": "gaussian", "delta": 1e-6}
+
+
+DAYS = ("2020-01-01", "2024-12-31")
+HOURS = ("2020-01-01T00:00", "2020-02-01T00:00")
+GERMAN = {"date_format": "%d.%m.%Y"}
+DATED: list[dict[str, Any]] = [
+    {"bounds": DAYS},
+    {"bounds": " ".join(DAYS)},
+    {"bounds": "2020-01-01 00:00, 2020-02-01 00:00"},
+    {"bounds": tuple(map(dt.date.fromisoformat, DAYS))},
+    {"bounds": np.array(DAYS, "datetime64[D]")},
+    {"bounds": DAYS, "step": "2 days"},
+    {"bounds": DAYS, "step": dt.timedelta(days=1)},
+    {"bounds": HOURS, "step": "15 min"},
+    {"bounds": ("2020-01-01", HOURS[1]), "step": "1/2 h"},
+    {"bounds": ("01.01.2020", "31.12.2024"), "read": GERMAN},
+    {"bounds": ("01.01.2020", "2024-12-31"), "read": sd.Reading(**GERMAN)},
+]
+"""Bounds that are dates, and steps between them."""
 
 
 # ---- good values, with what must be typed beside them
@@ -123,8 +144,10 @@ BAD: dict[str, list[Any]] = {
     "by": [3, ["region"], ""],
     "keys": [[], 5, [None], ["a", "a"], "a,,b", "a,a", [["a"]], ""],
     "bounds": [(1, 0), (0, 0), 3, "0", "a b", (0, 1, 2), (0, "x"), "0 inf", (0, float("nan")),
-               "0 120 5", [], {"a": 1}, (0, 1e300), ("9", "-9"), (0, True)],
-    "step": [*NO_NUMBER[:4], *NOT_ABOVE_0, "nan", 0.7, "1e-13", 50, "1/7000000000001"],
+               "0 120 5", [], {"a": 1}, (0, 1e300), ("9", "-9"), (0, True), (0, "2020-01-01"),
+               ("2020-01-02", "2020-01-01"), ("2020-01-01", "soon"), ("2020-02-30", "2021-01-01")],
+    "step": [*NO_NUMBER[:4], *NOT_ABOVE_0, "nan", 0.7, "1e-13", 50, "1/7000000000001",
+             "1 day", "1 month", dt.timedelta(0)],
     "method": ["magic", "", 3, "Laplace"],
     "missing": ["magic", "", True, 1],
     "category": [[1], "", {"a": 1}],
@@ -158,6 +181,15 @@ COMBINATIONS: list[tuple[str, dict[str, Any]]] = [
     *((name, {"method": "gaussian"}) for name in ("mean", "quantiles", "quantile", "median")),
     *((name, {**GAUSSIAN, "delta": delta}) for name in ("mean", "quantiles")
       for delta in ("x", -1, 2, 1, 0)),
+    *((name, {"bounds": DAYS}) for name in ("sum", "mean", "variance", "median")),
+    *((name, {"bounds": DAYS, "step": step}) for name in ("sum", "mean", "median")
+      for step in ("7 days", "1 month", "0 days", 1, "1/7 day", dt.timedelta(-1), "1 us")),
+    *((name, {"bounds": DAYS, "step": OUT, "epsilon": OUT, "error": error})
+      for name in ("mean", "median") for error in (3, "3000 days", "1 us", "soon")),
+    ("histogram", {"bounds": DAYS, "bins": 10_000}),
+    ("histogram", {"bounds": OUT, "bins": ["2020-01-01", 3]}),
+    ("histogram", {"bounds": OUT, "bins": ["2020-01-01", "2019-01-01"]}),
+    ("mean", {"bounds": ("01.01.2020", "31.12.2024"), "read": {"date_format": "%d"}}),
     ("mode", {"categories": OUT}),
     ("mode", {"bins": 3}),
     ("mean", {"missing": "middle"}),
@@ -281,6 +313,14 @@ def _good() -> list[Asked]:
         table += [_base(name).with_(**more) for more in _methods(name)]
     table += [_base("mean").with_(missing=m, **FIXED) for m in ("auto", "exclude", "middle")]
     table += [_base("proportion").with_(missing=m) for m in ("auto", "exclude", "no")]
+    for name in ("mean", "quantiles", "quantile", "median"):
+        dated = _base(name).with_(column="day", step=OUT)
+        table += [dated.with_(**more) for more in DATED]
+    table.append(_base("mean").with_(column="day", bounds=DAYS, step=OUT, epsilon=OUT, error="9 days"))
+    counted = _base("histogram").with_(column="day", bins=12)
+    table += [counted.with_(**more) for more in DATED if "step" not in more]
+    table.append(counted.with_(bounds=OUT, bins=["2020-01-01", "2021-01-01", "2024-12-31"]))
+    table.append(counted.with_(bounds=OUT, bins="2020-01-01,2021-01-01"))
     table.append(_base("proportion").with_(category=OUT, column="age"))
     table.append(_base("histogram").with_(missing="count"))
     return table

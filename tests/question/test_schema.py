@@ -23,6 +23,7 @@ from sourdine.question.kinds import (
     CATEGORIES,
     COUNT,
     FLAG,
+    DISTANCE,
     KEYS,
     NUMBER,
     ORDERS,
@@ -49,6 +50,7 @@ GOOD = {
 WRONG = [
     (FLAG, ["true", 1, [], None]),
     (NUMBER, ["much", "", [], {}, True, None]),
+    (DISTANCE, ["much", "", [], {}, True, None, "1 month", "day 1"]),
     (PROBABILITY, ["often", "", [], {}, False]),
     (COUNT, ["three", 1.5, 0, -1, [], True]),
     (TEXT, [3, "", [], True]),

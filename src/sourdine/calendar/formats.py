@@ -58,8 +58,11 @@ _PARTS = {
 }
 _SHORTHAND = {"F": "%Y-%m-%d", "T": "%H:%M:%S"}
 _BLANK = r"[ \t\n\r\f\v]*"
-_CLOCK = r"(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2})(?:[.,](?P<decimals>[0-9]+))?)?"  # noqa: E501
-_ISO = rf"(?P<year>[0-9]{{4}})-(?P<month>[0-9]{{2}})-(?P<day>[0-9]{{2}})(?:[T ]{_CLOCK} ?(?P<zone>{_ZONE})?)?"  # noqa: E501
+_SECONDS = r"(?::(?P<second>[0-9]{2})(?:[.,](?P<decimals>[0-9]+))?)?"
+_TIME = rf"(?P<hour>[0-9]{{2}}):(?P<minute>[0-9]{{2}}){_SECONDS} ?(?P<zone>{_ZONE})?"
+_CLOCK = f"(?:[T ]{_TIME})?"
+"""A time as ISO 8601 writes it, which may follow a date."""
+_ISO = r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
 _EXAMPLE = "%d.%m.%Y"
 _PIVOT = 69
 _EPOCH = dt.date(1970, 1, 1).toordinal()
@@ -74,13 +77,15 @@ class DateFormat:
     ----------
     text
         Letters and the signs of the table above, with a year, a month and a day at least; None for
-        ISO 8601: ``2024-02-29``, and after a ``T`` or a blank a time as ``14:30``, ``14:30:59`` or
-        ``14:30:59.25``, and a zone.
+        ISO 8601, ``2024-02-29``. Where no time is named, one may follow as ISO 8601 writes it,
+        after a ``T`` or a blank: ``14:30``, ``14:30:59`` or ``14:30:59.25``, and a zone.
 
     Examples
     --------
     >>> DateFormat("%d.%m.%Y").read("01.01.1970"), DateFormat("%d.%m.%Y").read("1970-01-01")
     (0, None)
+    >>> DateFormat("%d.%m.%Y").read("01.01.1970 00:01")
+    60000000
     >>> ISO.read("1970-01-01T02:00+02:00"), ISO.read("1970-02-30")
     (0, None)
     >>> DateFormat("%m/%Y")
@@ -89,15 +94,20 @@ class DateFormat:
     """  # noqa: E501
 
     text: str | None = None
-    has_time: bool = field(init=False, compare=False, repr=False)
     _pattern: re.Pattern[str] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         body = _ISO if self.text is None else _translated(self.text)
-        pattern = re.compile(f"{_BLANK}{body}{_BLANK}", re.IGNORECASE | re.ASCII)
+        timed = re.search(r"\?P<(hour|twelfth)>", body) is not None
+        whole = f"{_BLANK}{body}{'' if timed else _CLOCK}{_BLANK}"
+        pattern = re.compile(whole, re.IGNORECASE | re.ASCII)
         object.__setattr__(self, "_pattern", pattern)
-        clock = {"hour", "twelfth", "minute", "second", "decimals"}
-        object.__setattr__(self, "has_time", bool(clock & set(pattern.groupindex)))
+
+    def has_time(self, text: str) -> bool:
+        """Return whether a text that it reads says a time, too."""
+        found = self._pattern.fullmatch(text)
+        parts = found.groupdict() if found else {}
+        return any(parts.get(name) is not None for name in ("hour", "twelfth"))
 
     def read(self, text: str) -> int | None:
         """Return the microseconds from 1970 to what a text says; None if it is no such text.

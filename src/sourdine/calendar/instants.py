@@ -152,7 +152,7 @@ def read_date(x: object, form: DateFormat = ISO) -> Any:  # noqa: ANN401 - as `m
     if isinstance(x, str):
         iso = ISO.read(x)
         instant = form.read(x) if iso is None else iso
-        date = not form.has_time if iso is None else ":" not in x
+        date = not (form if iso is None else ISO).has_time(x)
     else:
         instant = read_instant(x)
         date = isinstance(x, dt.date) and not isinstance(x, dt.datetime)

@@ -45,7 +45,7 @@ def bars(
     edges = statistic.cell.edges if isinstance(statistic.cell, Edges) else None
     if isinstance(statistic.cell, Edges) and edges and statistic.missing == "exclude":
         dated = statistic.cell.dated
-        e = np.array([float(v) for v in edges]) / (DAY if dated else 1)
+        e = np.array([float(v) / (DAY if dated else 1) for v in edges])
         x, width = (e[:-1] + e[1:]) / 2, np.diff(e)
         axes.set_xlim(e[0], e[-1])
         (date_axis if dated else gaps)(axes.xaxis)

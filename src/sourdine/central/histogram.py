@@ -212,7 +212,8 @@ class Histogram(Statistic):
         if self.unknown:
             return None
         if isinstance(self.bins, int):
-            return Edges(self.column, even_edges(*read.bounds(self.bounds), self.bins))
+            low, high = read.bounds(self.bounds)
+            return Edges(self.column, even_edges(low, high, self.bins))
         if self.bins is not None:
             return Edges(self.column, self.bins)
         assert isinstance(self.categories, tuple)  # noqa: S101 - checked at construction

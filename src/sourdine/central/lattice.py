@@ -147,7 +147,8 @@ class GaussianReady(Numeric):
 
 def lattice(bounds: Bounds, step: Fraction | dt.timedelta | None) -> Grid:
     """Return the lattice of public bounds."""
-    grid = Grid(*bounds, step)
+    lower, upper = bounds
+    grid = Grid(lower, upper, step)
     if grid.last > MOST_POINTS:
         raise ParameterError(
             "step",

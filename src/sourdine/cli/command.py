@@ -12,12 +12,14 @@ from sourdine.cli.streams import complain
 from sourdine.cli.wording import ShellWording
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.exact import given
+from sourdine.question.kinds import apart
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 __all__ = ["ShellCommand", "ShellGroup", "speaks_shell", "spread"]
 
+FLAG = re.compile("--?[A-Za-z]")
 INTERRUPTED = 130
 """The exit status after Ctrl-C."""
 
@@ -73,7 +75,7 @@ def _bare(parameters: list[Any]) -> list[Any]:
 
 
 def spread(words: Sequence[str], pairs: dict[str, str]) -> list[str]:
-    """Return the words of a command with the two numbers after each of these flags apart.
+    """Return the words of a command with the two numbers or dates after each of these flags apart.
 
     Parameters
     ----------
@@ -88,6 +90,8 @@ def spread(words: Sequence[str], pairs: dict[str, str]) -> list[str]:
     ['--bounds', '0', '120', '-e', '1']
     >>> spread(["--bounds", "-5", "5"], {"--bounds": "bounds"})
     ['--bounds', '-5', '5']
+    >>> spread(["--bounds", "2020-01-01 00:00", "2020-02-01 00:00"], {"--bounds": "bounds"})
+    ['--bounds', '2020-01-01 00:00', '2020-02-01 00:00']
     """
     left, found = list(words), list[str]()
     while left:
@@ -96,21 +100,18 @@ def spread(words: Sequence[str], pairs: dict[str, str]) -> list[str]:
         if flag not in pairs:
             found.append(word)
             continue
-        numbers = _split(value) if joined else []
+        numbers = (apart(value) or [value]) if joined else []
         while len(numbers) < 2 and left and not _is_flag(left[0]):
-            numbers += _split(left.pop(0))
+            numbers += apart(left[0]) or [left[0]]
+            left.pop(0)
         if len(numbers) != 2:
             raise _not_two(pairs[flag], numbers)
         found += [flag, *numbers]
     return found
 
 
-def _split(word: str) -> list[str]:
-    return re.split(r"[\s,]+", word.strip())
-
-
 def _is_flag(word: str) -> bool:
-    return re.match(r"--?[A-Za-z]", word) is not None
+    return FLAG.match(word) is not None
 
 
 def _not_two(name: str, numbers: Collection[str]) -> ParameterError:

@@ -272,6 +272,10 @@ READING = (
         "symbols", panel=READ, metavar="A,B,...",
         text="What may stand beside a number, such as '€,cm,%'; it is dropped.",
     ),
+    _text(
+        "date_format", "--date-format", panel=READ, metavar="FORMAT",
+        text="How dates are written, such as '%d.%m.%Y'; ISO 8601 if left out.",
+    ),
 )  # fmt: skip
 """What is declared of text: the parameters of `sourdine.Reading`."""
 OVERWRITE = _flag(

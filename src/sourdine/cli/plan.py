@@ -8,6 +8,7 @@ from sourdine.cli.output import picture, print_sheet
 from sourdine.cli.statistics import typed
 from sourdine.cli.streams import Terminal
 from sourdine.plan import Plan
+from sourdine.plan.errors import error_text
 from sourdine.privacy.printing import shown
 from sourdine.question import read
 from sourdine.release import Sheet
@@ -36,7 +37,7 @@ def _sheet(planned: Plan) -> Sheet:
     sheet = planned.sheet()
     ranks = " of the rank, as a part of n," if planned.ranks else ""
     promise = (
-        f"With epsilon {shown(planned.epsilon)} the error{ranks} stays within {planned.error:.4g} "
+        f"With epsilon {shown(planned.epsilon)} the error{ranks} stays within {error_text(planned.error)} "
         f"with probability {float(planned.confidence):g}. Nothing was spent."
     )
     return Sheet(heads=sheet.heads, lines=sheet.lines, notes=[*sheet.notes, ("note", promise)])

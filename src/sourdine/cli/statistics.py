@@ -128,7 +128,8 @@ def _session(
                 total_epsilon=3,
             )
         shared = {name: terms[name] for name in SHARED}
-        read(cls, {**asked, **shared}).require_columns(Frame(file, read=terms["read"]))
+        asked_now = read(cls, {**asked, **shared, "read": terms["read"]})
+        asked_now.require_columns(Frame(file, read=terms["read"]))
     try:
         epsilon, delta = terms.pop("total_epsilon"), terms.pop("total_delta")
         return Session(file, ledger=ledger, epsilon=epsilon, delta=delta, **terms)

@@ -16,6 +16,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from sourdine.curator.dates import best_format, dates_in
 from sourdine.curator.shapes import ColumnTexts, best_reading, options, shape
 from sourdine.release import Sheet, Shown
 from sourdine.tally import Frame, Reading
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Checked", "ColumnFacts", "check"]
 
+HEADS = ("column", "numbers", "empty", "others", "dates if declared", "others if declared")
 _SHAPES = 3
 _BLOCK = 1 << 22
 _CODES = {sign * (10**k - 1) for k in range(1, 7) for sign in (1, -1)} | {-1}
@@ -43,6 +45,7 @@ class ColumnFacts:
     numbers: int
     empty: int
     unreadable: int
+    dates: int
     after: int
     shapes: tuple[str, ...]
     suspicious: str | None
@@ -77,16 +80,21 @@ class Checked(Shown):
         """A command line that counts the rows with the options that read the file best."""
         if self.source is None:
             return None
-        words = [f"--{name} {quote(str(x))}" for name, x in options(self.reading).items()]
+        said = options(self.reading).items()
+        words = [f"--{name.replace('_', '-')} {quote(str(x))}" for name, x in said]
         flags = [w.replace("--quotes False", "--no-quotes") for w in words]
         return " ".join(["sourdine count", quote(self.source), *flags, "--epsilon 1"])
 
     def sheet(self) -> Sheet:
         """Return what is printed."""
         lines = [
-            (printable(c.name), str(c.numbers), str(c.empty), str(c.unreadable), str(c.after))
+            (
+                printable(c.name),
+                *map(str, (c.numbers, c.empty, c.unreadable, c.dates, c.after)),
+            )
             for c in self.columns
         ]
+        kept = [i for i in range(6) if i != 4 or any(c.dates for c in self.columns)]
         others = [
             ("shapes", f"{printable(c.name)}: {', '.join(c.shapes)}")
             for c in self.columns
@@ -98,8 +106,8 @@ class Checked(Shown):
         typed = [("type", self.command)] if self.command else []
         return Sheet(
             title="For the curator alone: this is read off the data. Do not publish it.",
-            heads=("column", "numbers", "empty", "others", "others if declared"),
-            lines=lines,
+            heads=[HEADS[i] for i in kept],
+            lines=[[line[i] for i in kept] for line in lines],
             notes=[
                 *(("rows", str(self.rows)), *self.remarks, *others, *odd, ("declare", say)),
                 *typed,
@@ -110,7 +118,7 @@ class Checked(Shown):
 def check(
     data: object, *, unit: str | None = None, read: Reading | Mapping[str, Any] | None = None
 ) -> Checked:
-    """Look through data: what is unreadable as a number, and what to declare so that it is not.
+    """Look through data: what is no number, what seems to be a date, and what to declare.
 
     For the curator alone: what it says is read off the rows. It costs nothing and is in no ledger.
 
@@ -130,6 +138,8 @@ def check(
     {'thousands': ',', 'symbols': ['€']}
     >>> found.columns[0].unreadable, found.columns[0].after
     (4, 0)
+    >>> check({"admitted": ["31.12.2023", "01.02.2024"]}).reading.to_dict()
+    {'date_format': '%d.%m.%Y'}
     """
     reading = Reading.of(read)
     remarks: list[tuple[str, str]] = []
@@ -142,6 +152,11 @@ def check(
     if other is not None:
         ways = f"{best.to_dict()} or {other.to_dict()}"
         remarks.append(("unsure", f"the numbers can be read in several ways: {ways}."))
+    form, other_form = best_format(best, [cells for cells, _, _ in seen.values()])
+    best = replace(best, date_format=form)
+    if other_form is not None:
+        ways = f"{form!r} or {other_form!r}"
+        remarks.append(("unsure", f"the dates can be read in several ways: {ways}."))
     facts = tuple(_facts(name, *found, (reading, best)) for name, found in seen.items())
     if unit is not None:
         remarks.append(("persons", _persons(frame, unit)))
@@ -186,14 +201,16 @@ def _facts(
     declared, best = readings
     shapes: Counter[str] = Counter()
     for text, k in cells.texts.items():
-        if declared.number(text) is None:
+        if declared.number(text) is None and declared.instant(text) is None:
             shapes[shape(text)] += k
+    dates = dates_in(cells, best)
     return ColumnFacts(
         name=name,
         numbers=numbers.total(),
         empty=empty,
         unreadable=cells.filled - numbers.total(),
-        after=cells.filled - cells.numbers(best),
+        dates=dates,
+        after=cells.filled - cells.numbers(best) - dates,
         shapes=tuple(f"{text!r} {k} times" for text, k in shapes.most_common(_SHAPES)),
         suspicious=_suspicious(name, numbers),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from fractions import Fraction
 from functools import cached_property
@@ -9,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from sourdine.calendar import unit_of
+from sourdine.plan.errors import as_error, error_text, number
 from sourdine.presentation import numbers
 from sourdine.privacy.printing import shown
+from sourdine.question.question import plain_parameter
 from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
 
     from sourdine.central import Statistic
     from sourdine.exact.parameters import Number
+    from sourdine.plan.errors import Error
 
 __all__ = ["Plan", "Plans"]
 
@@ -48,9 +53,10 @@ class Plan(Shown):
         return self.question.confidence
 
     @property
-    def target(self) -> float | None:
+    def target(self) -> Error | None:
         """The error that was asked for, if one was."""
-        return None if self.question.target is None else float(self.question.target)
+        target = self.question.target
+        return target if target is None or isinstance(target, dt.timedelta) else float(target)
 
     @property
     def epsilon(self) -> Fraction:
@@ -58,8 +64,11 @@ class Plan(Shown):
         return self.question.epsilon
 
     @cached_property
-    def error(self) -> float:
-        """What the answer will be off by at most, with probability `confidence`."""
+    def error(self) -> Any:  # noqa: ANN401 - a number or a duration
+        """What the answer will be off by at most, with probability `confidence`.
+
+        A number; a duration if the answer is a mean of dates.
+        """
         return self.at(self.epsilon)
 
     @property
@@ -67,9 +76,9 @@ class Plan(Shown):
         """Whether a session has so much left."""
         return self.remaining is None or self.epsilon <= self.remaining
 
-    def at(self, epsilon: Number) -> float:
+    def at(self, epsilon: Number) -> Any:  # noqa: ANN401 - a number or a duration
         """Return the error at another epsilon."""
-        return self.question.at(epsilon).error(1 - self.confidence)
+        return as_error(self.question.at(epsilon).error(1 - self.confidence), self.question)
 
     @property
     def name(self) -> str:
@@ -87,7 +96,7 @@ class Plan(Shown):
             "question": self.question.to_dict(),
             "confidence": float(self.confidence),
             "epsilon": float(self.epsilon),
-            "error": self.error,
+            "error": plain_parameter(self.error),
         }
 
     def to_json(self) -> str:
@@ -109,19 +118,21 @@ class Plan(Shown):
 
         figure, axes = figures.canvas()
         curve = [float(self.epsilon) * 10 ** (k / 12) for k in range(-12, 13)]
-        axes.plot(curve, [self.at(epsilon) for epsilon in curve], color=figures.BLUE, lw=1.8)
-        axes.plot(float(self.epsilon), self.error, "o", color=figures.RED, ms=7)
+        unit, size = unit_of(number(self.error)) if self.question.error_lasts else ("", 1)
+        errors = [number(self.at(epsilon)) / size for epsilon in curve]
+        axes.plot(curve, errors, color=figures.BLUE, lw=1.8)
+        axes.plot(float(self.epsilon), number(self.error) / size, "o", color=figures.RED, ms=7)
         axes.annotate(
-            f"epsilon {shown(self.epsilon)}\nerror {self.error:.4g}",
-            *((float(self.epsilon), self.error), (8, 8)),
+            f"epsilon {shown(self.epsilon)}\nerror {error_text(self.error)}",
+            *((float(self.epsilon), number(self.error) / size), (8, 8)),
             textcoords="offset points", color=figures.INK, fontsize=9,
         )  # fmt: skip
         axes.set_xscale("log")
-        axes.set_yscale("symlog" if self.at(curve[-1]) == 0 else "log")
+        axes.set_yscale("symlog" if errors[-1] == 0 else "log")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_major_formatter("{x:g}")
         axes.set_xlabel("epsilon", color=figures.INK)
-        axes.set_ylabel(_head(self), color=figures.INK)
+        axes.set_ylabel(_head(self) + (f", {unit}" if unit else ""), color=figures.INK)
         axes.grid(color="#e4e7eb", lw=0.8, which="both")
         above = title or f"{self.name.capitalize()}: the error that an epsilon buys"
         axes.set_title(above, loc="left", color=figures.INK, fontsize=11)
@@ -141,7 +152,7 @@ class Plans(Shown):
     """
 
     plans: tuple[Plan, ...]
-    wanted: tuple[float, ...] = ()
+    wanted: tuple[Error, ...] = ()
 
     @property
     def epsilon(self) -> Fraction:
@@ -149,14 +160,15 @@ class Plans(Shown):
         return sum((plan.epsilon for plan in self.plans), Fraction(0))
 
     @property
-    def error(self) -> tuple[float, ...]:
+    def error(self) -> tuple[Error, ...]:
         """The error of each."""
         return tuple(plan.error for plan in self.plans)
 
     @property
     def factor(self) -> float:
         """How many times its wanted error the worst of them has."""
-        ratios = [e / w for e, w in zip(self.error, self.wanted, strict=True) if w > 0]
+        pairs = zip(map(number, self.error), map(number, self.wanted), strict=True)
+        ratios = [e / w for e, w in pairs if w > 0]
         return max(ratios, default=1.0)
 
     def __iter__(self) -> Iterator[Plan]:
@@ -173,7 +185,7 @@ class Plans(Shown):
         return {
             "epsilon": float(self.epsilon),
             "plans": [plan.to_dict() for plan in self.plans],
-            "wanted": list(self.wanted),
+            "wanted": [plain_parameter(w) for w in self.wanted],
         }
 
     def to_json(self) -> str:
@@ -188,15 +200,15 @@ class Plans(Shown):
 
 
 def _table(
-    plans: tuple[Plan, ...], wanted: tuple[float, ...]
+    plans: tuple[Plan, ...], wanted: tuple[Error, ...]
 ) -> tuple[list[str], list[tuple[str, ...]]]:
     """Return heads and rows, without columns that would be empty."""
     columns = {
         "statistic": [plan.name for plan in plans],
         "n": ["" if plan.n is None else numbers.shown(plan.n, 1.0) for plan in plans],
         "epsilon": [shown(plan.epsilon) for plan in plans],
-        _head(*plans): [f"{plan.error:.4g}" for plan in plans],
-        "wanted": [f"{w:.4g}" for w in wanted],
+        _head(*plans): [error_text(plan.error) for plan in plans],
+        "wanted": [error_text(w) for w in wanted],
     }
     kept = {head: cells for head, cells in columns.items() if any(cells)}
     return list(kept), list(zip(*kept.values(), strict=True))

@@ -6,9 +6,12 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from sourdine.plan.errors import number
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sourdine.plan.errors import Error
     from sourdine.plan.plans import Plan
 
 __all__ = ["balanced"]
@@ -18,7 +21,7 @@ EVEN = 1.001
 LEAST = 1e-9
 
 
-def balanced(total: Fraction, plans: Sequence[Plan], wanted: Sequence[float]) -> list[Fraction]:
+def balanced(total: Fraction, plans: Sequence[Plan], wanted: Sequence[Error]) -> list[Fraction]:
     r"""Share a total so that all errors are the same multiple of what was wanted.
 
     With :math:`r_i` the error over the wanted error at the share :math:`\varepsilon_i`, the shares
@@ -35,7 +38,7 @@ def balanced(total: Fraction, plans: Sequence[Plan], wanted: Sequence[float]) ->
     best, least = shares, float("inf")
     for _ in range(ROUNDS):
         ratios = [
-            max(plan.at(share), LEAST) / max(want, LEAST)
+            max(number(plan.at(share)), LEAST) / max(number(want), LEAST)
             for plan, share, want in zip(plans, shares, wanted, strict=True)
         ]
         if max(ratios) < least:

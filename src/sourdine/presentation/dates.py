@@ -70,7 +70,7 @@ def shown_date(x: dt.date, width: float, *, up: bool = False) -> str:
         shown = moment(rounded, date=spec == "days")
     except OverflowError:  # up from the last day of the year 9999
         shown = x
-    return shown.isoformat() if spec == "days" else shown.isoformat(" ", spec)
+    return str(shown.isoformat() if spec == "days" else shown.isoformat(" ", spec))
 
 
 def date_row(value: dt.date, ends: Sequence[dt.date]) -> tuple[str, str, str]:
@@ -82,8 +82,9 @@ def date_row(value: dt.date, ends: Sequence[dt.date]) -> tuple[str, str, str]:
 
 def date_axis(axis: Any) -> None:  # noqa: ANN401
     """Let an axis whose numbers are days from 1970 show dates, as few and as short as will do."""
-    from matplotlib import dates  # noqa: PLC0415 - an extra
+    from matplotlib import dates as drawn  # noqa: PLC0415 - an extra
 
+    dates: Any = drawn
     locator = dates.AutoDateLocator(minticks=3, maxticks=8)
     axis.set_major_locator(locator)
     looks: dict[str, Any] = {

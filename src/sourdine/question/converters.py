@@ -226,7 +226,9 @@ def bounds(x: Sequence[Number | dt.date | str] | None) -> Bounds:
         )
     if (typed := dates(x, "bounds")) is not None:
         return typed[0], typed[1]
-    lower, upper = (part(b, "bounds", "be two finite numbers", (0, 120)) for b in x)
+    texts = any(isinstance(b, str) for b in x)
+    must = f"be two finite numbers{', or two dates such as 2020-01-31' if texts else ''}"
+    lower, upper = (part(b, "bounds", must, (0, 120)) for b in x)
     if max(abs(lower), abs(upper)) > WIDEST or 0 < upper - lower < 1 / WIDEST:
         raise ParameterError(
             "bounds",

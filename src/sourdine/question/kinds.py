@@ -107,7 +107,7 @@ def _pair(x: object) -> Any:  # noqa: ANN401
     return _each(apart(x) if isinstance(x, str) else x)
 
 
-CLOCK = re.compile("[0-9]:[0-9]{2}|[A-Za-z]{3}")
+CLOCK = re.compile("[0-9]:[0-9]{2}|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec", re.IGNORECASE)
 """What tells a time, or the name of a month, from a number: the blanks beside it part nothing."""
 
 
@@ -141,9 +141,10 @@ _DECIMAL = r"[+-]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9_]+)([eE][+-]?[0-9]+)?"
 _FRACTION = "-?[0-9_]+/[0-9_]*[1-9][0-9_]*"
 _SPELLED = {"type": "string", "pattern": rf"^\s*({_DECIMAL}|{_FRACTION})\s*$"}
 _NUMBER: Mapping[str, Any] = {"anyOf": [{"type": "number"}, _SPELLED]}
-_DATE = {"type": "string", "pattern": r"^\s*[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.,]+ ?[Zz0-9:+-]*)?\s*$"}
+_DATE = {"type": "string", "pattern": "[0-9]", "description": "A date: ISO 8601, or as read says."}
 _WORDS = "weeks?|d|days?|h|hours?|min|minutes?|s|seconds?|ms|milliseconds?|us|microseconds?"
-_DURATION = {"type": "string", "pattern": rf"^\s*([0-9]+(\.[0-9]+)?|[0-9]+/[0-9]+)?\s*({_WORDS})\s*$"}
+_LASTING = rf"^\s*([0-9]+(\.[0-9]+)?|[0-9]+/[0-9]+)?\s*({_WORDS})\s*$"
+_DURATION = {"type": "string", "pattern": _LASTING}
 _POINT: Mapping[str, Any] = {"anyOf": [*_NUMBER["anyOf"], _DATE]}
 _LABEL = {"type": ["string", "number", "boolean"], "minLength": 1}
 _LABELS: Mapping[str, Any] = {"type": "array", "items": _LABEL, "minItems": 1}

@@ -61,7 +61,8 @@ class Reading:
         What may stand before or after a number, such as ``("€", "cm", "%")``; it is dropped.
     date_format
         How dates and times are written, such as ``"%d.%m.%Y"`` or ``"%m/%d/%y %I:%M %p"``
-        (`sourdine.calendar.formats` lists the signs); ISO 8601 if left out.
+        (`sourdine.calendar.formats` lists the signs); ISO 8601 if left out. Where it names no time,
+        one may follow a date as ISO 8601 writes it.
 
     Notes
     -----
