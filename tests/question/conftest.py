@@ -316,7 +316,9 @@ def _good() -> list[Asked]:
     for name in ("mean", "quantiles", "quantile", "median"):
         dated = _base(name).with_(column="day", step=OUT)
         table += [dated.with_(**more) for more in DATED]
-    table.append(_base("mean").with_(column="day", bounds=DAYS, step=OUT, epsilon=OUT, error="9 days"))
+    table.append(
+        _base("mean").with_(column="day", bounds=DAYS, step=OUT, epsilon=OUT, error="9 days")
+    )
     counted = _base("histogram").with_(column="day", bins=12)
     table += [counted.with_(**more) for more in DATED if "step" not in more]
     table.append(counted.with_(bounds=OUT, bins=["2020-01-01", "2021-01-01", "2024-12-31"]))

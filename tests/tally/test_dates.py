@@ -43,7 +43,7 @@ TEXTS = [
     *("2020-01-15T10:00+05:45", "2020-06-30T23:59:60Z", "2020-02-30", "0000-01-01", "nan", "12"),
     *("9999-12-31T23:59:59-01:00", "-0044-03-15", "2020-01-15T24:00", ""),
 ]
-FAR_TOO = {"s": SECONDS, "ms": [v if v is None else v for v in SECONDS], "us": MICROS, "ns": NANOS}
+FAR_TOO = {"s": SECONDS, "ms": SECONDS, "us": MICROS, "ns": NANOS}
 ZONES = ("UTC", "Asia/Kathmandu", "America/New_York")
 TYPES = {
     **{f"plain {unit}": pa.array(x, pa.timestamp(unit)) for unit, x in FAR_TOO.items()},
@@ -123,7 +123,7 @@ def counted(slots):
 
 
 def is_held(engine, value):
-    """Return whether a date or time reaches an engine at all: some libraries refuse the transport."""
+    """Return whether a date or time reaches an engine at all: some libraries refuse it before."""
     unit, zone = getattr(value.type, "unit", ""), getattr(value.type, "tz", None)
     if engine in {"list", "numpy", "csv"} or (engine == "pandas" and not unit):
         try:
@@ -202,6 +202,9 @@ def test_engines_agree_on_declared_dates(engine, form, as_engine):
         assert frame.tally(Ticks("d", GRIDS[0])).missing == 0
 
 
+BROKEN = ["%m.%Y", "%d.%m", "%Q", "%d.%d.%m.%Y", "%I:%M %d.%m.%Y", "%Y %j %m", "", "%", "%d%m%Y%"]
+
+
 def test_declared_dates_by_hand():
     at = dt.datetime(2020, 1, 15, 14, 30)  # noqa: DTZ001
     assert DateFormat("%m/%d/%y %I:%M %p").read("01/15/20 02:30 PM") == read_instant(at)
@@ -214,9 +217,7 @@ def test_declared_dates_by_hand():
     assert ISO.read("2020-01-15T10:00:00,5") - ISO.read("2020-01-15T10:00") == 500_000
 
 
-@pytest.mark.parametrize(
-    "form", ["%m.%Y", "%d.%m", "%Q", "%d.%d.%m.%Y", "%I:%M %d.%m.%Y", "%Y %j %m", "", "%", "%d%m%Y%"]
-)
+@pytest.mark.parametrize("form", BROKEN)
 def test_formats_that_name_no_day(form):
     with pytest.raises(ParameterError, match=r"date_format must .* Type date_format='%d\.%m\.%Y'"):
         Reading(date_format=form)
@@ -237,10 +238,10 @@ HOSTILE = st.one_of(
     st.floats(),
     st.none(),
     st.binary(max_size=12),
-    st.integers(-(2**63), 2**63 - 1).flatmap(
-        lambda v: st.sampled_from(["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "as",
-                                   "25s", "3Y", "7ns"])  # fmt: skip
-        .map(lambda unit: np.array(v, np.int64).view(f"datetime64[{unit}]")[()])
+    st.builds(
+        lambda v, unit: np.array(v, np.int64).view(f"datetime64[{unit}]")[()],
+        st.integers(-(2**63), 2**63 - 1),
+        st.sampled_from(["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "as", "25s"]),
     ),
 )
 
@@ -276,15 +277,17 @@ def test_no_value_raises_as_a_date(v):
 def test_times_are_read_as_they_are_written(time):
     read = read_instant(time)
     ahead = time.utcoffset() or dt.timedelta(0)
-    exact = (time.replace(tzinfo=None) - dt.datetime(1970, 1, 1) - ahead)  # noqa: DTZ001
+    exact = time.replace(tzinfo=None) - dt.datetime(1970, 1, 1) - ahead  # noqa: DTZ001
     exact //= dt.timedelta(microseconds=1)
     assert read == (exact if FIRST <= exact <= LAST else None)
     assert ISO.read(time.isoformat()) == exact
 
 
+UNITS = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "2M", "7D"]
+
+
 @settings(max_examples=300)
-@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1),
-       st.sampled_from(["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "2M", "7D"]))  # fmt: skip
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1), st.sampled_from(UNITS))
 def test_arrays_are_read_as_their_values(numbers, unit):
     array = np.array(numbers, np.int64).view(f"datetime64[{unit}]")
     each = [read_instant(v) for v in array]

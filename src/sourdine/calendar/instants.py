@@ -33,8 +33,8 @@ NOWHERE = -(1 << 63)
 """Stands for what is no instant in an array of them, as NumPy's NaT does."""
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - as it is written
 _MICROSECOND = dt.timedelta(microseconds=1)
-FIRST = (dt.datetime.min - _EPOCH) // _MICROSECOND
-LAST = (dt.datetime.max - _EPOCH) // _MICROSECOND
+FIRST = (dt.date.min - _EPOCH.date()).days * DAY
+LAST = ((dt.date.max - _EPOCH.date()).days + 1) * DAY - 1
 """The first and the last instant of the years 1 to 9999."""
 _UNITS = {"W": 7 * DAY, "D": DAY, "h": DAY // 24, "m": 60 * 10**6, "s": 10**6, "ms": 1000, "us": 1}
 _PARTS = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}

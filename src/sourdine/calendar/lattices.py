@@ -20,9 +20,7 @@ FINE = 1000
 """Edges between bins are round to a unit that a bin has at least so many of."""
 
 
-def read_lattice(
-    lower: object, upper: object, step: object
-) -> tuple[int, int, int, str] | None:
+def read_lattice(lower: object, upper: object, step: object) -> tuple[int, int, int, str] | None:
     """Return bounds and step in microseconds, and whether the points are dates or times.
 
     None if the bounds are no dates. Without a step it is a day where both bounds are dates;
@@ -51,7 +49,10 @@ def read_lattice(
     dates = not (isinstance(low, dt.datetime) or isinstance(high, dt.datetime))
     if a >= b:
         raise ParameterError(
-            "lower", "be before upper", f"{written(low)} and {written(high)}", "Type the public bounds in order."
+            "lower",
+            "be before upper",
+            f"{written(low)} and {written(high)}",
+            "Type the public bounds in order.",
         )
     if step is None:
         return a, b, DAY if dates else _unit(b - a, ENOUGH), DATES if dates else TIMES
@@ -121,4 +122,3 @@ def even_edges(lower: Any, upper: Any, bins: int) -> list[Any]:  # noqa: ANN401 
     inner = [(low + (high - low) * i // bins - low) // unit * unit for i in range(1, bins)]
     start = dt.timedelta(microseconds=1)
     return [lower, *(lower + start * x for x in inner), upper]
-

@@ -114,7 +114,8 @@ class Numeric(Statistic):
             return f"Values are clamped to {ends} and rounded to {step}; {changed}"
         lower, upper = (float(self.grid.lower), float(self.grid.upper))
         step = f"{float(self.grid.step):.2g}"
-        return f"Values are clamped to {lower:g} to {upper:g} and rounded to steps of {step}; {changed}"
+        ends = f"{lower:g} to {upper:g}"
+        return f"Values are clamped to {ends} and rounded to steps of {step}; {changed}"
 
 
 @frozen(kw_only=True, slots=False)

@@ -14,7 +14,6 @@ targets, tables and pictures are the same for all, here and in `sourdine.release
 
 from __future__ import annotations
 
-import datetime as dt
 from abc import abstractmethod
 from fractions import Fraction
 from functools import cached_property
@@ -36,6 +35,7 @@ from sourdine.tally import Frame, Reading
 from sourdine.tally.reading import STANDARD
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Mapping
 
     from sourdine.central.population import Evidence
@@ -78,9 +78,9 @@ class Statistic(Question):
         default=None, converter=converters.error, alias="error", eq=False, repr=False,
         metadata=says(
             kinds.DISTANCE,
-            "Instead of epsilon: the error to stay within ('3 days' for a mean of dates); the least "
-            "epsilon that reaches it is spent. Needs n where the error depends on the number of "
-            "records.",
+            "Instead of epsilon: the error to stay within ('3 days' for a mean of dates); the "
+            "least epsilon that reaches it is spent. Needs n where the error depends on the number "
+            "of records.",
             group=PRIVACY,
         ),
     )  # fmt: skip

@@ -37,7 +37,8 @@ def _sheet(planned: Plan) -> Sheet:
     sheet = planned.sheet()
     ranks = " of the rank, as a part of n," if planned.ranks else ""
     promise = (
-        f"With epsilon {shown(planned.epsilon)} the error{ranks} stays within {error_text(planned.error)} "
-        f"with probability {float(planned.confidence):g}. Nothing was spent."
+        f"With epsilon {shown(planned.epsilon)} the error{ranks} stays within "
+        f"{error_text(planned.error)} with probability {float(planned.confidence):g}. "
+        "Nothing was spent."
     )
     return Sheet(heads=sheet.heads, lines=sheet.lines, notes=[*sheet.notes, ("note", promise)])

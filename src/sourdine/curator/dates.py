@@ -42,9 +42,7 @@ def _read(cells: ColumnTexts, reading: Reading, form: DateFormat) -> int:
     )
 
 
-def best_format(
-    reading: Reading, columns: Sequence[ColumnTexts]
-) -> tuple[str | None, str | None]:
+def best_format(reading: Reading, columns: Sequence[ColumnTexts]) -> tuple[str | None, str | None]:
     """Return the format in which most cells are dates, and another that reads as many.
 
     What is declared stays; None is ISO 8601.

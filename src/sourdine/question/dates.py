@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def dates(x: Iterable[object], parameter: str) -> tuple[dt.date, ...] | None:
         )
     timed = any(isinstance(date, dt.datetime) for date in there)
     found = tuple(_at_midnight(date) for date in there) if timed else tuple(there)
-    if any(a >= b for a, b in zip(found, found[1:], strict=False)):
+    if any(a >= b for a, b in pairwise(found)):
         raise ParameterError(
             parameter,
             "be dates in order",
@@ -105,9 +106,7 @@ def in_iso(typed: Mapping[str, Any], read: object) -> dict[str, Any]:
     if form is None or not any(name in typed for name in ("bounds", "bins")):
         return dict(typed)
     dates = Reading.of(read).dates
-    return {
-        name: _each(x, dates) if name in {"bounds", "bins"} else x for name, x in typed.items()
-    }
+    return {name: _each(x, dates) if name in {"bounds", "bins"} else x for name, x in typed.items()}
 
 
 def _each(x: Any, form: DateFormat) -> Any:  # noqa: ANN401

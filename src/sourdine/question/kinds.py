@@ -13,9 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BINS", "BOUNDS", "CATEGORIES", "COUNT", "DATA", "DISTANCE", "FLAG", "GROUPS", "KEYS", "NUMBER",
-    "ORDERS",
-    "PRIVACY", "PROBABILITY", "READING", "TEXT", "VALUE", "WHAT", "Kind", "one_of", "says",
-    "spelled",
+    "ORDERS", "PRIVACY", "PROBABILITY", "READING", "TEXT", "VALUE", "WHAT", "Kind", "apart",
+    "one_of", "says", "spelled",
 ]  # fmt: skip
 
 DATA, WHAT, GROUPS, PRIVACY = "Data", "What to publish", "Groups", "Privacy"
@@ -151,9 +150,7 @@ _LABELS: Mapping[str, Any] = {"type": "array", "items": _LABEL, "minItems": 1}
 
 NUMBER = Kind(metavar="NUMBER", schema=_NUMBER, parse=spelled)
 PROBABILITY = Kind(metavar="PROBABILITY", schema=_NUMBER, parse=spelled)
-DISTANCE = Kind(
-    metavar="NUMBER", schema={"anyOf": [*_NUMBER["anyOf"], _DURATION]}, parse=spelled
-)
+DISTANCE = Kind(metavar="NUMBER", schema={"anyOf": [*_NUMBER["anyOf"], _DURATION]}, parse=spelled)
 COUNT = Kind(metavar="COUNT", schema={"type": "integer", "minimum": 1}, parse=spelled)
 TEXT = Kind(metavar="NAME", schema={"type": "string", "minLength": 1}, parse=lambda x: x)
 VALUE = Kind(metavar="VALUE", schema=_LABEL, parse=lambda x: x)

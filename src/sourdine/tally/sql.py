@@ -154,10 +154,9 @@ class Key:
 
 def key(cell: Cell, column: str, kind: str, prefix: str, reading: Reading = STANDARD) -> Key:
     """Return what the rows are grouped by for one cell."""
-    if isinstance(cell, Codes):
-        return Key({prefix: raw(column, kind)}, _listed(cell, kind, prefix), direct=False)
-    if isinstance(cell, Ticked):
-        return Key({prefix: raw(column, kind)}, prefix, direct=False)
+    if isinstance(cell, (Codes, Ticked)):
+        listed = _listed(cell, kind, prefix) if isinstance(cell, Codes) else prefix
+        return Key({prefix: raw(column, kind)}, listed, direct=False)
     if cell.dated:
         return _dated(cell, column, kind, prefix)
     if kind in {*TIMES, "date", "other"}:
@@ -190,7 +189,9 @@ def _dated(cell: Ticks | Edges, column: str, kind: str, x: str) -> Key:
     else:
         found = _bin(x, cell.whole(), lambda edge: f"CAST({edge} AS BIGINT)")
     inside = f"{x} BETWEEN CAST({FIRST} AS BIGINT) AND CAST({LAST} AS BIGINT)"
-    return Key({x: instant(column, kind)}, f"CASE WHEN {inside} THEN {found} ELSE -1 END", direct=True)
+    return Key(
+        {x: instant(column, kind)}, f"CASE WHEN {inside} THEN {found} ELSE -1 END", direct=True
+    )
 
 
 def slot(cell: Cell, column: str, kind: str, prefix: str, reading: Reading = STANDARD) -> Key:
