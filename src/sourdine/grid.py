@@ -31,7 +31,7 @@ from sourdine.calendar import (
     spelled,
     written,
 )
-from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import given, positive, rational
 
 if TYPE_CHECKING:
@@ -280,7 +280,7 @@ def _bounds(lower: object, upper: object) -> tuple[Fraction, Fraction]:
 def _step(typed: object, width: Fraction, bounds: str) -> Fraction:
     """Return a step that divides the range and leaves ticks of 62 bits."""
     if read_duration(typed) is not None:
-        raise ParameterTypeError(
+        raise ParameterError(
             "step",
             "be a number where bounds are numbers",
             "a duration",

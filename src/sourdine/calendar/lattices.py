@@ -7,7 +7,7 @@ from typing import Any
 
 from sourdine.calendar.durations import DAY, micros, read_duration, spelled
 from sourdine.calendar.instants import read_date, read_instant, written
-from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.errors import ParameterError
 from sourdine.exact import given
 
 __all__ = ["DATES", "TIMES", "even_edges", "read_lattice"]
@@ -74,7 +74,7 @@ def _unit(width: int, least: int) -> int:
 def _step(typed: object, width: int, bounds: str) -> int:
     lasting = read_duration(typed)
     if lasting is None or lasting <= dt.timedelta(0):
-        raise ParameterTypeError(
+        raise ParameterError(
             "step",
             "be a duration above 0 where bounds are dates",
             given(typed),

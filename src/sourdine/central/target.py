@@ -9,7 +9,7 @@ from math import isinf
 from typing import TYPE_CHECKING
 
 from sourdine.calendar import about, spelled, unit_of
-from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +79,7 @@ def _goal(question: Statistic) -> Fraction:
     if question.error_lasts != isinstance(target, dt.timedelta):
         _ = question.widest
         dated = question.error_lasts
-        raise ParameterTypeError(
+        raise ParameterError(
             "error",
             "be a duration for dates" if dated else "be a number here",
             "a number" if dated else "a duration",

@@ -115,6 +115,15 @@ class Number(Attribute):
 
     def __post_init__(self) -> None:
         wanted = Grid(self.lower, self.upper, self.step)
+        if wanted.points is not None:
+            raise ParameterError(
+                "lower",
+                "be a number",
+                "a date",
+                "Report the days since one: type {lower} and {upper}.",
+                lower=0,
+                upper=wanted.last,
+            )
         grid = Grid(wanted.lower, wanted.value(wanted.last), wanted.step)
         settle(
             self,
