@@ -70,7 +70,8 @@ def duration(x: object, parameter: str) -> dt.timedelta | None:
     """
     lasting = read_duration(x)
     if lasting is None and isinstance(x, str) and any(map(str.isalpha, x)):
-        raise ParameterTypeError(
+        lasts = any(map(str.isdigit, x))
+        raise (ParameterError if lasts else ParameterTypeError)(
             parameter,
             "be a number, or of dates a duration in days, h, min, s, ms or us",
             given(x),
