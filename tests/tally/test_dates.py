@@ -299,6 +299,24 @@ def test_arrays_are_read_as_their_values(numbers, unit):
             assert found == (number * size if inside else None)
 
 
+PLAIN = st.from_regex(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{6})?)?)?", fullmatch=True
+)
+
+
+@settings(max_examples=500)
+@given(PLAIN)
+@example("2020-01-15T24:00")
+@example("2020-02-30 10:00")
+@example("0000-01-01")
+def test_plain_texts_are_read_as_any_other(text):
+    """A text that is read quickly is what it is when it is read slowly, with a zone."""
+    if len(text) > len("2020-01-15"):
+        assert ISO.read(text) == ISO.read(f"{text}Z")
+    else:
+        assert ISO.read(text) == ISO.read(f"{text} 00:00Z") == DateFormat("%Y-%m-%d").read(text)
+
+
 def test_months_and_years_of_arrays():
     months = np.array(["0001-01", "9999-12", "2020-02", "NaT"], "datetime64[M]")
     want = [FIRST, read_instant("9999-12-01"), read_instant("2020-02-01"), NOWHERE]

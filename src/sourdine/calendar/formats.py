@@ -63,9 +63,14 @@ _TIME = rf"(?P<hour>[0-9]{{2}}):(?P<minute>[0-9]{{2}}){_SECONDS} ?(?P<zone>{_ZON
 _CLOCK = f"(?:[T ]{_TIME})?"
 """A time as ISO 8601 writes it, which may follow a date."""
 _ISO = r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
+_HOURS = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"
+_PLAIN = re.compile(
+    rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?:[T ]{_HOURS}(?::[0-5][0-9](?:\.[0-9]{{6}})?)?)?"
+)
 _EXAMPLE = "%d.%m.%Y"
 _PIVOT = 69
-_EPOCH = dt.date(1970, 1, 1).toordinal()
+_MIDNIGHT = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - as it is written
+_EPOCH = _MIDNIGHT.toordinal()
 SECOND, MINUTE, HOUR, DAY = 10**6, 60 * 10**6, 3600 * 10**6, 86_400 * 10**6
 
 
@@ -114,12 +119,23 @@ class DateFormat:
 
         The year is from 1 to 9999, but the instant may lie beyond: a zone may carry it there.
         """
+        if self.text is None and _PLAIN.fullmatch(text):
+            return _plain(text)
         found = self._pattern.fullmatch(text)
         if found is None:
             return None
         parts = {name: part for name, part in found.groupdict().items() if part is not None}
         days, clock = _days(parts), _clock(parts)
         return None if days is None or clock is None else days * DAY + clock
+
+
+def _plain(text: str) -> int | None:
+    """Return what most texts of ISO 8601 say, in a tenth of the time."""
+    try:
+        since = dt.datetime.fromisoformat(text) - _MIDNIGHT
+    except ValueError:
+        return None
+    return since.days * DAY + since.seconds * SECOND + since.microseconds
 
 
 def _translated(text: object) -> str:

@@ -203,6 +203,13 @@ class Duck(Engine):
         summed = relation.aggregate(f"sum(CASE WHEN k0 >= 0 THEN {product} END)")
         return int(guarded(summed.fetchall)[0][0] or 0)
 
+    def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
+        """Return the sums of powers of ticks: a query each, if the engine itself finds the ticks."""
+        (key,), _ = self._keys([(name, cell)])
+        if not key.direct:
+            return super().moments(name, cell, most)
+        return [self.total(name, cell, power) for power in range(most + 1)]
+
     def between(
         self, name: str, cell: Ticks, ranges: Sequence[tuple[int, int]]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

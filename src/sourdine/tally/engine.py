@@ -96,8 +96,12 @@ class Engine(ABC):
         )
 
     def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
-        """Return the exact sums of powers of ticks, from 0 to the highest."""
-        return [self.total(name, cell, power) for power in range(most + 1)]
+        """Return the exact sums of powers of ticks, from 0 to the highest, in one pass."""
+        sums = [0] * (most + 1)
+        for (ticks,), counts in self.groups([(name, cell)]):
+            for power in range(most + 1):
+                sums[power] += cell.power_sum(ticks, counts, power)
+        return sums
 
     def between(
         self, name: str, cell: Ticks, ranges: Sequence[tuple[int, int]]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.tally.cells import Cell, Codes, Ticks
+    from sourdine.tally.cells import Cell, Codes
     from sourdine.tally.column import Column
 
 __all__ = ["UNNAMED", "Memory"]
@@ -81,14 +81,6 @@ class Memory(Engine):
                 [cell.slots(c[block]) for (_, cell), c in zip(cells, columns, strict=True)],
                 None,
             )
-
-    def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
-        """Return the exact sums of powers of ticks, each block of rows snapped once."""
-        sums = [0] * (most + 1)
-        for (ticks,), _ in self.groups([(name, cell)]):
-            for power in range(most + 1):
-                sums[power] += cell.power_sum(ticks, None, power)
-        return sums
 
     def slots(
         self, cells: Sequence[tuple[str, Cell]], rows: int
