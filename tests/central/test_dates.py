@@ -61,6 +61,35 @@ def test_a_mean_is_a_time_near_the_truth():
         assert abs(chosen.value - truth) < dt.timedelta(hours=12)
 
 
+@pytest.mark.parametrize("population", [False, True])
+def test_groups_of_dates_are_a_duration_apart(population, tmp_path):
+    own = {"column": "at", "bounds": HOURS, "epsilon": 8, "by": "sex", "keys": ["f", "m"]}
+    data = {"at": [at(300), at(200)] * 500, "sex": ["f", "m"] * 500}
+    release = sd.mean(data, **own, population=population)
+    apart = release.difference("f", "m")
+    assert abs(apart.value - dt.timedelta(hours=100)) < dt.timedelta(hours=30)
+    for of in ("sample", "population"):
+        low, high = apart.interval(of=of)
+        assert low < dt.timedelta(hours=100) < high
+    assert sd.Release.from_json(apart.to_json()) == apart
+    assert "days" in str(apart)
+    assert np.asarray(apart).dtype.kind == "m"
+    with pytest.raises(ParameterTypeError, match="got a duration"):
+        float(apart)
+    apart.plot(path=str(tmp_path / "apart.png"))
+    assert len(apart.to_frame()) == 1
+    days = sd.median(data, **{**own, "bounds": DAYS}).difference("f", "m")
+    assert isinstance(days.value, dt.timedelta)
+
+
+def test_populations_of_dates():
+    release = sd.mean(PEOPLE, column="admitted", bounds=DAYS, epsilon=4, population=True)
+    low, high = release.interval(of="population")
+    assert low <= release.value <= high
+    assert " to " in str(release)
+    assert sd.Release.from_json(release.to_json()) == release
+
+
 def test_a_time_counts_as_its_date():
     late = [dt.datetime(2020, 5, 5, 23, 59)] * 999  # noqa: DTZ001
     assert sd.median(late, bounds=DAYS, epsilon=20).value == dt.date(2020, 5, 5)

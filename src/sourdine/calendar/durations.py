@@ -82,7 +82,7 @@ def unit_of(duration: float) -> tuple[str, int]:
     (('days', 86400000000), ('min', 60000000))
     """
     name, size = next(
-        ((name, size) for name, size in _UNITS.items() if duration >= size), ("us", 1)
+        ((name, size) for name, size in _UNITS.items() if abs(duration) >= size), ("us", 1)
     )
     return "days" if name == "day" else name, size
 

@@ -14,8 +14,9 @@ measures: a general approach", Statistics in Medicine 27, 2008.
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass, replace
-from math import hypot
+from math import ceil, floor, hypot
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sourdine.central.groups import ByGroup, each
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 __all__ = ["Difference", "difference"]
+
+MICROSECOND = dt.timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,8 +90,8 @@ class Difference(Drawer):
         first, second = map(self.groups.part.value, drawn["groups"])
         return first - second
 
-    def limits(self, release: Release, beta: float, of: str) -> tuple[float, float]:
-        """Return the ends of the difference."""
+    def limits(self, release: Release, beta: float, of: str) -> tuple[Any, Any]:
+        """Return the ends of the difference; that of dates is a duration."""
         part = self.groups.part
         parts = [
             replace(release, value=part.value(drawn), mechanism=part, drawn=drawn)
@@ -102,11 +105,13 @@ class Difference(Drawer):
             return low - high_2, high - low_2
         v, w = (one.value for one in parts)
         d = v - w
-        return d - hypot(v - low, high_2 - w), d + hypot(high - v, w - low_2)
+        return d - _hypot(v - low, high_2 - w), d + _hypot(high - v, w - low_2)
 
-    def _proved(self, seen: Sequence[Any], beta: float) -> tuple[float, float]:
+    def _proved(self, seen: Sequence[Any], beta: float) -> tuple[Any, Any]:
         width = getattr(self.groups.part, "width", 1.0)
         low, high = proved_apart(seen[0], seen[1], beta)
+        if self.groups.part.lasting:
+            return floor(low * width) * MICROSECOND, ceil(high * width) * MICROSECOND
         return low * width, high * width
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
@@ -127,6 +132,12 @@ class Difference(Drawer):
             raise TypeError(facts["of"])
         first, second = facts["pair"]
         return cls(groups=groups, pair=(first, second))
+
+
+def _hypot(a: Any, b: Any) -> Any:  # noqa: ANN401 - of numbers or durations
+    if isinstance(a, dt.timedelta):
+        return ceil(hypot(a / MICROSECOND, b / MICROSECOND)) * MICROSECOND
+    return hypot(a, b)
 
 
 def difference(release: Release, first: object, second: object) -> Release:

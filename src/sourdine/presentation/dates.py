@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Any
 
-from sourdine.calendar import DAY, moment, read_instant
+from sourdine.calendar import DAY, moment, read_instant, unit_of
+from sourdine.presentation.numbers import row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["date_axis", "date_row", "is_date", "places", "shown_date"]
+__all__ = ["any_row", "date_axis", "date_row", "is_date", "is_duration", "places", "shown_date"]
 
 _UNITS = (
     *((DAY, "days"), (60 * 10**6, "minutes"), (10**6, "seconds"), (1000, "milliseconds")),
@@ -25,20 +26,27 @@ def is_date(x: object) -> bool:
     return isinstance(x, dt.date)
 
 
-def micros(x: dt.date) -> int:
-    """Return the microseconds from 1970 to a date or a time."""
+def is_duration(x: object) -> bool:
+    """Return whether something says how long, as the difference of two dates does."""
+    return isinstance(x, dt.timedelta)
+
+
+def micros(x: dt.date | dt.timedelta) -> int:
+    """Return the microseconds of a duration, or from 1970 to a date or a time."""
+    if isinstance(x, dt.timedelta):
+        return x // dt.timedelta(microseconds=1)
     return read_instant(x) or 0
 
 
 def places(values: Sequence[Any]) -> list[float]:
-    """Return where values lie on an axis: dates in days from 1970, numbers as they are.
+    """Return where values lie on an axis: dates in days from 1970, durations in days, numbers.
 
     Examples
     --------
     >>> places([dt.date(1970, 1, 2), dt.datetime(1970, 1, 1, 12)]), places([3])
     ([1.0, 0.5], [3.0])
     """
-    return [micros(v) / DAY if is_date(v) else float(v) for v in values]
+    return [micros(v) / DAY if is_date(v) or is_duration(v) else float(v) for v in values]
 
 
 def shown_date(x: dt.date, width: float, *, up: bool = False) -> str:
@@ -78,6 +86,27 @@ def date_row(value: dt.date, ends: Sequence[dt.date]) -> tuple[str, str, str]:
     low, high = ends
     width = micros(high) - micros(low)
     return shown_date(value, width), shown_date(low, width), shown_date(high, width, up=True)
+
+
+def duration_row(value: dt.timedelta, ends: Sequence[dt.timedelta]) -> tuple[str, str, str]:
+    """Return the texts of a duration and of the ends of its interval, in one unit.
+
+    Examples
+    --------
+    >>> duration_row(dt.timedelta(days=3), (dt.timedelta(days=2), dt.timedelta(days=4.123)))
+    ('3.00 days', '2.0 days', '4.2 days')
+    """
+    name, size = unit_of(max(abs(micros(x)) for x in (value, *ends)))
+    texts = row(micros(value) / size, [micros(end) / size for end in ends])
+    first, low, high = (f"{text} {name}" for text in texts)
+    return first, low, high
+
+
+def any_row(value: Any, ends: Sequence[Any]) -> tuple[str, str, str]:  # noqa: ANN401
+    """Return the texts of a number, a date or a duration and of the ends of its interval."""
+    if is_date(value):
+        return date_row(value, ends)
+    return (duration_row if is_duration(value) else row)(value, ends)
 
 
 def date_axis(axis: Any) -> None:  # noqa: ANN401

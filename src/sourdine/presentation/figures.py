@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.calendar import DAY
+from sourdine.calendar import DAY, about
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
-from sourdine.presentation.dates import date_axis, is_date, places, shown_date
+from sourdine.presentation.dates import date_axis, is_date, is_duration, places, shown_date
 from sourdine.presentation.numbers import own_width, shown
 from sourdine.presentation.texts import printable
 
@@ -205,7 +205,7 @@ def dots(
     axes.hlines(y, low, high, color=PALE, linewidth=7, capstyle="round")
     axes.plot(x, y, "o", color=BLUE, markersize=7, label="released")
     for value, xi, yi, width in zip(values, x, y, high - low, strict=True):
-        text = shown_date(value, DAY * width) if dated else shown(value, own_width(value, width))
+        text = _text(value, xi, width)
         axes.annotate(
             text, (xi, yi), (0, 8), textcoords="offset points", ha="center",
             color=INK, fontsize=8,
@@ -219,6 +219,8 @@ def dots(
     axes.margins(x=0.12)
     if not dated:
         axes.locator_params(axis="x", nbins=6)
+    if any(map(is_duration, values)):
+        axes.set_xlabel("days", color=INK)
     if release.mechanism.from_zero:
         axes.set_xlim(left=min(0.0, float(low.min())))
     (date_axis if dated else gaps)(axes.xaxis)
@@ -226,6 +228,15 @@ def dots(
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color=RULE, linewidth=0.8)
     return finished(figure, axes, release, title=title, path=path)
+
+
+def _text(value: Any, place: float, width: float) -> str:  # noqa: ANN401
+    """Return a value as its interval supports it, that of dates and durations being in days."""
+    if is_date(value):
+        return shown_date(value, DAY * width)
+    if is_duration(value):
+        return about(DAY * place)
+    return shown(value, own_width(value, width))
 
 
 def _listed(truth: Any) -> list[Any]:  # noqa: ANN401

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sourdine.calendar import spelled
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
-from sourdine.presentation.dates import is_date
+from sourdine.presentation.dates import is_date, is_duration
 from sourdine.presentation.texts import json_text
 from sourdine.release.sheet import Sheet, Shown
 
@@ -91,6 +92,8 @@ class Answer(Shown):
         values = self.columns().values
         if dtype is None and values and all(map(is_date, values)):
             dtype = "datetime64"
+        if dtype is None and values and all(map(is_duration, values)):
+            dtype = "timedelta64"
         return np.array(values, dtype)
 
     def __float__(self) -> float:
@@ -117,11 +120,11 @@ class Answer(Shown):
     def _number(self) -> Any:  # noqa: ANN401
         """Return the only number; a date is none."""
         value = self._alone()
-        if is_date(value):
+        if is_date(value) or is_duration(value):
             raise ParameterTypeError(
                 "the answer",
                 "be a number to become a float",
-                "a date",
+                "a date" if is_date(value) else "a duration",
                 "Use .value, or numpy.asarray(answer).",
             )
         return value
@@ -144,4 +147,6 @@ def plain(value: Any) -> Any:  # noqa: ANN401
         return [plain(part) for part in value]
     if isinstance(value, (np.ndarray, np.generic)):
         return plain(value.tolist()) if value.dtype.kind == "M" else value.tolist()
+    if is_duration(value):
+        return spelled(value)
     return value.isoformat() if is_date(value) else value

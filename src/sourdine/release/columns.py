@@ -8,8 +8,8 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any, cast
 
 from sourdine.errors import ParameterError
-from sourdine.presentation.dates import date_row, is_date
-from sourdine.presentation.numbers import outward, row, shown
+from sourdine.presentation.dates import any_row
+from sourdine.presentation.numbers import outward, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -113,10 +113,7 @@ class Columns:
             return [(label(v),) for v in self.values]
         ends = list(zip(self.lower, self.upper, strict=True))
         if not self.even:
-            return [
-                (date_row if is_date(v) else row)(v, pair)
-                for v, pair in zip(self.values, ends, strict=True)
-            ]
+            return [any_row(v, pair) for v, pair in zip(self.values, ends, strict=True)]
         width = min((high - low for low, high in ends if high > low), default=0.0)
         return [
             (shown(v, width), outward(pair[0], width, floor), outward(pair[1], width, ceil))
@@ -182,7 +179,7 @@ def spanned(low: Any, high: Any) -> str:  # noqa: ANN401
     >>> spanned(51004.2, 51496.1)
     '51 000 to 51 500'
     """
-    _, first, last = row(low, (low, high))
+    _, first, last = any_row(low, (low, high))
     return f"{first} to {last}"
 
 

@@ -204,7 +204,7 @@ class Duck(Engine):
         return int(guarded(summed.fetchall)[0][0] or 0)
 
     def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
-        """Return the sums of powers of ticks: a query each, if the engine itself finds the ticks."""
+        """Return the sums of powers of ticks: a query each, if the engine itself finds them."""
         (key,), _ = self._keys([(name, cell)])
         if not key.direct:
             return super().moments(name, cell, most)

@@ -113,7 +113,7 @@ class LazyEngine(Engine):
         return upper * _HALF + rest
 
     def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
-        """Return the sums of powers of ticks: a query each, if the engine itself finds the ticks."""
+        """Return the sums of powers of ticks: a query each, if the engine itself finds them."""
         (direct,), _ = self._keys([(name, cell)])
         if not direct:
             return super().moments(name, cell, most)
