@@ -26,6 +26,10 @@ KINDS = {
     "anything": None,
     "number": {"Number", "Numeric", "Fraction", "float", "int", "None", "object"},
     "number or text": {"Number", "Numeric", "Fraction", "str", "None", "object"},
+    "number or duration": {
+        *("Number", "Numeric", "Fraction", "float", "int", "str", "None", "object"),
+        *("Duration", "dt.timedelta"),
+    },
     "numbers": {
         *("Number", "Sequence[Number]", "Iterable[Number]", "Sequence[Numeric]"),
         *("ArrayLike", "tuple[float, ...]", "None"),

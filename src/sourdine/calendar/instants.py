@@ -41,7 +41,7 @@ _PARTS = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}
 """Microseconds to a unit, and units to a microsecond."""
 
 
-def read_instant(v: object, form: DateFormat = ISO) -> int | None:
+def read_instant(v: object, date_format: DateFormat = ISO) -> int | None:
     """Return the microseconds from 1970 to a value; None if it is no date and no time.
 
     Examples
@@ -52,7 +52,7 @@ def read_instant(v: object, form: DateFormat = ISO) -> int | None:
     [None, None, None, None, None]
     """
     if isinstance(v, str):
-        return _within(form.read(v))
+        return _within(date_format.read(v))
     if isinstance(v, np.datetime64):
         (found,) = instants_of(np.array([v])).tolist()
         return None if found == NOWHERE else int(found)
@@ -139,7 +139,7 @@ def written(x: dt.date) -> str:
     return x.isoformat(" ", "auto" if x.second or x.microsecond else "minutes")
 
 
-def read_date(x: object, form: DateFormat = ISO) -> Any:  # noqa: ANN401 - as `moment`
+def read_date(x: object, date_format: DateFormat = ISO) -> Any:  # noqa: ANN401 - as `moment`
     """Return what a person typed as a date, or as a time in UTC; None if it is neither.
 
     A text may be in the format that is declared; ISO 8601 always may.
@@ -151,8 +151,8 @@ def read_date(x: object, form: DateFormat = ISO) -> Any:  # noqa: ANN401 - as `m
     """
     if isinstance(x, str):
         iso = ISO.read(x)
-        instant = form.read(x) if iso is None else iso
-        date = not (form if iso is None else ISO).has_time(x)
+        instant = date_format.read(x) if iso is None else iso
+        date = not (date_format if iso is None else ISO).has_time(x)
     else:
         instant = read_instant(x)
         date = isinstance(x, dt.date) and not isinstance(x, dt.datetime)
