@@ -85,3 +85,31 @@ def test_a_reading_is_judged_by_all_cells():
     assert (found.columns[0].unreadable, found.columns[0].after) == (1, 0)
     found = sd.check({"x": ["1.5"] * 9 + ["1,5"]})
     assert (found.reading, found.columns[0].after) == (sd.Reading(), 1)
+
+
+@pytest.mark.parametrize(
+    ("texts", "form"),
+    [
+        (["31.12.2023", "01.02.2024 10:15"], "%d.%m.%Y"),
+        (["12/31/2023", "02/13/2024"], "%m/%d/%Y"),
+        (["31 Dec 2023", "1 Feb 2024"], "%d %b %Y"),
+        (["12/31/23 10:15 PM"], "%m/%d/%y %I:%M %p"),
+        (["2023-12-31", "2024-02-01T10:15Z"], None),
+        (["yes", "no"], None),
+        (["20231231", "20240201"], None),
+    ],
+)
+def test_columns_of_dates(texts, form):
+    found = sd.check({"day": texts, "x": list(range(len(texts)))})
+    assert found.reading.date_format == form
+    dates = 0 if texts[0] in {"yes", "20231231"} else len(texts)
+    assert [column.dates for column in found.columns] == [dates, 0]
+    assert found.columns[0].after == (len(texts) if texts[0] == "yes" else 0)
+    assert ("dates if declared" in str(found)) == bool(dates)
+
+
+def test_days_and_months_that_may_be_either_are_said():
+    found = sd.check({"day": ["01/02/2024", "03/04/2024"]})
+    assert "the dates can be read in several ways: '%d/%m/%Y' or '%m/%d/%Y'" in str(found)
+    declared = sd.check({"day": ["01/02/2024"]}, read={"date_format": "%m/%d/%Y"})
+    assert declared.reading.date_format == "%m/%d/%Y"
