@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sourdine.calendar import DATES, DAY, FIRST, LAST
 from sourdine.errors import ParameterError
 from sourdine.tally.cells import Codes, Ticked, Ticks
 from sourdine.tally.engine import Engine
@@ -239,11 +240,11 @@ def _key(cell: Cell, name: str, dtype: Any, polars: bool) -> tuple[Any, bool]:  
     c = nw.col(name)
     if isinstance(cell, Codes):
         return _listed(cell, c, dtype), False
-    whole = is_whole(dtype)
-    if isinstance(cell, Ticked) or (cell.dated and not (whole or dtype.is_float())):
+    if isinstance(cell, Ticked):
         return c, False
     if cell.dated:
-        return nw.when(c.is_null()).then(nw.lit(-1)).otherwise(nw.lit(-1)).cast(nw.Int64), True
+        return _dated(cell, c, dtype, polars)
+    whole = is_whole(dtype)
     number = whole or dtype.is_float() or dtype == nw.Boolean
     if number and whole and exactness(cell) is not False:
         if polars and isinstance(cell, Ticks) and dtype != nw.UInt64 and not _wide(cell.grid):
@@ -256,6 +257,33 @@ def _key(cell: Cell, name: str, dtype: Any, polars: bool) -> tuple[Any, bool]:  
         found = _or_missing(x, none, slot, 0.0)
         return (_shared(found, cell.block) if isinstance(cell, Ticks) else found), True
     return c, False
+
+
+def _dated(cell: Ticks | Edges, c: Any, dtype: Any, polars: bool) -> tuple[Any, bool]:  # noqa: ANN401, FBT001
+    """Return the ticks of dates by the whole numbers that stand for them, in Polars; raw elsewhere.
+
+    A number is no date.
+    """
+    import narwhals as nw  # noqa: PLC0415
+
+    if dtype.is_numeric():
+        return nw.when(c.is_null()).then(nw.lit(-1)).otherwise(nw.lit(-1)).cast(nw.Int64), True
+    if not (polars and isinstance(cell, Ticks) and dtype in (nw.Date, nw.Datetime)):
+        return c, False
+    unit = "D" if dtype == nw.Date else dtype.time_unit
+    size, parts = (1, 1000) if unit == "ns" else ({"D": DAY, "ms": 1000, "us": 1}[unit], 1)
+    x = c.cast(nw.Int64)
+    none = x.is_null()
+    if parts == 1:
+        none |= ~x.is_between(-(-FIRST // size), LAST // size)
+    grid, snapped = cell.grid, _integer_tick(cell.grid)
+
+    def tick(x: Any) -> Any:  # noqa: ANN401
+        instant = x * size if parts == 1 else x // parts
+        return snapped(instant // DAY * DAY if grid.points == DATES else instant)
+
+    found = _or_missing(x, none, tick, 0)
+    return _shared(found, cell.block), True
 
 
 def _shared(tick: Any, block: int) -> Any:  # noqa: ANN401
