@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from sourdine.exact import given
 from sourdine.tally import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 __all__ = ["DateBounds", "dates", "duration", "in_iso"]
 
@@ -103,7 +104,8 @@ def in_iso(typed: Mapping[str, Any], read: object) -> dict[str, Any]:
     >>> in_iso({"bounds": ("01.02.2020", "2021-01-01")}, {"date_format": "%d.%m.%Y"})
     {'bounds': (datetime.date(2020, 2, 1), '2021-01-01')}
     """
-    form = read.get("date_format") if isinstance(read, dict) else getattr(read, "date_format", None)
+    named = read if isinstance(read, Mapping) else vars(read) if isinstance(read, Reading) else {}
+    form = named.get("date_format")
     if form is None or not any(name in typed for name in ("bounds", "bins")):
         return dict(typed)
     dates = Reading.of(read).dates

@@ -1,8 +1,8 @@
 """Lazy frames that narwhals knows: they stay lazy.
 
 Each count is one query of its own engine, on expressions that give the slot of
-`Cell.slots`. Where no such expression is safe (texts, decimals, dates, bounds beyond 2**62, more
-than 64 edges) the engine groups by the raw value and Python finds the slots of the distinct ones.
+`Cell.slots`. Where no such expression is safe (texts, decimals, bounds beyond 2**62, more than 64
+edges, dates but on a lattice in Polars) the engine groups by the raw value and Python finds the slots of the distinct ones.
 """
 
 from __future__ import annotations
