@@ -94,7 +94,7 @@ def duration_row(value: dt.timedelta, ends: Sequence[dt.timedelta]) -> tuple[str
     Examples
     --------
     >>> duration_row(dt.timedelta(days=3), (dt.timedelta(days=2), dt.timedelta(days=4.123)))
-    ('3.00 days', '2.0 days', '4.2 days')
+    ('3.000 days', '2.0 days', '4.2 days')
     """
     name, size = unit_of(max(abs(micros(x)) for x in (value, *ends)))
     texts = row(micros(value) / size, [micros(end) / size for end in ends])

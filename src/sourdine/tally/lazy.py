@@ -2,7 +2,8 @@
 
 Each count is one query of its own engine, on expressions that give the slot of
 `Cell.slots`. Where no such expression is safe (texts, decimals, bounds beyond 2**62, more than 64
-edges, dates but on a lattice in Polars) the engine groups by the raw value and Python finds the slots of the distinct ones.
+edges, dates but on a lattice in Polars) the engine groups by the raw value and Python finds the
+slots of the distinct ones.
 """
 
 from __future__ import annotations
