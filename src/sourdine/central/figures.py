@@ -8,7 +8,6 @@ import numpy as np
 
 from sourdine.presentation.figures import (
     INK,
-    MANY,
     RED,
     RULE,
     SOFT,
@@ -16,6 +15,7 @@ from sourdine.presentation.figures import (
     finished,
     gaps,
     legend,
+    named_below,
 )
 from sourdine.tally import Edges
 
@@ -49,8 +49,7 @@ def bars(
     else:
         x, width = np.arange(len(counts)), np.full(len(counts), 0.8)
         (names,) = columns.labels.values()
-        slant = {"rotation": 35, "ha": "right"} if len(names) > MANY else {}
-        axes.set_xticks(x, names, **slant)
+        named_below(axes, x, list(map(str, names)))
     height = np.maximum(counts, 0)
     axes.bar(x, height, width, color=SOFT, edgecolor="white", linewidth=0.8, label="released")
     axes.errorbar(
