@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
+from sourdine.errors import ParameterError, SourdineError
 from sourdine.presentation.texts import json_text
+from sourdine.release.arithmetic import OneNumber
 from sourdine.release.sheet import Sheet, Shown
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "plain"]
 
 
-class Answer(Shown):
+class Answer(OneNumber, Shown):
     """A number, or several, that say how far they can be from the truth and what they cost.
 
     A kind of answer says only what is its own: `columns` (its numbers, with labels and ends),
@@ -89,26 +90,11 @@ class Answer(Shown):
         del copy
         return np.array(self.columns().values, dtype)
 
-    def __float__(self) -> float:
-        return float(self._alone())
-
-    def __int__(self) -> int:
-        return int(self._alone())
+    def _numbers(self) -> Sequence[Any]:
+        return self.columns().values
 
     def __format__(self, spec: str) -> str:
         return format(self._alone(), spec) if spec else str(self)
-
-    def _alone(self) -> Any:  # noqa: ANN401
-        """Return the only number, or refuse."""
-        values = self.columns().values
-        if len(values) != 1:
-            raise ParameterTypeError(
-                "the answer",
-                "be one number to become a float",
-                f"{len(values)} numbers",
-                "Use .value, or numpy.asarray(answer).",
-            )
-        return values[0]
 
     def __eq__(self, other: object) -> bool:
         """Return whether everything public is the same."""
