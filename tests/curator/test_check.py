@@ -118,3 +118,9 @@ def test_a_reading_is_judged_by_all_cells():
     assert (found.columns[0].unreadable, found.columns[0].after) == (1, 0)
     found = sd.check({"x": ["1.5"] * 9 + ["1,5"]})
     assert (found.reading, found.columns[0].after) == (sd.Reading(), 1)
+
+
+def test_a_number_of_thousands_of_digits_is_looked_at():
+    long = 10**5000
+    for values in ([1, 2, 3, 4, long, -long], ["1", "2", "3", "4", "9" * 5000]):
+        assert "infinite numbers" in " ".join(str(sd.check(values)).split())

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from sourdine.errors import ParameterError
+from sourdine.exact import given
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +18,8 @@ __all__ = ["epsilon_for"]
 
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**4)
 DIGITS = 4
+HUGE = 10**40
+"""A number above this is not written out."""
 
 
 def epsilon_for(question: Statistic) -> Fraction:
@@ -39,7 +42,7 @@ def epsilon_for(question: Statistic) -> Fraction:
         raise ParameterError(
             "error",
             f"be below {question.widest:g}, which every answer stays within",
-            f"{float(goal):g}",
+            given(goal) if goal > HUGE else f"{float(goal):g}",
             "Type {error}.",
             error=float(f"{question.widest / 50:.1g}"),
         )
