@@ -75,7 +75,10 @@ def test_a_lone_column_of_predictions_may_have_any_name(guard, folder):
     made = guard("init", "labels.csv", "-c", "y", "--baseline", "named.csv", "-o", "eval.guard")
     assert made.returncode == 0, made.stderr
     other = guard("init", "named.csv", "-c", "y", "-o", "other.guard")
-    assert "column must be one of pred, which the first line of named.csv names" in other.stderr
+    assert "--column must be one that the first line of named.csv names, got y." in other.stderr
+    assert "pred" not in other.stderr
+    other = guard("init", "named.csv", "-c", "prod", "-o", "other.guard")
+    assert "got prod. Did you mean 'pred'?" in other.stderr
 
 
 def test_a_guard_from_its_labels_to_its_end(guard, folder):
@@ -116,7 +119,7 @@ def test_a_guard_from_its_labels_to_its_end(guard, folder):
     final = guard("final", "eval.guard")
     assert final.returncode == 0
     assert final.stdout.startswith("0.833333 (between 0.")
-    assert "nothing, the final answer was given" in final.stdout
+    assert "nothing: the final answer was given" in final.stdout
 
     over = guard("confirm", "eval.guard", "new.txt")
     assert (over.returncode, over.stdout) == (3, "")
@@ -141,11 +144,11 @@ def test_terms(guard):
         (("--blocks", "2.5"), "blocks must be a whole number"),
         (("--confidence", "x"), "confidence must be a number"),
         (("--error", "0.0001"), "error must be at least"),
-        (("--column", "z"), "column must be one of y, which"),
+        (("--column", "z"), "column must be one that the first line of labels.csv names"),
         (("--loss", "mse"), "got 'mse'"),
         (("--loss", "absolute"), "scale must be given"),
-        (("--baseline", "none.csv"), "must name a file that exists"),
-        (("--baseline", "none.parquet"), "must name a file that exists"),
+        (("--baseline", "none.csv"), "the file must be there"),
+        (("--baseline", "none.parquet"), "the file must be there"),
         (("--baseline", "labels.xlsx"), "must end in .csv"),
     ],
 )
@@ -225,7 +228,11 @@ def test_files_of_all_kinds_hold_the_same_labels(guard, folder):
         made = guard("init", name, "-c", "y", "--out", f"{name}.guard", "--json")
         assert json.loads(made.stdout)["whole"] is True, name
         other = guard("score", "eval.guard", name, "-c", "z")
-        assert "column must be one of row, y, word, which" in other.stderr
+        assert "--column must be one that" in other.stderr
+        if not name.endswith(("parquet", "pq")):
+            assert "sourdine check" in other.stderr
+        else:
+            assert "The columns are: 'row', 'y', 'word'." in other.stderr
     assert said == {0.8}
 
 
@@ -266,6 +273,7 @@ def test_an_answer_that_cannot_be_printed_is_not_a_no(guard, folder):
         done = lost(folder, full, *confirm)
         assert done.returncode == 74
         assert "No space left on device. What was answered is charged" in done.stderr
+        assert "'sourdine guard status GUARD'" in done.stderr
         assert "Traceback" not in done.stderr
         for words in (confirm, (*status, "eval.guard"), (*status, "eval.guard", "--json")):
             assert lost(folder, full, *words, stderr=full).returncode == 74, words
@@ -307,7 +315,7 @@ def test_a_file_without_a_header_loses_no_label(guard, folder):
         ("", "got an empty one"),
         ("\n1\n", "got an empty one"),
         ("y\n", "labels must be one for each row"),
-        ("row,y\n1,1\n", "one of row, y, which the first line of a.csv names, got none"),
+        ("row,y\n1,1\n", "be one that the first line of a.csv names, got none. Look at the"),
     ]:
         (folder / "a.csv").write_text(text)
         done = guard("init", "a.csv", "--out", "a.guard")
@@ -337,12 +345,12 @@ def test_what_is_left_does_not_contradict_itself(guard):
     guard("init", "labels.csv", "-o", "eval.guard", "--baseline", "newer.npy", "--error", "0.075")
     said = [guard("confirm", "eval.guard", "new.txt").stdout for _ in range(12)]
     told = [text.splitlines()[1] for text in said if text]
-    assert any(", or a score of up to " in line for line in told)
-    assert told[-1].startswith("left: no yes or no, only ")
+    assert any(", or one score of up to " in line for line in told)
+    assert told[-1].startswith("left: only ")
     assert "the final answer; next answer within" in told[-1]
-    assert all(" 0 yes or no" not in line for line in told)
+    assert all(" 0 yes-or-no" not in line for line in told)
     made = guard("init", "labels.csv", "-o", "full.guard", "--error", "0.0605")
-    assert "no yes or no, only the final answer; next answer within 0.06043" in made.stdout
+    assert "only the final answer; next answer within 0.06043" in made.stdout
 
 
 def test_figures_are_clean(guard):
@@ -410,3 +418,20 @@ def test_plans_from_the_shell(guard):
     assert both.returncode == 2
     none = guard("plan", "--n", "5000")
     assert "--answers must be given, or --submissions, got none. Type --answers 300." in none.stderr
+
+
+def test_how_label_files_are_read_is_declared(guard, folder):
+    labels = "".join(f"José;{i % 7},{i % 10}\n" for i in range(300))
+    (folder / "odd.csv").write_bytes(f"näme;y\n{labels}".encode("cp1252"))
+    (folder / "bare.csv").write_text("".join(f"{i % 7},{i % 10}\n" for i in range(300)))
+    odd = ("--separator", ";", "--decimal", ",")
+    terms = ("--loss", "absolute", "--scale", "1", "-o", "odd.guard")
+    refused = guard("init", "odd.csv", "-c", "y", *odd, *terms)
+    assert (refused.returncode, "must be a well-formed CSV file" in refused.stderr) == (2, True)
+    made = guard("init", "odd.csv", "-c", "y", *odd, *terms, "--encoding", "cp1252")
+    assert "300 numbers, absolute loss" in made.stdout, made.stderr
+    bare = ("bare.csv", "--header", "y", *odd)
+    assert guard("score", "odd.guard", *bare).stdout.startswith("1 (between 0.")
+    assert guard("confirm", "odd.guard", *bare, "--old", "bare.csv").returncode == 1
+    assert "leads with 1 " in guard("leaderboard", "submit", "odd.guard", "anna", *bare).stdout
+    assert guard("final", "odd.guard", *bare).stdout.startswith("1 (between 0.")

@@ -144,8 +144,21 @@ def test_numbers_arrays_and_formats(name):
         assert float(answer) == values[0]
         assert int(answer) == int(values[0])
         assert f"{answer:.2f}" == f"{values[0]:.2f}"
+        x = values[0].item()
+        assert (answer > x - 1, answer >= x, answer < x, answer <= x) == (True, True, False, True)
+        assert (x + 1 > answer, answer <= answer) == (True, True)  # noqa: PLR0124
+        assert (answer + 1, 1 - answer, answer * 2, answer - answer) == (x + 1, 1 - x, x * 2, 0)
+        assert (answer / 4, 3 // (answer * 0 + 2), answer % 3, answer**2) == (x / 4, 1, x % 3, x**2)
+        assert (round(answer), round(answer, 1), abs(-answer)) == (round(x), round(x, 1), abs(x))
+        assert sum([answer, answer]) == x + x
+        assert (answer + np.array([1.0, 2.0])).tolist() == [x + 1, x + 2]
+        with pytest.raises(TypeError):
+            answer + "1"
     else:
-        with pytest.raises(ParameterTypeError, match="must be one number to become a float, got"):
+        for act in (lambda r: r > 3, lambda r: 1 + r, round, abs, lambda r: r / r):
+            with pytest.raises(ParameterTypeError, match=r"Use .value, or numpy.asarray\(answer\)"):
+                act(answer)
+        with pytest.raises(ParameterTypeError, match="must be one number to count as one, got"):
             float(answer)
         with pytest.raises(ParameterTypeError, match="must be one number"):
             f"{answer:.2f}"
@@ -260,3 +273,26 @@ def test_no_two_public_classes_are_called_answer():
     assert not hasattr(sd.adaptive, "Answer")
     assert issubclass(AdaptiveAnswer, Answer)
     assert issubclass(Density, Answer)
+
+
+def test_a_picture_is_saved_as_its_ending_says(tmp_path):
+    """A page holds the picture and its table; what cannot be written is refused before it is."""
+    schema = Schema(vote=Choice("yes", "no"), age=Number(0, 90, step=1), epsilon=9)
+    table = {"vote": ["yes", "no"] * 50, "age": [30, 40] * 50}
+    found = schema.estimate(schema.sanitize(table), pairs=[("vote", "age")])
+    drawn = {
+        "Mean": sd.mean([3, 5] * 50, bounds=(0, 9), epsilon=1),
+        "Estimates": found,
+        "vote and age": found.pair("vote", "age"),
+        "Mean: the error that an epsilon buys": sd.plan.mean(bounds=(0, 9), n=50, epsilon=1),
+    }
+    for title, each in drawn.items():
+        for ending in ("png", "svg", "pdf", "html"):
+            each.plot(path=str(tmp_path / f"x.{ending}"))
+            assert (tmp_path / f"x.{ending}").stat().st_size > 1000
+        page = (tmp_path / "x.html").read_text()
+        assert f"<title>{title}</title>" in page
+        assert "<svg" in page
+        assert "<table" in page
+        with pytest.raises(ParameterError, match=r"path must end in png, svg, pdf or html, got"):
+            each.plot(path=str(tmp_path / "x.xlsx"))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from decimal import Decimal
+from fractions import Fraction
 
 import duckdb
 import pandas as pd
@@ -138,6 +140,23 @@ def test_a_first_line_that_may_be_a_record_is_not_shown(tmp_path):
         assert "Bob" not in str(caught.value)
 
 
+def test_of_a_first_line_without_numbers_only_what_was_typed_is_shown(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"Age,Bob Smith\nx,Ann\n")
+    asked = {
+        "name": "Look at the columns with sourdine check",
+        "age": r"Did you mean 'Age'\?",
+        None: "Look at the columns with sourdine check",
+    }
+    for column, said in asked.items():
+        with pytest.raises(ParameterError, match=said) as caught:
+            sd.mean(path, column=column, bounds=(0, 1), epsilon=1)
+        assert "Bob" not in str(caught.value)
+    with pytest.raises(ParameterError, match=r"The columns are: 'age', 'name'\."):
+        sd.count(path, column="x", epsilon=1, read={"header": ["age", "name"]})
+    assert "Bob Smith" in str(sd.check(path))
+
+
 def test_a_frame_has_one_reading():
     frame = Frame(["1,5"], read=GERMAN)
     with pytest.raises(ParameterError, match="be left to the frame"):
@@ -194,3 +213,24 @@ def test_the_bytes_of_a_first_record_name_no_encoding(tmp_path, mark):
     values = tmp_path / "values.txt"
     values.write_bytes(mark + b"1\n" + b"1\n" * 50)
     assert len(sd.Frame(str(values))) == 51
+
+
+def test_numbers_of_thousands_of_digits_are_clamped_by_all_engines(tmp_path):
+    """Python itself refuses to read or write whole numbers of more than 4300 digits."""
+    long = "9" * 5000
+    cells = ["1", long, f"-{long}", f"{long}.5", f"0.{long}", f"1e{long}", f"1e-{long}"]
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join(["x", *cells, ""]))
+    ways = {
+        "csv": path,
+        "list": {"x": cells},
+        "polars": pl.DataFrame({"x": cells}),
+        "lazy": pl.DataFrame({"x": cells}).lazy(),
+        "pandas": pd.DataFrame({"x": cells}),
+        "arrow": pa.table({"x": cells}),
+        "ints": {"x": [1, 10**5000, -(10**5000), 10**5000, 1, 10**400, Fraction(1, 10**5000)]},
+        "decimals": {"x": [Decimal(cell) for cell in cells[:5]] + [Decimal("1e99999"), 0]},
+    }
+    for name, data in ways.items():
+        counts = Frame(data).tally(Ticks("x", Grid(0, 2, step=1))).counts.tolist()
+        assert counts == [2, 2, 3, 0], name

@@ -15,6 +15,7 @@ from sourdine.cli.guard_options import (
     Chained,
     ColumnName,
     Confidence,
+    Declared,
     GuardFile,
     Json,
     Predictions,
@@ -24,6 +25,8 @@ from sourdine.cli.guard_options import (
 )
 from sourdine.cli.guard_options import opened as open_guard
 from sourdine.cli.guard_output import say, say_answer, say_status
+from sourdine.cli.options import reads_text
+from sourdine.errors import SourdineError
 
 __all__ = ["guard"]
 
@@ -46,6 +49,7 @@ guard.command()(plan)
 
 
 @guard.command()
+@reads_text
 def init(  # noqa: PLR0913 - the terms of a guard
     labels: Annotated[
         Path,
@@ -78,7 +82,7 @@ def init(  # noqa: PLR0913 - the terms of a guard
         term(
             "--error",
             metavar="NUMBER",
-            text="Refuse what would take the half-width of the next answer above this, as 0.05.",
+            text="Refuse what would take the next half-width above this, such as 0.05.",
         ),
     ] = None,
     confidence: Confidence = "0.95",
@@ -99,30 +103,36 @@ def init(  # noqa: PLR0913 - the terms of a guard
         str | None, term("--name", metavar="TEXT", text="What the data are called.")
     ] = None,
     json: Json = False,
+    read: Declared,
 ) -> None:
     """Put labels under guard: make the file that holds them and counts what is told.
 
-    Only you may read the file. Keep the labels away from whoever asks; the guard is all they need.
+    Only you may read the file. Keep the labels away from those who ask; the guard is all they need.
     """
     from sourdine.adaptive.holdout import GuardedHoldout  # noqa: PLC0415 - loaded when needed
     from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415
 
     require_columns(column, labels, baseline)
-    made = GuardedHoldout.create(
-        out,
-        one_column(labels, column),
-        loss=loss,
-        scale=read_number(scale, "scale"),
-        baseline=None if baseline is None else one_column(baseline, column, lone=True),
-        confidence=read_number(confidence, "confidence"),
-        dependence=read_dependence(blocks, markov),
-        error=read_number(error, "error"),
-        name=name,
-    )
+    old = None if baseline is None else one_column(baseline, column, lone=True, read=read)
+    try:
+        made = GuardedHoldout.create(
+            out,
+            one_column(labels, column, read=read),
+            loss=loss,
+            scale=read_number(scale, "scale"),
+            baseline=old,
+            confidence=read_number(confidence, "confidence"),
+            dependence=read_dependence(blocks, markov),
+            error=read_number(error, "error"),
+            name=name,
+        )
+    except SourdineError as refusal:
+        raise refusal.renamed(path="out") from None
     say_status(made, as_json=json)
 
 
 @guard.command()
+@reads_text
 def confirm(  # noqa: PLR0913 - a command's options
     path: GuardFile,
     new: Predictions,
@@ -151,6 +161,7 @@ def confirm(  # noqa: PLR0913 - a command's options
         ),
     ] = False,
     json: Json = False,
+    read: Declared,
 ) -> None:
     """Ask for one bit: are the new predictions better? If so they are the ones to beat.
 
@@ -161,8 +172,8 @@ def confirm(  # noqa: PLR0913 - a command's options
     require_columns(column, new, old)
     opened = open_guard(path)
     verdict = opened.confirm(
-        one_column(new, column, lone=True),
-        None if old is None else one_column(old, column, lone=True),
+        one_column(new, column, lone=True, read=read),
+        None if old is None else one_column(old, column, lone=True, read=read),
         margin=read_number(margin, "margin"),
         certified=certified,
     )
@@ -173,7 +184,8 @@ def confirm(  # noqa: PLR0913 - a command's options
 
 
 @guard.command()
-def score(
+@reads_text
+def score(  # noqa: PLR0913 - a command's options
     path: GuardFile,
     predictions: Predictions,
     *,
@@ -187,18 +199,20 @@ def score(
         ),
     ] = "0.01",
     json: Json = False,
+    read: Declared,
 ) -> None:
     """Ask for the accuracy (one minus the average loss) on a grid, with an interval."""
     from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415
 
     require_columns(column, predictions)
     opened = open_guard(path)
-    values = one_column(predictions, column, lone=True)
+    values = one_column(predictions, column, lone=True, read=read)
     answer = opened.score(values, step=read_number(step, "step"))
     say_answer(opened, answer, as_json=json)
 
 
 @guard.command()
+@reads_text
 def final(
     path: GuardFile,
     predictions: Annotated[
@@ -210,13 +224,14 @@ def final(
     *,
     column: ColumnName = None,
     json: Json = False,
+    read: Declared,
 ) -> None:
     """Ask for the exact accuracy with an interval, and close the guard for good."""
     from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415
 
     require_columns(column, predictions)
     opened = open_guard(path)
-    values = None if predictions is None else one_column(predictions, column, lone=True)
+    values = None if predictions is None else one_column(predictions, column, lone=True, read=read)
     answer = opened.final(values)
     say_answer(opened, answer, as_json=json)
 

@@ -13,6 +13,7 @@ from sourdine.cli.guard_options import (
     Chained,
     ColumnName,
     Confidence,
+    Declared,
     GuardFile,
     Json,
     Predictions,
@@ -21,6 +22,7 @@ from sourdine.cli.guard_options import (
     read_number,
 )
 from sourdine.cli.guard_output import say_board, say_plan, say_standing
+from sourdine.cli.options import reads_text
 from sourdine.errors import ParameterError
 
 __all__ = ["leaderboard", "plan"]
@@ -35,13 +37,14 @@ Step = Annotated[
     str | None,
     typer.Option(
         metavar="NUMBER",
-        help="The spacing of the scores, as 0.01, fixed by the first submission.",
+        help="The spacing of the scores, such as 0.01, fixed by the first submission.",
         rich_help_panel=DATA,
     ),
 ]
 
 
 @leaderboard.command()
+@reads_text
 def submit(  # noqa: PLR0913 - a command's options
     path: GuardFile,
     name: Annotated[str, typer.Argument(metavar="TEAM", help="Whose predictions they are.")],
@@ -50,6 +53,7 @@ def submit(  # noqa: PLR0913 - a command's options
     column: ColumnName = None,
     step: Step = None,
     json: Json = False,
+    read: Declared,
 ) -> None:
     """Submit predictions; their score is shown if they lead now.
 
@@ -60,7 +64,7 @@ def submit(  # noqa: PLR0913 - a command's options
 
     require_columns(column, predictions)
     board = Leaderboard(opened(path), _step(step))
-    standing = board.submit(name, one_column(predictions, column, lone=True))
+    standing = board.submit(name, one_column(predictions, column, lone=True, read=read))
     say_standing(board, standing, as_json=json)
     raise typer.Exit(0 if standing else 1)
 
@@ -115,7 +119,7 @@ def plan(  # noqa: PLR0913 - what will be asked
         int | None,
         typer.Option(
             metavar="NUMBER",
-            help="Plan a leaderboard of so many submissions instead.",
+            help="Plan a leaderboard of this many submissions instead.",
             rich_help_panel=DATA,
         ),
     ] = None,
@@ -131,7 +135,7 @@ def plan(  # noqa: PLR0913 - what will be asked
     markov: Chained = None,
     json: Json = False,
 ) -> None:
-    """Say how far scores will be from the truth after so many answers; reads nothing."""
+    """Say how far scores may be from the truth after these answers; reads nothing."""
     from sourdine.adaptive.holdout import plan_guard, plan_leaderboard  # noqa: PLC0415
 
     given = {

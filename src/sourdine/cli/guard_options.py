@@ -21,6 +21,7 @@ __all__ = [
     "Chained",
     "ColumnName",
     "Confidence",
+    "Declared",
     "GuardFile",
     "Json",
     "Predictions",
@@ -59,6 +60,8 @@ ColumnName = Annotated[
         rich_help_panel=DATA,
     ),
 ]
+Declared = Any
+"""A `Reading` or None, as `reads_text` passes it on; its module is loaded when needed."""
 Json = Annotated[
     bool,
     typer.Option(
@@ -78,7 +81,7 @@ Blocked = Annotated[
     term(
         "--blocks",
         metavar="ROWS",
-        text="Rows come in independent blocks of at most so many, as households or copies.",
+        text="Rows come in independent blocks of at most this many, such as households or copies.",
     ),
 ]
 Chained = Annotated[
@@ -86,7 +89,7 @@ Chained = Annotated[
     term(
         "--markov",
         metavar="NUMBER",
-        text="Rows are a stationary Markov chain with this second eigenvalue, as 0.5.",
+        text="Rows are a stationary Markov chain with this second eigenvalue, such as 0.5.",
     ),
 ]
 
