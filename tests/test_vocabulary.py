@@ -36,6 +36,7 @@ KINDS = {
     },
     "relation": {"Relation", "str", "None", "object"},
     "text": {"str", "None"},
+    "texts": {"str", "Sequence[str]", "tuple[str, ...]", "None"},
     "whole number": {"int", "None", "object"},
     "true or false": {"bool"},
     "word": {"str", "None", "Method", "Calibration"},

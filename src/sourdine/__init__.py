@@ -68,6 +68,7 @@ if TYPE_CHECKING:
         quantile,
         quantiles,
         sum,  # noqa: A004 - the statistic
+        table,
         variance,
     )
     from sourdine.curator import check
@@ -84,7 +85,7 @@ _ROOMS = (
 )  # fmt: skip
 _STATISTICS = (
     "ask", "count", "histogram", "mean", "median", "mode", "proportion", "quantile", "quantiles",
-    "sum", "variance",
+    "sum", "table", "variance",
 )  # fmt: skip
 _PROMISES = ("ADD_REMOVE", "LOCAL", "SUBSTITUTE", "Budget", "Guarantee", "Relation")
 _NAMES = {
@@ -139,6 +140,7 @@ __all__ = [
     "questions",
     "session",
     "sum",
+    "table",
     "tally",
     "variance",
 ]

@@ -32,6 +32,7 @@ from sourdine.central import (
     Quantiles,
     Statistic,
     Sum,
+    Table,
     Variance,
     ask,
 )
@@ -59,6 +60,7 @@ class Statistics(ABC, Generic[R]):
     quantile = Face(Quantile)
     median = Face(Median)
     mode = Face(Mode)
+    table = Face(Table)
 
     @abstractmethod
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> R:

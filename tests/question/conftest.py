@@ -48,7 +48,11 @@ BASE = {
     "quantiles": {**AGE, "q": [0.25, 0.5, 0.75]},
     "quantile": {**AGE, "q": 0.9},
     "median": AGE,
-}
+    "table": {
+        "of": {"age": ["mean", "median"], "*": ["count"]}, "bounds": {"age": (0, 120)}, "n": 1000,
+        "epsilon": 1,
+    },
+}  # fmt: skip
 """A good question of each statistic."""
 
 OUT = LEFT_OUT
@@ -56,6 +60,8 @@ EDGES = {"bounds": OUT}
 LISTED = {"bins": OUT, "bounds": OUT, "column": "region"}
 UNKNOWN = {**LISTED, "categories": "unknown", "delta": 1e-6}
 GROUPS = {"by": "region", "keys": ["f", "m"]}
+PAIRS = {"keys": {"region": ["f", "m"], "patient": [1, 2]}}
+FOUND = {"keys": "unknown", "delta": 1e-6}
 FIXED = {"relation": "substitute"}
 GAUSSIAN = {"method": "gaussian", "delta": 1e-6}
 
@@ -106,7 +112,19 @@ GOOD: dict[str, list[Any]] = {
     "population": [True, "true"],
 }
 ERRORS = {"count": 10, "sum": 5000, "mean": 2, "variance": 500, "proportion": 0.05, "histogram": 20,
-          "mode": 20, "quantiles": 0.05, "quantile": 0.05, "median": 0.05}  # fmt: skip
+          "mode": 20, "quantiles": 0.05, "quantile": 0.05, "median": 0.05,
+          "table": 0.1}  # fmt: skip
+OF_A_TABLE: dict[str, list[Any]] = {
+    "of": [{"age": ["mean"]}, {"age": ["mean", "deciles", "count"], "*": ["count"]},
+           {"age": ("sum", "variance")}],
+    "bounds": [{"age": (0, 240)}, {"age": ["0", 120.5]}],
+    "steps": [{"age": 1}, {"age": "0.5"}, {"age": Fraction(1, 4)}],
+}  # fmt: skip
+NOT_OF_A_TABLE: dict[str, list[Any]] = {
+    "of": [3, [], {}, {"age": []}, {"age": ["modus"]}, {"*": ["mean"]}, {"age": 3}, "mean"],
+    "bounds": [3, (0, 120), {}, {"age": 3}, {"age": (1, 0)}, {"region": (0, 1)}],
+    "steps": [3, {"age": "x"}, {"age": 0}, {"age": 0.7}],
+}
 ORDERS = [
     [0.1, 0.9],
     "0.1,0.5,0.9",
@@ -120,8 +138,12 @@ BESIDE: dict[str, list[tuple[Any, dict[str, Any]]]] = {
              ([0, "1/3", 0.5], EDGES), (np.linspace(0, 120, 5), EDGES)],
     "categories": [(["f", "m"], LISTED), ("f,m", LISTED), ("unknown", UNKNOWN), (["x"], LISTED),
                    (np.array(["f", "m"]), LISTED)],
-    "by": [("region", GROUPS)],
-    "keys": [(["f", "m"], GROUPS), ("f,m", {"by": "region"}), ("f", {"by": "region"}),
+    "by": [("region", GROUPS), (["region"], {"keys": ["f", "m"]}), (["region", "patient"], PAIRS)],
+    "other": [(True, GROUPS), (True, {**FOUND, "by": "region"})],
+    "keys": [(["f", "m"], GROUPS), ("unknown", {**FOUND, "by": "region"}),
+             ([("f", 1), ("m", 2)], {"by": ["region", "patient"]}),
+             (PAIRS["keys"], {"by": ["region", "patient"]}), ("f,m", {"by": "region"}),
+             ("f", {"by": "region"}),
              (np.array(["f", "m"]), {"by": "region"})],
 }  # fmt: skip
 
@@ -141,8 +163,9 @@ BAD: dict[str, list[Any]] = {
     "unit": [3, ["patient"], ""],
     "read": [3, "cp1252", {"decimal": "x"}, {"thousands": "."} | {"decimal": "."}, {"dec": ","}],
     "rows": [0, -1, "two", 1.5, "1.5", "", True],
-    "by": [3, ["region"], ""],
-    "keys": [[], 5, [None], ["a", "a"], "a,,b", "a,a", [["a"]], ""],
+    "by": [3, [3], "", ["region", "region"], [], ["region", ""]],
+    "other": ["yes", 3, []],
+    "keys": [[], 5, [None], ["a", "a"], "a,,b", "a,a", [["a"]], "", {"age": ["a"]}, {}],
     "bounds": [(1, 0), (0, 0), 3, "0", "a b", (0, 1, 2), (0, "x"), "0 inf", (0, float("nan")),
                "0 120 5", [], {"a": 1}, (0, 1e300), ("9", "-9"), (0, True), (0, "2020-01-01"),
                ("2020-01-02", "2020-01-01"), ("2020-01-01", "soon"), ("2020-02-30", "2021-01-01")],
@@ -246,10 +269,15 @@ class Asked:
         """What is typed in a shell; None where a value has no text."""
         words = []
         for name, x in self.typed.items():
-            spelled = _spelled(name, x)
-            if spelled is None:
+            by_column = self.name == "table" and name in OF_A_TABLE
+            if by_column and not (isinstance(x, dict) and x):
                 return None
-            words += [f"--{name}", *spelled]
+            parts = [Of(*pair) for pair in x.items()] if by_column else _repeated(name, x)
+            for part in parts:
+                spelled = _spelled(name, part)
+                if spelled is None:
+                    return None
+                words += [f"--{name}", *spelled]
         return words
 
     @property
@@ -264,12 +292,34 @@ class Asked:
 TEXTS = ("column", "by", "keys", "unit", "category", "categories", "method", "missing", "relation")
 
 
-def _spelled(name: str, x: Any) -> list[str] | None:
+def _repeated(name: str, x: Any) -> list[Any]:
+    """Return what is typed after an option, each time that it is typed."""
+    if name == "by" and isinstance(x, list) and x:
+        return x
+    return list(x.values()) if name == "keys" and isinstance(x, dict) and len(x) > 1 else [x]
+
+
+@dataclass(frozen=True)
+class Of:
+    """What is said of a column."""
+
+    column: str
+    said: Any
+
+
+def _spelled(name: str, x: Any) -> list[str] | None:  # noqa: PLR0911 - a case each
     """Return the words for a value; texts are themselves, and readings are options of their own."""
     if name == "read":
         return None
-    if name == "population":
+    if name in ("population", "other"):
         return [] if x is True else None
+    if isinstance(x, Of):
+        if name == "of" and not isinstance(x.said, (list, tuple)):
+            return None
+        parts = x.said if isinstance(x.said, (list, tuple)) else [x.said]
+        return [f"{x.column}:{','.join(map(str, parts))}"] if parts else None
+    if isinstance(x, dict):
+        return None
     if name == "bounds":
         parts = x.replace(",", " ").split() if isinstance(x, str) else x
         pair = isinstance(parts, (list, tuple)) and len(parts) == 2
@@ -300,9 +350,12 @@ def _good() -> list[Asked]:
     for name, cls in STATISTICS.items():
         base, listed = _base(name), {p.name for p in parameters(cls)}
         for p in parameters(cls):
-            beside = [(value, {}) for value in GOOD.get(p.name, ())] + BESIDE.get(p.name, [])
+            own = OF_A_TABLE if name == "table" and p.name in OF_A_TABLE else GOOD
+            beside = [(value, {}) for value in own.get(p.name, ())] + BESIDE.get(p.name, [])
             for value, more in beside:
                 known = {k: x for k, x in more.items() if x is OUT or k in listed}
+                if name == "mode" and p.name == "categories":
+                    known.pop("delta", None)  # its categories are always listed
                 table.append(base.with_(**{**known, p.name: value}))
         table += [base.with_(error=typed, epsilon=OUT) for typed in _as_texts(ERRORS[name])]
         table.append(base.with_(**GROUPS, **FIXED))
@@ -346,7 +399,8 @@ def _bad() -> list[Asked]:
     common = {p.name for p in parameters(Statistic)}
     for name, cls in STATISTICS.items():
         for p in parameters(cls):
-            more, values = WITHOUT.get(p.name, {}), BAD[p.name]
+            own = NOT_OF_A_TABLE if name == "table" and p.name in NOT_OF_A_TABLE else BAD
+            more, values = WITHOUT.get(p.name, {}), own[p.name]
             some = values if name in ("count", "mean") or p.name not in common else values[:3]
             table += [_base(name).with_(**{**more, p.name: value}) for value in some]
     table += [_base(name).with_(**more) for name, more in COMBINATIONS]

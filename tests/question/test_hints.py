@@ -72,10 +72,10 @@ def test_hints_work_in_the_shell(mistakes, shell, wording):
 
 
 def _without(words, option):
-    """Return the words without an option and its values."""
+    """Return the words without an option and its values, each time that it is typed."""
     if option not in words:
         return words
     i = words.index(option)
     rest = words[i + 1 :]
     after = next((k for k, word in enumerate(rest) if re.match("--[a-z]", word)), len(rest))
-    return words[:i] + rest[after:]
+    return _without(words[:i] + rest[after:], option)

@@ -14,16 +14,20 @@ from typer.main import get_command
 
 import sourdine as sd
 from sourdine.central import Statistic
+from sourdine.central.table import BOUNDS as TABLE_BOUNDS
+from sourdine.central.table import OF, STEPS
 from sourdine.cli.app import app
 from sourdine.errors import ParameterTypeError, SourdineError
 from sourdine.question import parameters
 from sourdine.question.kinds import (
     BINS,
     BOUNDS,
+    BY,
     CATEGORIES,
     COUNT,
     DISTANCE,
     FLAG,
+    GROUP_KEYS,
     KEYS,
     NUMBER,
     ORDERS,
@@ -46,6 +50,7 @@ GOOD = {
     "quantiles": {"q": [0.5], "bounds": [0, 1], "epsilon": 1},
     "quantile": {"q": 0.5, "bounds": [0, 1], "epsilon": 1},
     "median": {"bounds": [0, 1], "epsilon": 1},
+    "table": {"of": {"x": ["mean"]}, "bounds": {"x": [0, 1]}, "epsilon": 1},
 }
 WRONG = [
     (FLAG, ["true", 1, [], None]),
@@ -59,6 +64,11 @@ WRONG = [
     (ORDERS, ["x", {}, [], ["x"], True]),
     (BINS, ["x", 0, [1], {}, True, 1.5]),
     (KEYS, [[], 5, [[1]], [None], "a"]),
+    (BY, [3, "", [], [3], True, ["a", "a"]]),
+    (GROUP_KEYS, [[], 5, [None], "known", {}, [[]], {"a": "b"}]),
+    (OF, [3, [], {}, {"x": []}, {"x": ["modus"]}, {"x": "mean"}]),
+    (TABLE_BOUNDS, [3, [0, 1], {}, {"x": 3}, {"x": [1]}]),
+    (STEPS, [3, [], {}, {"x": []}, {"x": "much"}]),
     (CATEGORIES, [[], 5, [[1]], "known"]),
     (READING, [3, "", [], {"x": 1}, {"quotes": 3}, {"header": "a"}]),
 ]

@@ -18,6 +18,7 @@ from sourdine.central.functions import (
     quantile,
     quantiles,
     sum,  # noqa: A004 - the statistic; Python's own is not used here
+    table,
     variance,
 )
 from sourdine.central.grid_mean import GridMean
@@ -30,6 +31,7 @@ from sourdine.central.proportion import Proportion
 from sourdine.central.quantiles.statistic import Median, Quantile, Quantiles
 from sourdine.central.statistic import Statistic
 from sourdine.central.sum import Sum
+from sourdine.central.table import Table
 from sourdine.central.together import Together
 from sourdine.central.variance import Variance
 
@@ -49,6 +51,7 @@ __all__ = [
     "Quantiles",
     "Statistic",
     "Sum",
+    "Table",
     "Together",
     "Variance",
     "ask",
@@ -61,5 +64,6 @@ __all__ = [
     "quantile",
     "quantiles",
     "sum",
+    "table",
     "variance",
 ]

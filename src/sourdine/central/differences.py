@@ -58,7 +58,7 @@ class Difference(Drawer):
 
     def __str__(self) -> str:
         first, second = self.pair
-        return f"{self.groups.question.name}, {first} minus {second}"
+        return f"{self.groups.question.name}, {_shown(first)} minus {_shown(second)}"
 
     @property
     def title(self) -> str:
@@ -118,7 +118,7 @@ class Difference(Drawer):
         """Return which two are compared."""
         del release
         first, second = self.pair
-        return {str(self.groups.question.by): [f"{first} minus {second}"]}
+        return {" and ".join(self.groups.columns_of): [f"{_shown(first)} minus {_shown(second)}"]}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the groups' question and the pair."""
@@ -130,7 +130,7 @@ class Difference(Drawer):
         groups = read_drawer(facts["of"])
         if not isinstance(groups, ByGroup):
             raise TypeError(facts["of"])
-        first, second = facts["pair"]
+        first, second = (tuple(key) if isinstance(key, list) else key for key in facts["pair"])
         return cls(groups=groups, pair=(first, second))
 
 
@@ -138,6 +138,11 @@ def _hypot(a: Any, b: Any) -> Any:  # noqa: ANN401 - of numbers or durations
     if isinstance(a, dt.timedelta):
         return ceil(hypot(a / MICROSECOND, b / MICROSECOND)) * MICROSECOND
     return hypot(a, b)
+
+
+def _shown(key: object) -> str:
+    """Return a key as a person reads it."""
+    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
 
 def difference(release: Release, first: object, second: object) -> Release:
@@ -163,15 +168,17 @@ def difference(release: Release, first: object, second: object) -> Release:
     groups = release.mechanism
     if not isinstance(groups, ByGroup):
         raise TypeError(groups)
-    if not groups.intervals or any(getattr(v, "shape", ()) for v in release.value.values()):
+    several = groups.part.wide or any(getattr(v, "shape", ()) for v in release.value.values())
+    if not groups.intervals or several:
         raise ParameterTypeError(
             "the release", "be of one number for each group", str(groups), "Ask for one number."
         )
-    drawn = dict(zip(groups.keys, release.drawn["groups"], strict=True))
+    keys = groups.keys(release.drawn)
+    drawn = dict(zip(keys, release.drawn["groups"], strict=True))
     for key in (first, second):
         if key not in drawn:
             raise ParameterError(
-                "the key", "be one of the groups", given(key), f"The groups are {groups.keys}."
+                "the key", "be one of the groups", given(key), f"The groups are {keys}."
             )
     made = Difference(groups=groups, pair=(first, second))
     parts = {"groups": [drawn[first], drawn[second]]}

@@ -11,6 +11,7 @@ from sourdine.central.mode import Mode
 from sourdine.central.proportion import Proportion
 from sourdine.central.quantiles.statistic import Median, Quantile, Quantiles
 from sourdine.central.sum import Sum
+from sourdine.central.table import Table
 from sourdine.central.variance import Variance
 from sourdine.question import function
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ask", "count", "histogram", "mean", "median", "mode", "proportion", "quantile", "quantiles",
-    "sum", "variance",
+    "sum", "table", "variance",
 ]  # fmt: skip
 
 
@@ -46,3 +47,4 @@ quantiles = function(Quantiles)
 quantile = function(Quantile)
 median = function(Median)
 mode = function(Mode)
+table = function(Table)

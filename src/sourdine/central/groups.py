@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from sourdine.central.keys import NamedCounts
 from sourdine.exact import rational
+from sourdine.question import keys as grouping
+from sourdine.question.keys import OTHER
 from sourdine.release import Drawer
 
 if TYPE_CHECKING:
@@ -23,16 +26,21 @@ if TYPE_CHECKING:
 __all__ = ["ByGroup", "each"]
 
 
+FINDING = Fraction(1, 4)
+"""The part of epsilon that finds keys that nobody can list."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ByGroup(Drawer):
-    r"""A statistic of the rows of each key that the question lists.
+    r"""A statistic of the rows of each key that the question lists, or that is found.
 
-    A key that is not in the data gets an ordinary noisy answer; rows with other keys are in none.
+    A listed key that is not in the data gets an ordinary noisy answer. Rows with other keys are in
+    no group, or in one more.
 
     Parameters
     ----------
     question
-        The statistic, with the column of groups, their keys and the epsilon of the whole.
+        The statistic, with the columns of groups, their keys and the epsilon of the whole.
 
     Notes
     -----
@@ -42,33 +50,88 @@ class ByGroup(Drawer):
     group in proportion to the rows there, as rows are bounded across all groups first. *Checked by*
     ``test_groups_cost_what_they_say``.
 
+    *Claim*: with unknown keys the whole is (epsilon, delta)-differentially private. *Proof*. A
+    quarter of epsilon, and delta (half of it, if the statistic needs one), find the keys by
+    `NamedCounts`. Whatever set K of keys was named, the groups of K (and the rest of the rows, if
+    they are a group) are a partition of the rows fixed by K, so what is drawn next is the case of
+    listed keys at three quarters of epsilon. The two follow one another, and the second may depend
+    on the first: epsilons and deltas add up. *Checked by*
+    ``test_found_groups_keep_their_promise`` (the whole law over all neighbours of small data) and
+    ``test_found_groups_cost_what_they_say``.
+
+    Under pure epsilon no key can be found among all texts. If a key that c people have is named
+    with probability p, then one that nobody has is named with probability :math:`p\,
+    e^{-c\varepsilon}` or more, and that for every text at once: of a domain of N texts some
+    :math:`N p\, e^{-c\varepsilon}` would be named that do not exist, without end as N grows. Where
+    the domain is small enough to be listed, list it.
+
     Examples
     --------
     >>> from sourdine.central import Count
     >>> both = Count(epsilon=1, relation="substitute", by="sex", keys=["f", "m"])
     >>> ByGroup(question=both).part.epsilon
     Fraction(1, 2)
+    >>> found = Count(epsilon=1, by="city", keys="unknown", delta=1e-6)
+    >>> ByGroup(question=found).finder.threshold
+    54
     """
 
     question: Statistic
 
     @property
-    def keys(self) -> tuple[Any, ...]:
-        """The public keys; which of them occur is private."""
-        return self.question.keys or ()
+    def columns_of(self) -> tuple[str, ...]:
+        """The columns that hold the keys."""
+        return grouping.columns(self.question.by)
+
+    @property
+    def rest(self) -> tuple[Any, ...]:
+        """The key of the rows of no other key, if they are a group."""
+        m = len(self.columns_of)
+        return ((OTHER,) * m if m > 1 else OTHER,) if self.question.other else ()
+
+    def keys(self, drawn: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return the keys: those that are listed, of which some may not occur, or were found."""
+        named = drawn["keys"] if self.question.finds else self.question.keys
+        return (*(tuple(key) if isinstance(key, list) else key for key in named), *self.rest)
+
+    @property
+    def planned_for(self) -> int:
+        """How many groups an error is planned for: if they are not known, one."""
+        return 1 if self.question.finds else len(self.question.keys) + len(self.rest)
 
     @cached_property
     def part(self) -> Statistic:
         """The statistic of one group, with what it spends."""
-        share = Fraction(1, 2) if self.question.substitutes else Fraction(1)
         whole = self.question.of_private_number()
-        spent: dict[str, Any] = {"epsilon": whole.epsilon * share}
-        if whole.spare:
-            spent["delta"] = whole.spare * share
-        return attrs.evolve(whole, by=None, keys=None, error=None, **spent)
+        share = Fraction(1, 2) if self.question.substitutes else Fraction(1)
+        epsilon = whole.epsilon * share * (1 - FINDING if whole.finds else 1)
+        delta = whole.delta * share * (Fraction(1, 2) if whole.finds else 1)
+        return attrs.evolve(
+            whole,
+            by=None,
+            keys=None,
+            other=False,
+            error=None,
+            epsilon=epsilon,
+            delta=delta if whole.needs_delta else 0,
+        )
+
+    @cached_property
+    def finder(self) -> NamedCounts:
+        """What names the keys, where they are unknown."""
+        asked = self.question
+        return NamedCounts(
+            epsilon=asked.epsilon * FINDING,
+            delta=asked.delta / 2 if asked.needs_delta else asked.delta,
+            rows=asked.rows,
+            relation=asked.relation,
+        )
 
     def __str__(self) -> str:
-        return f"{self.part}, for each of {len(self.keys)} groups of {self.question.by}"
+        columns = " and ".join(self.columns_of)
+        if self.question.finds:
+            return f"{self.part}, for each group of {columns} above a private threshold"
+        return f"{self.part}, for each of {self.planned_for} groups of {columns}"
 
     @property
     def head(self) -> str:
@@ -113,20 +176,43 @@ class ByGroup(Drawer):
     @cached_property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know."""
+        columns, listed = " and ".join(self.columns_of), "listed"
+        named: tuple[str, ...] = ()
+        if self.question.finds:
+            least, listed = self.finder.threshold, "named"
+            paid = "a quarter of epsilon paid for that."
+            named = (f"Groups are named if a noisy count reaches {least}; {paid}",)
+        where = f"in the group {OTHER!r}" if self.rest else "in no group"
+        outside = f"Rows whose {columns} is none of the {listed} keys are {where}."
         together = ("The intervals hold for all groups together.",) if self.intervals else ()
-        outside = f"Rows whose {self.question.by} is none of the listed keys are in no group."
-        return (*self.part.caveats, outside, *together)
+        return (*self.part.caveats, *named, outside, *together)
 
     def draw(self, data: Frame) -> dict[str, Any]:
-        """Draw each group's answer."""
-        return {
-            "groups": [self.part.draw(rows) for rows in data.split(self.question.by, self.keys)]
-        }
+        """Find the keys if they are unknown, and draw each group's answer."""
+        drawn: dict[str, Any] = {}
+        if self.question.finds:
+            drawn["keys"] = self._found(data)
+        return {**drawn, "groups": [self.part.draw(rows) for rows in self.groups(data, drawn)]}
+
+    def _found(self, data: Frame) -> list[Any]:
+        single = len(self.columns_of) == 1
+        counts = data.combinations(self.columns_of)
+        if self.rest:
+            counts = {key: n for key, n in counts.items() if OTHER not in key}
+        found = {key[0] if single else key: n for key, n in counts.items()}
+        return list(self.finder.release(found, source=self.question.source).value)
+
+    def groups(self, data: Frame, drawn: Mapping[str, Any]) -> list[Frame]:
+        """Return the rows of each key."""
+        keys = self.keys(drawn)
+        listed = keys[: len(keys) - len(self.rest)]
+        tuples = [key if isinstance(key, tuple) else (key,) for key in listed]
+        return data.groups(self.columns_of, tuples, other=self.question.other)
 
     def value(self, drawn: Mapping[str, Any]) -> dict[Any, Any]:
         """Return each group's value, by its key."""
         values = map(self.part.value, drawn["groups"])
-        return dict(zip(self.keys, values, strict=True))
+        return dict(zip(self.keys(drawn), values, strict=True))
 
     def parts(self, release: Release) -> list[Release]:
         """Return a release for each group, with what was drawn for it."""
@@ -137,17 +223,20 @@ class ByGroup(Drawer):
 
     def limits(self, release: Release, beta: float, of: str) -> dict[Any, Any]:
         """Return each group's ends; they hold for all groups together."""
-        risk = each(beta, len(self.keys))
+        keys = self.keys(release.drawn)
+        risk = each(beta, max(len(keys), 1))
         ends = [self.part.limits(part, risk, of) for part in self.parts(release)]
-        return dict(zip(self.keys, ends, strict=True))
+        return dict(zip(keys, ends, strict=True))
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
         """Return the key of each number, and what tells the numbers of one group apart."""
         own = [dict(self.part.labels(part)) for part in self.parts(release)]
         sizes = [max((len(column) for column in labels.values()), default=1) for labels in own]
-        keys = [key for key, size in zip(self.keys, sizes, strict=True) for _ in range(size)]
-        rest = {head: [x for labels in own for x in labels[head]] for head in own[0]}
-        return {str(self.question.by): keys, **rest}
+        listed = [key if isinstance(key, tuple) else (key,) for key in self.keys(release.drawn)]
+        keys = [key for key, size in zip(listed, sizes, strict=True) for _ in range(size)]
+        by = {name: [key[i] for key in keys] for i, name in enumerate(self.columns_of)}
+        rest = {head: [x for labels in own for x in labels[head]] for head in own[0]} if own else {}
+        return {**by, **rest}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question."""
@@ -159,8 +248,19 @@ class ByGroup(Drawer):
 
         return difference(release, first, second)
 
+    @property
+    def lead(self) -> int | None:  # type: ignore[override]
+        """How many columns name the group, where a table is cut to a page."""
+        return len(self.columns_of) if self.part.wide else None
+
+    def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return the heads and lines of the table that is printed."""
+        return self.part.printed(release) if self.part.wide else super().printed(release)
+
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw a dot with its interval for each group."""
+        if self.part.wide:
+            return self.part.plot(release, **options)
         from sourdine.presentation import figures  # noqa: PLC0415 - matplotlib is loaded there, late
 
         return figures.dots(release, **options)

@@ -20,7 +20,7 @@ from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, one_of
 from sourdine.mechanisms import Laplace
 from sourdine.mechanisms.laplace import laplace_error
-from sourdine.question import PRIVACY, WHAT, kinds, says
+from sourdine.question import WHAT, kinds, says
 from sourdine.question import converters as read
 from sourdine.question.dates import dates
 from sourdine.tally import Codes, Edges
@@ -152,14 +152,6 @@ class Histogram(Statistic):
             group=WHAT,
         ),
     )  # fmt: skip
-    delta: Fraction = field(
-        default=Fraction(0), converter=read.delta,
-        metadata=says(
-            kinds.PROBABILITY,
-            "For unknown categories: the probability with which the loss may pass epsilon.",
-            group=PRIVACY,
-        ),
-    )  # fmt: skip
 
     def check(self) -> None:
         """Refuse parameters that do not go together."""
@@ -185,7 +177,8 @@ class Histogram(Statistic):
 
     def _check_unknown(self) -> None:
         if not self.unknown:
-            read.unused(self.delta, "delta", "where categories are known")
+            if not self.finds:
+                read.unused(self.delta, "delta", "where categories are known")
             return
         if not self.delta:
             raise ParameterError(
@@ -220,9 +213,9 @@ class Histogram(Statistic):
         return Codes(self.column, self.categories)
 
     @property
-    def spare(self) -> Fraction:
-        """The delta of the promise."""
-        return self.delta
+    def needs_delta(self) -> bool:
+        """Whether the categories are found."""
+        return self.unknown
 
     @property
     def unknown(self) -> bool:

@@ -14,7 +14,7 @@ from sourdine.calendar import moment
 from sourdine.central.statistic import Statistic
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.grid import Grid
-from sourdine.question import PRIVACY, WHAT, kinds, says
+from sourdine.question import WHAT, kinds, says
 from sourdine.question import converters as read
 from sourdine.question.converters import Bounds
 from sourdine.tally import Ticks
@@ -122,28 +122,19 @@ class Numeric(Statistic):
 class GaussianReady(Numeric):
     """A statistic of numbers that Gaussian noise may draw, at the price of a delta."""
 
-    delta: Fraction = field(
-        default=Fraction(0), converter=read.delta,
-        metadata=says(
-            kinds.PROBABILITY,
-            "For method gaussian: the probability with which the loss may pass epsilon.",
-            group=PRIVACY,
-        ),
-    )  # fmt: skip
-
     def check_delta(self, method: str) -> None:
         """Refuse a delta that nothing needs, and none where one is needed."""
         if method == "gaussian" and not self.delta:
             raise ParameterError(
                 "delta", "be above 0 for method 'gaussian'", "0", "Type {delta}.", delta=1e-6
             )
-        if method != "gaussian":
+        if method != "gaussian" and not self.finds:
             read.unused(self.delta, "delta", f"for method {method!r}, which needs none")
 
     @property
-    def spare(self) -> Fraction:
-        """The delta of the promise."""
-        return self.delta
+    def needs_delta(self) -> bool:
+        """Whether the noise is Gaussian."""
+        return vars(self).get("method") == "gaussian"
 
 
 def lattice(bounds: Bounds, step: Fraction | dt.timedelta | None) -> Grid:

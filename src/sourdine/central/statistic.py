@@ -30,6 +30,7 @@ from sourdine.mechanisms.mechanism import read_beta
 from sourdine.noise import SYSTEM
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation, protected
 from sourdine.question import DATA, GROUPS, PRIVACY, Question, converters, kinds, says
+from sourdine.question import keys as grouping
 from sourdine.release import Release
 from sourdine.tally import Frame, Reading
 from sourdine.tally.reading import STANDARD
@@ -51,6 +52,8 @@ class Statistic(Question):
     """The parameters that all statistics have, and what follows from them."""
 
     unlisted: ClassVar[tuple[str, ...]] = ("source",)
+    wide: ClassVar[bool] = False
+    """Whether groups are printed and drawn as the statistic does it, a line for each."""
 
     column: str | None = field(
         default=None, converter=converters.column,
@@ -123,17 +126,33 @@ class Statistic(Question):
             kinds.COUNT, "How many records of each person are used.", group=PRIVACY, unit="records"
         ),
     )  # fmt: skip
-    by: str | None = field(
-        default=None, converter=converters.by,
-        metadata=says(kinds.TEXT, "One answer for each group of this column.", group=GROUPS),
-    )  # fmt: skip
-    keys: tuple[Any, ...] | None = field(
-        default=None, converter=converters.keys,
+    delta: Fraction = field(
+        default=Fraction(0), converter=converters.delta,
         metadata=says(
-            kinds.KEYS,
-            "The groups of by: listed by you, for which groups occur is private.",
+            kinds.PROBABILITY,
+            "The probability with which the loss may pass epsilon: for unknown keys or categories, "
+            "and for method gaussian.",
+            group=PRIVACY,
+        ),
+    )  # fmt: skip
+    by: str | tuple[str, ...] | None = field(
+        default=None, converter=grouping.by,
+        metadata=says(
+            kinds.BY, "One answer for each group of this column, or of these columns.", group=GROUPS
+        ),
+    )  # fmt: skip
+    keys: Any = field(
+        default=None, converter=grouping.keys,
+        metadata=says(
+            kinds.GROUP_KEYS,
+            "The groups of by: listed by you, for which groups occur is private; or unknown, to "
+            "find those that many records have by a private threshold (needs delta).",
             group=GROUPS,
         ),
+    )  # fmt: skip
+    other: bool = field(
+        default=False, converter=grouping.other,
+        metadata=says(kinds.FLAG, "One more group, for the rows of no such key.", group=GROUPS),
     )  # fmt: skip
     source: Source = field(default=SYSTEM, eq=False, repr=False)
 
@@ -144,25 +163,54 @@ class Statistic(Question):
         elif not self.epsilon:
             converters.epsilon(0)
         self.check()
+        if not (self.finds or self.needs_delta):
+            converters.unused(self.delta, "delta", "where nothing needs it")
 
     def _check_groups(self) -> None:
-        if self.keys is not None and self.by is None:
-            raise ParameterError(
-                "by",
-                "be the column that holds the keys",
-                "none",
-                "Type its name, such as {by}.",
-                by="region",
-            )
-        if self.by is not None and self.keys is None:
+        if self.by is None:
+            for name in ("keys", "other"):
+                if getattr(self, name):
+                    raise ParameterError(
+                        "by",
+                        "be the column that holds the keys",
+                        "none",
+                        "Type its name, such as {by}.",
+                        by="region",
+                    )
+            return
+        if self.keys is None:
+            names = grouping.columns(self.by)
+            listed = ["a", "b"]
             raise ParameterError(
                 "keys",
                 "be a list of the groups",
                 "none",
                 "Which groups occur is private, so list those that may, from public knowledge. "
-                "Type {keys}.",
-                keys=["a", "b"],
+                "Type {keys}; or unknown, with a delta.",
+                keys=listed if len(names) == 1 else dict.fromkeys(names, listed),
             )
+        object.__setattr__(self, "keys", grouping.matched(self.by, self.keys))
+        if self.other:
+            grouping.require_apart(self.keys)
+        if self.finds and not self.delta:
+            raise ParameterError(
+                "delta",
+                "be above 0 where keys are unknown: to name one that only one person has would "
+                "give that person away",
+                "0",
+                "List the keys, or type {delta}.",
+                delta=1e-6,
+            )
+
+    @property
+    def finds(self) -> bool:
+        """Whether the keys of groups are found by a private threshold."""
+        return isinstance(self.keys, str)
+
+    @property
+    def needs_delta(self) -> bool:
+        """Whether what draws one answer has a delta of its own."""
+        return False
 
     def check(self) -> None:
         """Refuse parameters that do not go together."""
@@ -186,7 +234,7 @@ class Statistic(Question):
     @property
     def spare(self) -> Fraction:
         """The delta of the promise: 0 for most."""
-        return Fraction(0)
+        return self.delta
 
     @property
     def substitutes(self) -> bool:
@@ -231,12 +279,13 @@ class Statistic(Question):
 
     def reads(self) -> dict[str, str | None]:
         """Return the columns that must be there, by the parameters that name them."""
-        named = {"by": self.by, "unit": self.unit}
-        return {"column": self.column, **{k: name for k, name in named.items() if name is not None}}
+        unit = {} if self.unit is None else {"unit": self.unit}
+        return {"column": self.column, **unit}
 
     def require_columns(self, data: Frame) -> None:
         """Refuse to ask about columns that are not there."""
-        for parameter, column in self.reads().items():
+        groups = [("by", column) for column in grouping.columns(self.by)]
+        for parameter, column in [*self.reads().items(), *groups]:
             try:
                 data.resolve(column)
             except ParameterError as error:
@@ -290,8 +339,8 @@ class Statistic(Question):
         about = self.n if n is None else converters.n(n)
         if self.by is None:
             return self.planned(read_beta(beta), about)
-        assert self.keys is not None  # noqa: S101 - checked at construction
-        return ByGroup(question=self).part.planned(each(read_beta(beta), len(self.keys)), about)
+        groups = ByGroup(question=self)
+        return groups.part.planned(each(read_beta(beta), groups.planned_for), about)
 
     @property
     def lasting(self) -> bool:
@@ -332,7 +381,8 @@ class Statistic(Question):
     def name(self) -> str:
         """The statistic, its column and its groups, in a few words."""
         column = f" of {self.column}" if self.column else ""
-        return f"{self.kind}{column}" + (f" by {self.by}" if self.by else "")
+        groups = " and ".join(grouping.columns(self.by))
+        return f"{self.kind}{column}" + (f" by {groups}" if groups else "")
 
     @property
     def title(self) -> str:

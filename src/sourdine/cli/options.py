@@ -58,7 +58,7 @@ def declared(parameter: Parameter) -> Option:
     if parameter.kind is kinds.FLAG:
         info = typer.Option(*flags, help=parameter.help, rich_help_panel=parameter.group)
         return Option(parameter.name, bool | None, info)
-    kind = tuple[str, str] if parameter.kind.words == 2 else str
+    kind = tuple[str, str] if parameter.kind.words == 2 else parameter.kind.shape
     info = typer.Option(
         *flags, help=parameter.help, metavar=parameter.kind.metavar, rich_help_panel=parameter.group
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from sourdine.exact import given
 from sourdine.presentation.texts import json_text
 from sourdine.privacy.printing import shown
 from sourdine.question import read
-from sourdine.release import Sheet
 from sourdine.release.answer import plain
 from sourdine.tally import Frame
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sourdine.central import Statistic
-    from sourdine.release import Release
+    from sourdine.release import Release, Sheet
     from sourdine.session import Session
 
 __all__ = ["run", "typed"]
@@ -32,6 +32,8 @@ DECILES = [f"{k}/10" for k in range(1, 10)]
 QUARTILES = ["1/4", "1/2", "3/4"]
 SHARED = ("relation", "unit", "rows")
 """What a session fixes for all that is asked of it."""
+BY_COLUMN = ("of", "bounds", "steps")
+"""What a table is told of each column."""
 OF_A_LEDGER = ("total_epsilon", "total_delta", "name")
 """What is said of a ledger alone."""
 
@@ -80,7 +82,7 @@ def _accounted(session: Session | None) -> Iterator[None]:
 
 def typed(options: dict[str, Any]) -> dict[str, Any]:
     """Return what was typed; what was left out is left out, and shortcuts are spelled out."""
-    said = {name: value for name, value in options.items() if value not in (None, False)}
+    said = {name: value for name, value in options.items() if value not in (None, False, [])}
     for flag, orders in (("deciles", DECILES), ("quartiles", QUARTILES)):
         if said.pop(flag, False):
             if "q" in said:
@@ -88,7 +90,41 @@ def typed(options: dict[str, Any]) -> dict[str, Any]:
                     "q", f"be said once, by {{{flag}}} or by the orders", "both", "Leave {q} out."
                 )
             said["q"] = orders
+    return grouped(said)
+
+
+def grouped(said: dict[str, Any]) -> dict[str, Any]:
+    """Return what was typed, with the columns of groups and the keys of each put together."""
+    for name in BY_COLUMN:
+        if isinstance(said.get(name), list):
+            said[name] = _by_column(said[name])
+    by, keys = said.get("by"), said.get("keys")
+    if isinstance(by, list) and len(by) == 1:
+        said["by"] = by[0]
+    if isinstance(keys, list):
+        paired = isinstance(by, list) and len(by) == len(keys) > 1
+        said["keys"] = dict(zip(by or (), keys, strict=True)) if paired else keys[0]
+        if not paired and len(keys) > 1:
+            raise ParameterError(
+                "keys",
+                "be typed once for each {by}",
+                f"{len(keys)} times for {len(by or ())}",
+                "Type {keys}.",
+                keys=["a", "b"]
+                if len(by or ()) < 2
+                else {column: ["a", "b"] for column in by or ()},
+            )
     return said
+
+
+def _by_column(words: list[str]) -> dict[str, str]:
+    """Return what was typed of each column; what names none is of the records."""
+    found: dict[str, str] = {}
+    for word in words:
+        column, _, own = word.rpartition(":")
+        column = column or "*"
+        found[column] = f"{found[column]},{own}" if column in found else own
+    return found
 
 
 def _require_a_ledger(own: dict[str, Any]) -> None:
@@ -154,4 +190,4 @@ def _sheet(release: Release, session: Session | None) -> Sheet:
         return sheet
     total = shown(session.total.exact_epsilon())
     left = f"{session.remaining.told(session.terms.protected)}; the total is {total}"
-    return Sheet(heads=sheet.heads, lines=sheet.lines, notes=[*sheet.notes, ("left", left)])
+    return replace(sheet, notes=[*sheet.notes, ("left", left)])

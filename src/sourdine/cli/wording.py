@@ -46,12 +46,27 @@ class ShellWording(PythonWording):
             return super().typed(name, value)
         if value is True:
             return self._flag(name)
-        if self._options[name].multiple and isinstance(value, list):
+        if isinstance(value, dict) and name == "keys":  # a list for each column, in their order
+            return " ".join(self._once(name, part) for part in value.values())
+        if isinstance(value, dict):
+            return " ".join(f"{self._flag(name)} {self._of(c, x)}" for c, x in value.items())
+        if name == "keys":
+            return self._once(name, value)
+        if self._options[name].multiple and isinstance(value, (list, tuple)):
             return " ".join(f"{self._flag(name)} {self._words(name, each)}" for each in value)
         return f"{self._flag(name)} {self._words(name, value)}"
 
     def _flag(self, name: str) -> str:
         return str(next(flag for flag in self._options[name].opts if flag.startswith("--")))
+
+    def _once(self, name: str, value: object) -> str:
+        return f"{self._flag(name)} {self._words(name, value)}"
+
+    @staticmethod
+    def _of(column: str, value: Any) -> str:  # noqa: ANN401
+        """Return what is said of one column."""
+        parts = value if isinstance(value, (list, tuple)) else (value,)
+        return quote(f"{column}:{','.join(map(_word, parts))}")
 
     def _words(self, name: str, value: Any) -> str:  # noqa: ANN401
         if not isinstance(value, (list, tuple)):

@@ -38,6 +38,7 @@ __all__ = [
     "quantile",
     "quantiles",
     "sum",
+    "table",
     "together",
     "variance",
 ]
@@ -58,6 +59,7 @@ quantiles = _FREE.quantiles
 quantile = _FREE.quantile
 median = _FREE.median
 mode = _FREE.mode
+table = _FREE.table
 together = _FREE.together
 
 

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from sourdine.central import Statistic
+from sourdine.central.sharing import LEAST, balanced
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import at_least, given, positive
+from sourdine.plan.errors import number
 from sourdine.plan.plans import Plan, Plans
-from sourdine.plan.sharing import balanced
 from sourdine.question import Question, read
 from sourdine.questions import Statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from sourdine.exact.parameters import Number
+    from sourdine.plan.errors import Error
     from sourdine.privacy import Relation
 
 __all__ = ["Planner"]
@@ -106,12 +108,18 @@ class Planner(Statistics[Plan]):
         total = self._remaining if epsilon is None else positive(epsilon, "epsilon")
         if total is None:
             return Plans(plans=listed, wanted=wanted)
-        shares = balanced(total, listed, wanted)
+        errors = [_over(plan, want) for plan, want in zip(listed, wanted, strict=True)]
+        shares = balanced(total, errors, [float(plan.epsilon) for plan in listed])
         shared = [
             evolve(plan, question=plan.question.at(share))
             for plan, share in zip(listed, shares, strict=True)
         ]
         return Plans(plans=tuple(shared), wanted=wanted)
+
+
+def _over(plan: Plan, wanted: Error) -> Callable[[float], float]:
+    """Return the error at a share, over the wanted one."""
+    return lambda share: max(number(plan.at(share)), LEAST) / max(number(wanted), LEAST)
 
 
 def _require_one_promise(plans: Sequence[Plan]) -> None:

@@ -42,6 +42,7 @@ __all__ = [
     "headed",
     "legend",
     "named_below",
+    "panels",
     "saved",
 ]
 
@@ -61,6 +62,12 @@ LONG = 1e8
 
 def canvas(width: float = 7.0, height: float = 4.0) -> tuple[Any, Any]:
     """Return an empty figure and its axes, in the common look."""
+    figure, (axes,) = panels(1, width, height)
+    return figure, axes
+
+
+def panels(count: int, width: float, height: float) -> tuple[Any, list[Any]]:
+    """Return an empty figure and as many axes side by side, in the common look."""
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, loaded late
     except ImportError as error:
@@ -71,14 +78,15 @@ def canvas(width: float = 7.0, height: float = 4.0) -> tuple[Any, Any]:
             "Type pip install 'sourdine[plot]'.",
         ) from error
     figure = _picture(Figure)(figsize=(width, height), dpi=150, layout="constrained")
-    axes = figure.subplots()
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        axes.spines[side].set_color(GREY)
-    axes.tick_params(colors=INK, labelcolor=INK, length=3, width=0.8)
-    axes.set_axisbelow(True)
-    return figure, axes
+    found = figure.subplots(1, count, squeeze=False)[0].tolist()
+    for axes in found:
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+        for side in ("left", "bottom"):
+            axes.spines[side].set_color(GREY)
+        axes.tick_params(colors=INK, labelcolor=INK, length=3, width=0.8)
+        axes.set_axisbelow(True)
+    return figure, found
 
 
 @cache
@@ -252,7 +260,8 @@ def dots(
     low, high = (np.array(places(ends)) for ends in (shown_columns.lower, shown_columns.upper))
     dated = any(map(is_date, values))
     labels = zip(*shown_columns.labels.values(), strict=True)
-    names = names or [", ".join(map(str, parts)) for parts in labels] or [shown_columns.name]
+    names = names or [", ".join(map(str, parts)) for parts in labels]
+    names = names or [shown_columns.name][: len(values)]
     y, x = np.arange(len(values))[::-1], np.array(places(values))
     figure, axes = canvas(7.0, 1.6 + 0.36 * len(values))
     axes.hlines(y, low, high, color=PALE, linewidth=7, capstyle="round")
@@ -275,7 +284,7 @@ def dots(
     if any(map(is_duration, values)):
         axes.set_xlabel("days", color=INK)
     if release.mechanism.from_zero:
-        axes.set_xlim(left=min(0.0, float(low.min())))
+        axes.set_xlim(left=float(low.min(initial=0.0)))
     (date_axis if dated else gaps)(axes.xaxis)
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)

@@ -27,14 +27,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Bounds",
     "bounds",
-    "by",
     "column",
     "confidence",
     "delta",
     "epsilon",
     "error",
     "flag",
-    "keys",
     "label",
     "listed",
     "n",
@@ -143,27 +141,9 @@ def column(x: str | None) -> str | None:
     return name(x, "column", "age")
 
 
-def by(x: str | None) -> str | None:
-    """Return the name of the column of groups."""
-    return name(x, "by", "region")
-
-
 def unit(x: str | None) -> str | None:
     """Return the name of the column that names a person."""
     return name(x, "unit", "patient")
-
-
-def keys(x: Sequence[Any] | None) -> tuple[Any, ...] | None:
-    """Return the listed keys of groups."""
-    if isinstance(x, (str, list, tuple)) and x in ("unknown", ["unknown"], ("unknown",)):
-        raise ParameterError(
-            "keys",
-            "be a list of the groups, as which of them occur is private",
-            "'unknown'",
-            "Type {keys}.",
-            keys=["a", "b"],
-        )
-    return listed(x, "keys", ["a", "b"])
 
 
 def listed(x: object, parameter: str, example: list[Any]) -> tuple[Any, ...] | None:

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = [
-    "BINS", "BOUNDS", "CATEGORIES", "COUNT", "DATA", "DISTANCE", "FLAG", "GROUPS", "KEYS", "NUMBER",
-    "ORDERS", "PRIVACY", "PROBABILITY", "READING", "TEXT", "VALUE", "WHAT", "Kind", "apart",
-    "one_of", "says", "spelled",
+    "BINS", "BOUNDS", "BY", "CATEGORIES", "COUNT", "DATA", "DISTANCE", "FLAG", "GROUPS",
+    "GROUP_KEYS", "KEYS", "NUMBER", "ORDERS", "PRIVACY", "PROBABILITY", "READING", "TEXT", "VALUE",
+    "WHAT", "Kind", "apart", "one_of", "says", "spelled",
 ]  # fmt: skip
 
 DATA, WHAT, GROUPS, PRIVACY = "Data", "What to publish", "Groups", "Privacy"
@@ -35,12 +35,15 @@ class Kind:
         From words to a value; words that mean nothing are left for the converter to refuse.
     words
         How many words it takes on a command line; 0 if it is spelled in options of its own.
+    shape
+        What a command line makes of it: a text, or a list of texts.
     """
 
     metavar: str
     schema: Mapping[str, Any]
     parse: Callable[[Any], Any]
     words: int = 1
+    shape: Any = str
 
 
 def says(kind: Kind, text: str, *, group: str, unit: str | None = None) -> dict[str, Any]:
@@ -136,6 +139,13 @@ def _categories(x: object) -> Any:  # noqa: ANN401
     return x if isinstance(x, str) and x == "unknown" else _listed(x)
 
 
+def _group_keys(x: object) -> Any:  # noqa: ANN401
+    """Return the keys between commas, those of each column; unknown ones stay a word."""
+    if isinstance(x, dict):
+        return {column: _listed(values) for column, values in x.items()}
+    return _categories(x)
+
+
 _DECIMAL = r"[+-]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9_]+)([eE][+-]?[0-9]+)?"
 _FRACTION = "-?[0-9_]+/[0-9_]*[1-9][0-9_]*"
 _SPELLED = {"type": "string", "pattern": rf"^\s*({_DECIMAL}|{_FRACTION})\s*$"}
@@ -191,6 +201,26 @@ READING = Kind(
 KEYS = Kind(metavar="A,B,...", schema=_LABELS, parse=_listed)
 CATEGORIES = Kind(
     metavar="A,B,...", schema={"anyOf": [_LABELS, {"const": "unknown"}]}, parse=_categories
+)
+_NAMES = {"type": "array", "items": TEXT.schema, "minItems": 1, "uniqueItems": True}
+BY = Kind(
+    metavar="NAME",
+    schema={"anyOf": [TEXT.schema, _NAMES]},
+    parse=lambda x: x,
+    shape=list[str],
+)
+GROUP_KEYS = Kind(
+    metavar="A,B,...",
+    schema={
+        "anyOf": [
+            _LABELS,
+            {"type": "array", "items": _LABELS, "minItems": 1},
+            {"type": "object", "additionalProperties": _LABELS, "minProperties": 1},
+            {"const": "unknown"},
+        ]
+    },
+    parse=_group_keys,
+    shape=list[str],
 )
 
 

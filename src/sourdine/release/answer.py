@@ -119,7 +119,7 @@ class Answer(OneNumber, Shown):
 def plain(value: Any) -> Any:  # noqa: ANN401
     """Return a value as JSON knows it."""
     if isinstance(value, Mapping):
-        return {str(key): plain(part) for key, part in value.items()}
+        return {_name(key): plain(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(part) for part in value]
     if isinstance(value, (np.ndarray, np.generic)):
@@ -127,3 +127,8 @@ def plain(value: Any) -> Any:  # noqa: ANN401
     if is_duration(value):
         return spelled(value)
     return value.isoformat() if is_date(value) else value
+
+
+def _name(key: object) -> str:
+    """Return a key as JSON knows it; one of several values has commas between them."""
+    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)

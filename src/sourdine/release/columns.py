@@ -123,9 +123,9 @@ class Columns:
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the columns by name, as a frame holds them."""
         columns = {name: _of_one_type(column) for name, column in self.labels.items()}
-        columns[self.name] = list(self.values)
+        columns[self.name] = _of_one_type(self.values)
         if self.lower is not None and self.upper is not None:
-            columns |= {"lower": list(self.lower), "upper": list(self.upper)}
+            columns |= {"lower": _of_one_type(self.lower), "upper": _of_one_type(self.upper)}
         for of, (low, high) in self.beside.items():
             columns |= {f"{of}_lower": list(low), f"{of}_upper": list(high)}
         return columns
@@ -198,6 +198,8 @@ def label(x: object) -> str:
 
 
 def _of_one_type(labels: Sequence[Any]) -> list[Any]:
-    """Return labels as a column of a frame can hold them: of several types, as texts."""
+    """Return what a column of a frame can hold: numbers as floats, other mixtures as texts."""
     types = {type(x) for x in labels}
-    return list(labels) if len(types) <= 1 or types <= {int, float} else list(map(str, labels))
+    if types == {int, float}:
+        return list(map(float, labels))
+    return list(labels) if len(types) <= 1 else list(map(str, labels))

@@ -54,6 +54,8 @@ class Drawer(ABC):
     """Whether the numbers are shares of one whole, printed with one precision."""
     most: ClassVar[int | None] = None
     """How many numbers are printed: of more, the largest."""
+    lead: ClassVar[int | None] = None
+    """Of a table that is cut to the width of a page: how many columns begin each part."""
     kinds: ClassVar[dict[str, type[Drawer]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -130,8 +132,7 @@ class Drawer(ABC):
 
     def _shown_ends(self, release: Release, of: str) -> tuple[list[Any], list[Any]]:
         """Return the lower and the upper ends that are shown, one by one."""
-        ends = self.limits(release, read_confidence(self.shown), of)
-        pairs = list(ends.values()) if isinstance(ends, Mapping) else [ends]
+        pairs = _pairs(self.limits(release, read_confidence(self.shown), of))
         return [x for low, _ in pairs for x in flat(low)], [
             x for _, high in pairs for x in flat(high)
         ]
@@ -274,7 +275,7 @@ class Release(Answer):
     def sheet(self) -> Sheet:
         """Return what is printed."""
         heads, lines = self.mechanism.printed(self)
-        return Sheet(heads=heads, lines=lines, notes=self.notes())
+        return Sheet(heads=heads, lines=lines, notes=self.notes(), lead=self.mechanism.lead)
 
     def notes(self) -> list[tuple[str, str]]:
         """Return what stands below the table."""
@@ -363,6 +364,13 @@ def beta_of(confidence: object, least: Fraction | int = 0) -> Fraction:
             confidence=0.95,
         )
     return 1 - value
+
+
+def _pairs(ends: Any) -> list[Any]:  # noqa: ANN401
+    """Return the ends of intervals in their order, however they are kept apart."""
+    if isinstance(ends, Mapping):
+        return [pair for part in ends.values() for pair in _pairs(part)]
+    return [ends]
 
 
 def flat(value: Any) -> list[Any]:  # noqa: ANN401

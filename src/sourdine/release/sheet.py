@@ -18,6 +18,8 @@ __all__ = ["Sheet", "Shown"]
 
 SIZE = re.compile(r"^[\d. ]+ [kMGT]?B$")
 """A number of bytes, which stands to the right as other numbers do."""
+PAGE, GAP = 80, 2
+"""Letters of a line, and between columns."""
 WIDTH = 88
 """Notes are wrapped to this many letters, about what a terminal shows."""
 
@@ -36,6 +38,9 @@ class Sheet:
         What stands below: a word and a text each.
     title
         What stands above, if anything.
+    lead
+        If a table may be cut to the width of a page: how many columns begin each part. None: it
+        stays as wide as it is.
 
     Examples
     --------
@@ -49,6 +54,7 @@ class Sheet:
     lines: Sequence[Sequence[str]] = ()
     notes: Sequence[tuple[str, str]] = ()
     title: str | None = None
+    lead: int | None = None
 
     def __post_init__(self) -> None:
         whole = {
@@ -65,10 +71,36 @@ class Sheet:
         columns = [
             _aligned(head, cells) for head, *cells in zip(self.heads, *self.lines, strict=True)
         ]
-        lines = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
+        lines: list[str] = []
+        for part in self.pages():
+            lines += [""] if lines else []
+            kept = [columns[i] for i in part]
+            lines += ["  ".join(line).rstrip() for line in zip(*kept, strict=True)]
         width = max((len(word) for word, _ in self.notes), default=0)
         below = [_wrapped(f"{word:<{width}}  {text}", width + 2) for word, text in self.notes]
         return "\n".join([*([self.title] if self.title else []), *lines, *below])
+
+    def pages(self) -> list[list[int]]:
+        """Return which columns stand beside each other, so that no part is wider than a page.
+
+        Examples
+        --------
+        >>> Sheet(heads=("key", "a" * 50, "b" * 50), lead=1).pages()
+        [[0, 1], [0, 2]]
+        """
+        every = list(range(len(self.heads)))
+        if self.lead is None:
+            return [every]
+        wide = [max(map(len, cells)) + GAP for cells in zip(self.heads, *self.lines, strict=True)]
+        first = every[: self.lead]
+        parts, room = [list(first)], PAGE - sum(wide[: self.lead])
+        for i in every[self.lead :]:
+            if wide[i] > room and len(parts[-1]) > len(first):
+                parts.append(list(first))
+                room = PAGE - sum(wide[: self.lead])
+            parts[-1].append(i)
+            room -= wide[i]
+        return parts
 
     def html(self) -> str:
         """Return the table as HTML that needs no style sheet."""

@@ -23,6 +23,7 @@ from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, kind, rational
 from sourdine.grid import MISSING, Grid
 from sourdine.tally.number_or_text import float_text, read_text
+from sourdine.tally.present import Present
 from sourdine.tally.ticked import Ticked
 
 if TYPE_CHECKING:
@@ -33,9 +34,11 @@ if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
     from sourdine.tally.column import Column
 
-__all__ = ["Cell", "Codes", "Edges", "Ticked", "Ticks"]
+__all__ = ["Cell", "Codes", "Edges", "Present", "Ticked", "Ticks"]
 
 
+_NEAR = 16
+"""Listed numbers are near if they leave fewer than this many gaps for each."""
 _HALF = 31
 """Sums of numbers below 2**62 are exact as those of their upper and lower halves."""
 
@@ -213,8 +216,11 @@ class Codes:
         if listed:
             values = np.array(sorted(listed), data.dtype)
             codes = np.array([listed[v] for v in sorted(listed)], np.int64)
-            place = np.minimum(np.searchsorted(values, data), len(values) - 1)
-            slots = np.where(values[place] == data, codes[place], MISSING)
+            if kind != "f" and int(values[-1]) - int(values[0]) <= _NEAR * len(values):
+                slots = _looked_up(data, values, codes)
+            else:
+                place = np.minimum(np.searchsorted(values, data), len(values) - 1)
+                slots = np.where(values[place] == data, codes[place], MISSING)
         return slots if column.gone is None else np.where(column.gone, MISSING, slots)
 
 
@@ -313,8 +319,19 @@ class Edges:
         return np.array(slots, np.int64)
 
 
-Cell = Ticks | Codes | Edges | Ticked
-"""Any of the four."""
+Cell = Ticks | Codes | Edges | Ticked | Present
+"""Any of the five."""
+
+
+def _looked_up(
+    data: NDArray[Any], values: NDArray[Any], codes: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the codes of whole numbers that lie near each other, from a table."""
+    first, last = values[0], values[-1]
+    table = np.full(int(last) - int(first) + 1, MISSING)
+    table[(values - first).astype(np.int64)] = codes
+    near = np.clip(data, first, last)
+    return np.where(near == data, table[(near - first).astype(np.int64)], MISSING)
 
 
 def _is_digits(text: str) -> bool:

@@ -242,12 +242,46 @@ class Duck(Engine):
         if self._connection is not None:
             self._connection.execute("SET preserve_insertion_order = true")
 
-    def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:
-        """Yield the values that occur in a column, and how often."""
-        value = f"{sql.raw(name, self._kinds[name])} AS k0"
-        counted = self._rows().project(value).aggregate("k0, count(*) AS n", "k0")
-        for (column,), counts in _batches(counted):
-            yield column, counts
+    def combinations(
+        self, names: Sequence[str]
+    ) -> Iterator[tuple[list[Column], NDArray[np.int64] | None]]:
+        """Yield the values that occur in columns, and how often."""
+        values = [f"{sql.raw(c, self._kinds[c])} AS k{i}" for i, c in enumerate(names)]
+        keys = ", ".join(f"k{i}" for i in range(len(names)))
+        yield from _batches(
+            self._rows().project(", ".join(values)).aggregate(f"{keys}, count(*) AS n", keys)
+        )
+
+    def sums(
+        self, axes: Sequence[tuple[str, Codes]], of: tuple[str, Ticks] | None, most: int
+    ) -> tuple[list[NDArray[np.int64]], list[list[int]]] | None:
+        """Return the sums of each group: rows are added up by raw keys, then looked up."""
+        keys = [] if of is None else self._keys([of])[0]
+        largest = 0 if of is None else of[1].grid.last ** min(most, 8)
+        raw = any(self._kinds[c] == "float" or not cell.size for c, cell in axes)
+        if raw or most > 8 or largest >= _HUGEINT or not all(k.direct for k in keys):
+            return None
+        prepared = {n: e for k in keys for n, e in k.prepared.items()}
+        prepared |= {f"a{i}": sql.raw(c, self._kinds[c]) for i, (c, _) in enumerate(axes)}
+        names = ", ".join(f"a{i}" for i in range(len(axes)))
+        ticks = "".join(f", {k.expression} AS t" for k in keys)
+        wide = "BIGINT" if largest < _BIGINT else "HUGEINT"
+        tick = f"CAST(CASE WHEN t >= 0 THEN t END AS {wide})"
+        added = ["count(*) AS n", *(["count_if(t >= 0) AS s0"] if keys else [])]
+        added += [f"sum({' * '.join([tick] * p)}) AS s{p}" for p in range(1, most + 1) if keys]
+        inner = self._rows().project(", ".join(f"{e} AS {n}" for n, e in prepared.items()))
+        inner = inner.project(names + ticks).aggregate(f"{names}, {', '.join(added)}", names)
+        totals = ["n", *(f"s{p}" for p in range(most + 1) if keys)]
+        codes = [f"{sql.numbered(cell, f'a{i}')} AS a{i}" for i, (_, cell) in enumerate(axes)]
+        outer = inner.project(", ".join([*codes, *totals]))
+        summed = ", ".join(f"sum({total})" for total in totals)
+        found = guarded(outer.aggregate(f"{names}, {summed}", names).fetchall)
+        places = np.array([row[: len(axes)] for row in found], np.int64).reshape(-1, len(axes))
+        slots = [
+            np.append(np.fromiter(cell.codes.values(), np.int64), -1)[places[:, i]]
+            for i, (_, cell) in enumerate(axes)
+        ]
+        return slots, [[int(x or 0) for x in row[len(axes) :]] for row in found]
 
     def present(self, name: str) -> int:
         """Return how many values are not missing, in one count."""

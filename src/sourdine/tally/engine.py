@@ -66,9 +66,10 @@ class Engine(ABC):
     def only(self, name: str) -> Engine:
         """Return one column alone."""
 
-    @abstractmethod
     def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:
         """Yield values of a column and how many rows have them (None: one each)."""
+        for (column,), counts in self.combinations([name]):
+            yield column, counts
 
     def present(self, name: str) -> int:
         """Return how many values of a column are not missing."""
@@ -102,6 +103,24 @@ class Engine(ABC):
             for power in range(most + 1):
                 sums[power] += cell.power_sum(ticks, counts, power)
         return sums
+
+    def sums(
+        self,
+        axes: Sequence[tuple[str, Codes]],  # noqa: ARG002
+        of: tuple[str, Ticks] | None,  # noqa: ARG002
+        most: int,  # noqa: ARG002
+    ) -> tuple[list[NDArray[np.int64]], list[list[int]]] | None:
+        """Return codes along axes, and for each how many rows there are and the powers' sums.
+
+        None where the engine has no better way than to count the ticks of each group.
+        """
+        return None
+
+    @abstractmethod
+    def combinations(
+        self, names: Sequence[str]
+    ) -> Iterator[tuple[list[Column], NDArray[np.int64] | None]]:
+        """Yield values of several columns and how many rows have them (None: one each)."""
 
     def between(
         self, name: str, cell: Ticks, ranges: Sequence[tuple[int, int]]

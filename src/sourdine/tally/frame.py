@@ -12,6 +12,7 @@ from sourdine.exact import integer
 from sourdine.noise import SYSTEM
 from sourdine.tally.cells import Codes, Ticks
 from sourdine.tally.counts import gather
+from sourdine.tally.grouped import Partition, occurring
 from sourdine.tally.number_or_text import read_number
 from sourdine.tally.opening import open_data
 from sourdine.tally.ranges import joined
@@ -104,7 +105,7 @@ class Frame:
     __slots__ = ("_engine",)
 
     def __init__(self, data: object, *, read: Reading | Mapping[str, Any] | None = None) -> None:
-        reading = Reading.of(read)
+        reading = STANDARD if read is None else Reading.of(read)
         self._engine = data.engine if isinstance(data, Frame) else open_data(data, reading)
         if read is not None and reading not in {STANDARD, self._engine.reading}:
             raise ParameterError(
@@ -318,6 +319,50 @@ class Frame:
         """
         name = self.resolve(column)
         return [Frame(part) for part in self._engine.split(name, Codes(name, keys))]
+
+    def groups(
+        self, columns: Sequence[str], keys: Sequence[tuple[Any, ...]], *, other: bool = False
+    ) -> list[Frame]:
+        """Return the rows of each key of one or several columns, to be counted.
+
+        What is asked of one group is counted for all of them in one pass. A group counts and gives
+        out no rows; where single rows are needed, `split` cuts them out.
+
+        Parameters
+        ----------
+        columns
+            The columns that hold the keys.
+        keys
+            Public keys, a tuple each, matched as in `Codes`.
+        other
+            Whether the rows of no key are one more group, the last.
+
+        Examples
+        --------
+        >>> people = Frame({"sex": ["f", "m", "f"], "vote": ["yes", "no", None]})
+        >>> keys = [("f", "yes"), ("m", "yes")]
+        >>> [len(part) for part in people.groups(["sex", "vote"], keys, other=True)]
+        [1, 0, 2]
+        """
+        names = [self.resolve(column) for column in columns]
+        return [Frame(part) for part in Partition(self._engine, names, keys, other=other).parts]
+
+    def combinations(self, columns: Sequence[str]) -> dict[tuple[str, ...], int]:
+        """Return the texts that occur together in columns, none of them missing, and how often.
+
+        Which occur is private: this is for mechanisms that decide what may be named.
+
+        Examples
+        --------
+        >>> Frame({"sex": ["f", "m", "f"], "age": [3, 4, None]}).combinations(["sex", "age"])
+        {('f', '3'): 1, ('m', '4'): 1}
+        """
+        names = [self.resolve(column) for column in columns]
+        found: dict[tuple[str, ...], int] = {}
+        for values, counts in self._engine.combinations(names):
+            for key, n in occurring(values, counts).items():
+                found[key] = found.get(key, 0) + n
+        return {key: found[key] for key in sorted(found)}
 
     def bound(self, unit: str, rows: int, *, source: Source = SYSTEM) -> Frame:
         """Keep at most ``rows`` rows of each person, so that a promise can be per person.

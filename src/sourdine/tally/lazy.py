@@ -16,6 +16,7 @@ from sourdine.calendar import DATES, DAY, FIRST, LAST
 from sourdine.errors import ParameterError
 from sourdine.tally.cells import Codes, Ticked, Ticks
 from sourdine.tally.engine import Engine
+from sourdine.tally.present import Present
 from sourdine.tally.reading import STANDARD
 from sourdine.tally.series import column_of_series, is_whole, memory_of_frame
 from sourdine.tally.sql import exactness
@@ -146,25 +147,21 @@ class LazyEngine(Engine):
         """Return one column alone."""
         return LazyEngine(self._frame.select(name), self.reading)
 
-    def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:
-        """Yield the values that occur in a column, and how often."""
+    def combinations(
+        self, names: Sequence[str]
+    ) -> Iterator[tuple[list[Column], NDArray[np.int64] | None]]:
+        """Yield the values that occur in columns, and how often."""
         import narwhals as nw  # noqa: PLC0415
 
-        (found,), counts = _counted(self._frame.select(k0=nw.col(name)), 1)
-        yield found, counts
+        named = {f"k{i}": nw.col(name) for i, name in enumerate(names)}
+        yield _counted(self._frame.select(**named), len(names))
 
     def present(self, name: str) -> int:
         """Return how many values are not missing: one count where the type allows it."""
         import narwhals as nw  # noqa: PLC0415
 
-        c, dtype = nw.col(name), self._types[name]
-        if dtype.is_float():
-            there = ~(c.is_null() | c.is_nan())
-        elif dtype == nw.String:
-            there = ~c.is_null() & (c != "")
-        elif dtype == nw.Boolean or dtype.is_integer():
-            there = ~c.is_null()
-        else:
+        there = _there(nw.col(name), self._types[name])
+        if there is None:
             return super().present(name)
         counted = _collected(self._frame.filter(there).select(n=nw.len()))
         return int(counted.get_column("n").to_list()[0])
@@ -241,8 +238,9 @@ def _key(cell: Cell, name: str, dtype: Any, polars: bool) -> tuple[Any, bool]:  
     c = nw.col(name)
     if isinstance(cell, Codes):
         return _listed(cell, c, dtype), False
-    if isinstance(cell, Ticked):
-        return c, False
+    if isinstance(cell, (Ticked, Present)):
+        there = _there(c, dtype) if isinstance(cell, Present) else None
+        return (c, False) if there is None else (_slot_if(there), True)
     if cell.dated:
         return _dated(cell, c, dtype, polars)
     whole = is_whole(dtype)
@@ -285,6 +283,24 @@ def _dated(cell: Ticks | Edges, c: Any, dtype: Any, polars: bool) -> tuple[Any, 
 
     found = _or_missing(x, none, tick, 0)
     return _shared(found, cell.block), True
+
+
+def _slot_if(there: Any) -> Any:  # noqa: ANN401
+    """Return slot 0 for what is there."""
+    import narwhals as nw  # noqa: PLC0415
+
+    return nw.when(there).then(nw.lit(0)).otherwise(nw.lit(-1)).cast(nw.Int64)
+
+
+def _there(c: Any, dtype: Any) -> Any:  # noqa: ANN401
+    """Return whether a value is there, where the type allows the engine to say so."""
+    import narwhals as nw  # noqa: PLC0415
+
+    if dtype.is_float():
+        return ~(c.is_null() | c.is_nan())
+    if dtype == nw.String:
+        return ~c.is_null() & (c != "")
+    return ~c.is_null() if dtype == nw.Boolean or dtype.is_integer() else None
 
 
 def _shared(tick: Any, block: int) -> Any:  # noqa: ANN401

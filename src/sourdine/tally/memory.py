@@ -102,9 +102,11 @@ class Memory(Engine):
         engine._readers = {name: self._readers[name]}  # noqa: SLF001
         return engine
 
-    def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:
-        """Yield the values of a column."""
-        yield self.column(name), None
+    def combinations(
+        self, names: Sequence[str]
+    ) -> Iterator[tuple[list[Column], NDArray[np.int64] | None]]:
+        """Yield the values of columns."""
+        yield [self.column(name) for name in names], None
 
     def array(self, name: str) -> NDArray[Any] | None:
         """Return the numbers of a column."""

@@ -22,6 +22,7 @@ from sourdine.calendar import DAY, FIRST, LAST
 from sourdine.tally.cells import Codes, Ticked, Ticks
 from sourdine.tally.column import DATES, NUMBERS, WORDS
 from sourdine.tally.number_or_text import WHOLE, WRITTEN
+from sourdine.tally.present import Present
 from sourdine.tally.reading import STANDARD
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ __all__ = [
     "kind_of",
     "matches",
     "name",
+    "numbered",
     "person",
     "present",
     "raw",
@@ -152,11 +154,16 @@ class Key:
     direct: bool
 
 
-def key(cell: Cell, column: str, kind: str, prefix: str, reading: Reading = STANDARD) -> Key:
+def key(  # noqa: PLR0911 - a case each
+    cell: Cell, column: str, kind: str, prefix: str, reading: Reading = STANDARD
+) -> Key:
     """Return what the rows are grouped by for one cell."""
     if isinstance(cell, (Codes, Ticked)):
         listed = _listed(cell, kind, prefix) if isinstance(cell, Codes) else prefix
         return Key({prefix: raw(column, kind)}, listed, direct=False)
+    if isinstance(cell, Present):
+        there = f"CASE WHEN {present(column, kind)} THEN 0 ELSE -1 END"
+        return Key({prefix: there}, f"CAST({prefix} AS BIGINT)", direct=True)
     if cell.dated:
         return _dated(cell, column, kind, prefix)
     if kind in {*TIMES, "date", "other"}:
@@ -301,6 +308,8 @@ def _listed(cell: Codes, kind: str, x: str) -> str:
     """Return the value if it is listed: all others are one group."""
     if kind == "boolean":
         return x
+    if len(cell.codes) > FEW:
+        return x if kind == "float" else f"CASE WHEN {numbered(cell, x)} >= 0 THEN {x} END"
     if kind == "integer":
         literals = [integer(v) for v in cell.whole() if -(1 << 63) <= v < 1 << 64]
     elif kind == "float":
@@ -310,6 +319,12 @@ def _listed(cell: Codes, kind: str, x: str) -> str:
     else:
         literals = [string(t) for t in cell.codes]
     return f"CASE WHEN {x} IN ({', '.join(literals)}) THEN {x} END" if literals else "NULL"
+
+
+def numbered(cell: Codes, x: str) -> str:
+    """Return the place of a value among the texts that are listed, by one look; -1 for none."""
+    listed = f"TRY_CAST(CAST({x} AS VARCHAR) AS ENUM({', '.join(map(string, cell.codes))}))"
+    return f"coalesce(CAST(enum_code({listed}) AS BIGINT), -1)"
 
 
 def _coded(cell: Codes, kind: str, x: str) -> str:

@@ -1,4 +1,4 @@
-"""One total for several statistics."""
+"""One total for several answers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,8 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from sourdine.plan.errors import number
-
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sourdine.plan.errors import Error
-    from sourdine.plan.plans import Plan
+    from collections.abc import Callable, Sequence
 
 __all__ = ["balanced"]
 
@@ -21,10 +16,12 @@ EVEN = 1.001
 LEAST = 1e-9
 
 
-def balanced(total: Fraction, plans: Sequence[Plan], wanted: Sequence[Error]) -> list[Fraction]:
-    r"""Share a total so that all errors are the same multiple of what was wanted.
+def balanced(
+    total: Fraction, errors: Sequence[Callable[[float], float]], start: Sequence[float]
+) -> list[Fraction]:
+    r"""Share a total so that the largest of several errors is as small as it can be.
 
-    With :math:`r_i` the error over the wanted error at the share :math:`\varepsilon_i`, the shares
+    With :math:`r_i` the error (over what is wanted) at the share :math:`\varepsilon_i`, the shares
 
     .. math:: \varepsilon_i \leftarrow \varepsilon\,
               \frac{\varepsilon_i r_i}{\sum_j \varepsilon_j r_j}
@@ -33,14 +30,26 @@ def balanced(total: Fraction, plans: Sequence[Plan], wanted: Sequence[Error]) ->
     :math:`1/\varepsilon_i` is there after one round. Errors that are whole numbers never agree
     quite, so the round with the smallest worst :math:`r_i` is kept. *Checked by*
     ``test_shared_errors_are_balanced``.
+
+    Parameters
+    ----------
+    total
+        What all may spend together.
+    errors
+        Of each, the error at a share, over the error that is wanted.
+    start
+        Shares to begin with.
+
+    Examples
+    --------
+    >>> shares = balanced(Fraction(1), [lambda e: 3 / e, lambda e: 1 / e], [1, 1])
+    >>> [float(share) for share in shares]
+    [0.75, 0.25]
     """
-    shares = _scaled([float(plan.epsilon) for plan in plans], float(total))
+    shares = _scaled(start, float(total))
     best, least = shares, float("inf")
     for _ in range(ROUNDS):
-        ratios = [
-            max(number(plan.at(share)), LEAST) / max(number(want), LEAST)
-            for plan, share, want in zip(plans, shares, wanted, strict=True)
-        ]
+        ratios = [max(error(share), LEAST) for error, share in zip(errors, shares, strict=True)]
         if max(ratios) < least:
             best, least = shares, max(ratios)
         if max(ratios) < EVEN * min(ratios):

@@ -1,0 +1,451 @@
+r"""Several statistics of several columns in one call, under one total.
+
+Each statistic i gets a share :math:`\varepsilon_i` of epsilon, and the shares add up to it. They
+are chosen so that the largest *relative* error is as small as can be
+(`sourdine.central.sharing.balanced`), from public numbers alone: bounds, orders, and n if it is
+typed. Relative means
+
+=======================  ==========================================================================
+``count``                over n
+``sum``                  over n times the larger bound
+``mean``                 over the width of the bounds
+``variance``             over a quarter of the squared width, the most that it can be
+``median`` and the like  of the rank, over n
+=======================  ==========================================================================
+
+All of these fall as :math:`1/(n\varepsilon_i)`, so the shares hardly depend on n: without one they
+are those of a thousand records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from math import log, nan
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import attrs
+from attrs import field, frozen
+
+from sourdine.central.count import Count
+from sourdine.central.groups import each
+from sourdine.central.mean import Mean
+from sourdine.central.quantiles.statistic import Median, Quantiles
+from sourdine.central.sharing import balanced
+from sourdine.central.statistic import Statistic
+from sourdine.central.sum import Sum
+from sourdine.central.variance import Variance
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.exact import given
+from sourdine.privacy.printing import shown
+from sourdine.question import WHAT, Kind, kinds, says
+from sourdine.question import converters as read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sourdine.question.converters import Bounds
+    from sourdine.release import Release
+    from sourdine.tally import Frame
+
+    Asked = tuple[tuple[str, tuple[str, ...]], ...]
+
+__all__ = ["Table"]
+
+RECORDS = "*"
+"""Stands for no column: what is asked of records."""
+NOMINAL = 1000
+"""Records that shares are chosen for, where no number is typed."""
+RISK = 0.05
+ORDERS = {
+    "quartiles": tuple(Fraction(k, 4) for k in range(1, 4)),
+    "deciles": tuple(Fraction(k, 10) for k in range(1, 10)),
+}
+WORDS = ("count", "sum", "mean", "variance", "median", *ORDERS)
+NUMERIC: dict[str, type[Statistic]] = {
+    "sum": Sum, "mean": Mean, "variance": Variance, "median": Median,
+    **dict.fromkeys(ORDERS, Quantiles),
+}  # fmt: skip
+EXAMPLE = {"age": ["mean", "deciles"], RECORDS: ["count"]}
+
+
+def read_of(x: Mapping[str, Sequence[str] | str] | None) -> Asked:
+    """Return what is asked of each column."""
+    x = _read_before(x)
+    if x is None or not isinstance(x, Mapping):
+        raise ParameterTypeError(
+            "of", "say what is asked of each column", given(x) if x is not None else "none",
+            f"{RECORDS!r} stands for the records. Type {{of}}.", of=EXAMPLE,
+        )  # fmt: skip
+    asked = tuple((str(column), _words(words)) for column, words in x.items())
+    if not asked or not all(column and words for column, words in asked):
+        raise ParameterError("of", "name columns and statistics", "none", "Type {of}.", of=EXAMPLE)
+    for column, words in asked:
+        for word in words:
+            if word not in WORDS or (column == RECORDS and word != "count"):
+                allowed = "'count'" if column == RECORDS else f"of {', '.join(WORDS)}"
+                raise ParameterError(
+                    "of", f"hold words {allowed}", given(word), "Type {of}.", of=EXAMPLE
+                )
+        if len(set(words)) < len(words):
+            raise ParameterError("of", "hold each once", "one twice", "Type {of}.", of=EXAMPLE)
+    return asked
+
+
+def _words(x: object) -> tuple[str, ...]:
+    if isinstance(x, str):
+        return (x,)
+    if not isinstance(x, (list, tuple)) or not all(isinstance(word, str) for word in x):
+        raise ParameterTypeError(
+            "of", "hold lists of statistics", given(x), "Type {of}.", of=EXAMPLE
+        )
+    return tuple(x)
+
+
+def read_bounds(x: Mapping[str, Any] | None) -> tuple[tuple[str, Bounds], ...]:
+    """Return the bounds of each column."""
+    own = _by_column(x, "bounds", {"age": (0, 120)})
+    return tuple((column, read.bounds(pair)) for column, pair in own.items())
+
+
+def read_steps(x: Mapping[str, Any] | None) -> tuple[tuple[str, Fraction], ...]:
+    """Return the steps of columns' lattices."""
+    own = _by_column(x, "steps", {"age": 1})
+    try:
+        return tuple((c, step) for c, s in own.items() if (step := read.step(s)) is not None)
+    except (ParameterError, ParameterTypeError) as error:
+        raise type(error)("steps", error.must, error.got, "Type {steps}.", steps=LEFT_OUT) from None
+
+
+def _read_before(x: Any) -> Any:  # noqa: ANN401
+    """Return a dict of what a question holds already, as pairs; anything else as it is."""
+    return dict(x) if type(x) is tuple and all(type(p) is tuple and len(p) == 2 for p in x) else x
+
+
+def _by_column(x: object, name: str, example: dict[str, Any]) -> dict[str, Any]:
+    x = _read_before(x)
+    if x is None:
+        return {}
+    if not isinstance(x, Mapping):
+        raise ParameterTypeError(
+            name, "be given by column", given(x), f"Type {{{name}}}.", **{name: example}
+        )
+    return {str(column): value for column, value in x.items()}
+
+
+def _parsed(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return what reads the words of each column."""
+    return lambda x: (
+        {column: parse(words) for column, words in x.items()} if isinstance(x, Mapping) else x
+    )
+
+
+def _object(part: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "additionalProperties": part, "minProperties": 1}
+
+
+OF = Kind(
+    metavar="COLUMN:WORD,WORD",
+    schema=_object({"type": "array", "items": {"enum": list(WORDS)}, "minItems": 1}),
+    parse=_parsed(kinds.KEYS.parse),
+    shape=list[str],
+)
+BOUNDS = Kind(
+    metavar="COLUMN:LOWER,UPPER",
+    schema=_object(kinds.BOUNDS.schema),
+    parse=_parsed(kinds.BOUNDS.parse),
+    shape=list[str],
+)
+STEPS = Kind(
+    metavar="COLUMN:STEP",
+    schema=_object(kinds.NUMBER.schema),
+    parse=_parsed(kinds.NUMBER.parse),
+    shape=list[str],
+)
+
+
+@frozen(kw_only=True, slots=False)
+class Table(Statistic):
+    r"""Several statistics, each with its share of epsilon.
+
+    Notes
+    -----
+    *Claim*: the whole costs what the question says: the shares add up to no more than epsilon.
+    *Checked by* ``test_tables_cost_what_they_say``. *Claim*: the largest relative error that is
+    planned is within a hundredth of the smallest that any split reaches. *Checked by*
+    ``test_no_split_beats_the_shares``. *Claim*: all intervals hold together. *Checked by*
+    ``test_intervals_of_tables_cover``.
+
+    Examples
+    --------
+    >>> asked = Table(
+    ...     of={"age": ["mean", "median"], "*": ["count"]}, bounds={"age": (0, 120)}, epsilon=1
+    ... )
+    >>> {name: float(part.epsilon) for name, part in asked.parts.items()}
+    {'mean of age': 0.296, 'median of age': 0.3622, 'count': 0.3416}
+    >>> release = asked.release({"age": [20, 30, 40] * 1000})
+    >>> abs(release.value["mean of age"] - 30) < 5
+    True
+    """
+
+    kind: ClassVar[str] = "table"
+    required: ClassVar[tuple[str, ...]] = ("of",)
+    text: ClassVar[str] = "Several statistics of several columns under one total."
+    wide: ClassVar[bool] = True
+    lead: ClassVar[int | None] = 0
+    examples: ClassVar[tuple[str, str]] = (
+        (
+            "people.csv --by sex --keys f,m --of age:mean,deciles --of count --bounds age:0,120 "
+            "--epsilon 1"
+        ),
+        "--of age:mean --of count --bounds age:0,120 --n 1000 --epsilon 1",
+    )
+
+    column: str | None = field(init=False, default=None)
+    of: Asked = field(
+        default=None, converter=read_of,
+        metadata=says(
+            OF,
+            "What is asked of each column, such as age:mean,deciles; * is for records, whose count "
+            "alone can be asked.",
+            group=WHAT,
+        ),
+    )  # fmt: skip
+    bounds: tuple[tuple[str, Bounds], ...] = field(
+        default=None, converter=read_bounds,
+        metadata=says(
+            BOUNDS,
+            "Public bounds of each column of numbers, chosen without looking at the data.",
+            group=WHAT, unit="values",
+        ),
+    )  # fmt: skip
+    steps: tuple[tuple[str, Fraction], ...] = field(
+        default=None, converter=read_steps,
+        metadata=says(
+            STEPS,
+            "The step of each column's lattice; about a millionth of the bounds if left out.",
+            group=WHAT, unit="values",
+        ),
+    )  # fmt: skip
+
+    def check(self) -> None:
+        """Refuse columns without bounds, and bounds of columns that are not asked about."""
+        bounds, named = dict(self.bounds), dict(self.of)
+        needed = [c for c, words in self.of if any(word in NUMERIC for word in words)]
+        whole: dict[str, Any] = {c: bounds.get(c, (0, 120)) for c in needed}
+        if missing := [c for c in needed if c not in bounds]:
+            raise ParameterError(
+                "bounds",
+                f"be given for {', '.join(map(repr, missing))}",
+                "none",
+                "Choose them from what everybody knows, before looking. Type {bounds}.",
+                bounds=whole,
+            )
+        for name, given_for in (("bounds", bounds), ("steps", dict(self.steps))):
+            if extra := [c for c in given_for if c not in needed]:
+                raise ParameterError(
+                    name,
+                    "be of columns whose numbers are asked about",
+                    given(extra[0]),
+                    f"Leave {extra[0]!r} out of {{{name}}}." if extra[0] in named
+                    else f"Name it in {{of}}, or leave it out of {{{name}}}.",
+                )  # fmt: skip
+        _ = self.parts
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the question as JSON knows it, by column."""
+        said = super().to_dict()
+        for name in ("of", "bounds", "steps"):
+            if name in said:
+                said[name] = dict(said[name])
+                if not said[name]:
+                    del said[name]
+        return said
+
+    @cached_property
+    def _asked(self) -> dict[str, Statistic]:
+        """The statistics by name, each with the whole epsilon."""
+        return {
+            word if column == RECORDS else f"{word} of {column}": self._one(column, word)
+            for column, words in self.of
+            for word in words
+        }
+
+    def _one(self, column: str, word: str) -> Statistic:
+        own: dict[str, Any] = {
+            "epsilon": self.epsilon, "relation": self.relation, "rows": self.rows,
+            "unit": self.unit, "n": self.n, "source": self.source,
+        }  # fmt: skip
+        if word == "count":
+            return Count(column=None if column == RECORDS else column, **own)
+        own |= {"bounds": dict(self.bounds)[column], "step": dict(self.steps).get(column)}
+        if word in ORDERS:
+            return Quantiles(ORDERS[word], column=column, **own)
+        try:
+            return NUMERIC[word](column=column, **own).of_private_number()
+        except ParameterError as error:
+            if error.name != "step":
+                raise
+            raise ParameterError(
+                "steps", error.must, error.got, "Leave {steps} out.", steps=LEFT_OUT
+            ) from None
+
+    @cached_property
+    def shares(self) -> tuple[Fraction, ...]:
+        """What each statistic spends; together epsilon, or a little less by rounding."""
+        asked = list(self._asked.values())
+        if len(asked) == 1:
+            return (self.epsilon,)
+        n = self.n or NOMINAL
+        errors = [_relative(part, n) for part in asked]
+        return tuple(balanced(self.epsilon, errors, [1.0] * len(asked)))
+
+    @cached_property
+    def parts(self) -> dict[str, Statistic]:
+        """The statistics, each with its share of epsilon."""
+        pairs = zip(self._asked.items(), self.shares, strict=True)
+        return {name: part.at(share) for (name, part), share in pairs}
+
+    @property
+    def populations(self) -> bool:
+        """Whether there are intervals for the population too: of all statistics, or of none."""
+        return all(part.populations for part in self.parts.values())
+
+    @property
+    def head(self) -> str:
+        """What the numbers are."""
+        return "value"
+
+    @property
+    def how(self) -> str:
+        """What draws it."""
+        return f"{len(self.parts)} statistics, each with a share of epsilon"
+
+    @property
+    def name(self) -> str:
+        """The statistics and their groups, in a few words."""
+        return super().name.replace("table", f"table of {', '.join(self.parts)}", 1)
+
+    @property
+    def title(self) -> str:
+        """What stands above a picture."""
+        return Statistic.name.fget(self).capitalize()  # type: ignore[attr-defined, no-any-return]
+
+    @cached_property
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader must know."""
+        clipped = {
+            part.column: f"{part.column}: {part.clipping}"
+            for part in self.parts.values()
+            if hasattr(part, "clipping")
+        }
+        spent = ", ".join(f"{name} {shown(part.epsilon)}" for name, part in self.parts.items())
+        return (
+            f"Epsilon is shared so that the largest relative error is smallest: {spent}.",
+            *clipped.values(),
+            (
+                "Missing values are left out. Intervals, whose ends are in to_frame() and in the "
+                "JSON, hold for all statistics together."
+            ),
+            *self.person,
+        )
+
+    def reads(self) -> dict[str, str | None]:
+        """Return the columns that must be there, by the parameters that name them."""
+        return {name: column for name, column in super().reads().items() if column is not None}
+
+    def require_columns(self, data: Frame) -> None:
+        """Refuse to ask about columns that are not there."""
+        super().require_columns(data)
+        for column, _ in self.of:
+            if column != RECORDS:
+                try:
+                    data.resolve(column)
+                except ParameterError as error:
+                    raise error.renamed(column="of") from None
+
+    def draw(self, data: Frame) -> dict[str, Any]:
+        """Draw each statistic."""
+        return {name: part.draw(data) for name, part in self.parts.items()}
+
+    def value(self, drawn: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the value of each statistic, by its name."""
+        return {name: part.value(drawn[name]) for name, part in self.parts.items()}
+
+    def _releases(self, release: Release) -> dict[str, Release]:
+        return {
+            name: replace(
+                release, value=release.value[name], mechanism=part, drawn=release.drawn[name]
+            )
+            for name, part in self.parts.items()
+        }
+
+    def limits(self, release: Release, beta: float, of: str) -> dict[str, Any]:
+        """Return the ends of each statistic; they hold for all together."""
+        risk = each(beta, len(self.parts))
+        own = self._releases(release).items()
+        return {name: self.parts[name].limits(part, risk, of) for name, part in own}
+
+    def labels(self, release: Release) -> dict[str, Sequence[Any]]:
+        """Return the column and the statistic of each number, and the order of a quantile."""
+        columns: list[str] = []
+        words: list[str] = []
+        orders: list[float] = []
+        for name, part in self._releases(release).items():
+            own = [float(q) for q in getattr(self.parts[name], "orders", ())] or [nan]
+            columns += [self.parts[name].column or ""] * len(own)
+            words += [name.partition(" of ")[0]] * len(own)
+            orders += own
+            del part
+        q = {"q": orders} if any(order == order for order in orders) else {}  # noqa: PLR0124
+        return {"column": columns, "statistic": words, **q}
+
+    @property
+    def widest(self) -> float:
+        """The largest relative error that there is."""
+        return 1.0
+
+    def planned(self, beta: float, n: int | None) -> float:
+        """Return the largest relative error to expect."""
+        about, risk = self.public_n(n), each(beta, len(self.parts))
+        return min(
+            max(part.planned(risk, about) / _unit(part, about) for part in self.parts.values()), 1.0
+        )
+
+    def printed(self, release: Release) -> Any:  # noqa: ANN401
+        """Return a table with a row for each group and a column for each number."""
+        from sourdine.central.multiples import across  # noqa: PLC0415 - where it is needed
+
+        return across(release.columns())
+
+    def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
+        """Draw a small picture of each statistic."""
+        from sourdine.central.multiples import multiples  # noqa: PLC0415 - matplotlib, late
+
+        return multiples(release, **options)
+
+
+def _unit(part: Statistic, n: int) -> float:
+    """Return what an error of 1 means, relative to which others are small."""
+    if isinstance(part, Count):
+        return float(n)
+    if isinstance(part, Sum):
+        return n * max(abs(float(bound)) for bound in part.bounds)
+    if isinstance(part, Variance):
+        return part.width**2 / 4
+    return part.width if isinstance(part, Mean) else 1.0
+
+
+def _relative(part: Statistic, n: int) -> Callable[[float], float]:
+    """Return the relative error at a share; that of a count as if it were no whole number."""
+
+    def error(share: float) -> float:
+        asked = attrs.evolve(part, epsilon=share, error=None)
+        if isinstance(asked, (Count, Sum)):
+            scale = float(asked.mechanism.scale) * float(getattr(asked, "tick", 1))
+            return scale * log(1 / RISK) / _unit(asked, n)
+        return asked.planned(RISK, n) / _unit(asked, n)
+
+    return error

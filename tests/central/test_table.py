@@ -1,0 +1,210 @@
+"""Tables: what they cost, how they share, what their faces show."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import attrs
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import sourdine as sd
+from sourdine.answers import Release
+from sourdine.audit import replay
+from sourdine.central import Table, table
+from sourdine.central.table import _relative
+from sourdine.cli.app import app
+from sourdine.noise import SYSTEM, SeededSource
+
+OF = {"v": ["mean", "deciles", "sum", "variance", "count"], "w": ["median"], "*": ["count"]}
+BOUNDS = {"v": (0, 10), "w": (0, 100)}
+STEPS = {"v": 1, "w": 1}
+ASKED = {"of": OF, "bounds": BOUNDS, "steps": STEPS}
+N = 1200
+RNG = np.random.default_rng(4)
+DATA = {
+    "sex": ["f", "m", "f"] * (N // 3),
+    "town": ["Ulm", "Bonn"] * (N // 2),
+    "v": RNG.integers(0, 11, N).tolist(),
+    "w": RNG.integers(0, 101, N).tolist(),
+    "who": list(range(N)),
+}
+GROUPS = {
+    "none": {},
+    "listed": {"by": "sex", "keys": ["f", "m", "x"]},
+    "pairs": {"by": ["sex", "town"], "keys": {"sex": ["f", "m"], "town": ["Ulm", "Bonn"]}},
+    "found": {"by": "town", "keys": "unknown", "delta": 1e-6, "other": True},
+}
+
+
+@pytest.mark.parametrize("groups", GROUPS)
+def test_tables_cost_what_they_say(groups, relation):
+    """Replay of the whole call: the steps that moved add up to no more than epsilon."""
+
+    def call(records):
+        x = {name: [record[i] for record in records] for i, name in enumerate(DATA)}
+        asked = table(
+            x, **ASKED, **GROUPS[groups], relation=relation, epsilon=1, unit="who",
+            source=SeededSource(1),
+        )  # fmt: skip
+        question = getattr(asked.mechanism, "question", asked.mechanism)
+        return replace(asked, cost=attrs.evolve(question, source=SYSTEM).cost)
+
+    people = list(zip(*DATA.values(), strict=True))[:600]
+    one = [("f", "Ulm", 10, 0, 9999), ("m", "Bonn", 0, 100, 9999), ("f", "Rome", 5, 5, 9999)]
+    neighbours = (
+        [people[1:], *([*people, person] for person in one)]
+        if relation == "add_remove"
+        else [[(*person[:4], 0), *people[1:]] for person in one]
+    )
+    for neighbour in neighbours:
+        result = replay(call, people, neighbour)
+        assert result.holds, result.faults
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1, 8])
+def test_shares_add_up(epsilon):
+    asked = Table(**ASKED, epsilon=epsilon)
+    spent = sum(asked.shares)
+    assert Fraction(99, 100) * asked.epsilon < spent <= asked.epsilon
+
+
+def test_no_split_beats_the_shares():
+    """A search over all splits in steps of a hundredth finds none that is better by a hundredth."""
+    of = {"*": ["count"], "v": ["mean"], "w": ["deciles"]}
+    asked = Table(of=of, bounds=BOUNDS, steps=STEPS, epsilon=1, n=500)
+    errors = [_relative(part, 500) for part in asked._asked.values()]
+    ours = max(error(float(share)) for error, share in zip(errors, asked.shares, strict=True))
+    curve = [[error(k / 100) for k in range(1, 100)] for error in errors]
+    best = min(
+        max(curve[0][i - 1], curve[1][j - 1], curve[2][99 - i - j])
+        for i in range(1, 99)
+        for j in range(1, 100 - i)
+    )
+    assert ours <= 1.01 * best
+    even = max(error(1 / 3) for error in errors)
+    assert even > 1.2 * ours
+
+
+@pytest.mark.parametrize("groups", GROUPS)
+def test_every_face(groups, tmp_path):
+    release = table(DATA, **ASKED, **GROUPS[groups], epsilon=4)
+    back = Release.from_json(release.to_json())
+    assert back == release
+    assert str(back) == str(release)
+    assert back.mechanism == release.mechanism
+    frame = release.to_frame("polars")
+    numbers = 1 + 9 + 1 + 1 + 1 + 1 + 1
+    keys = len(release.value) if groups != "none" else 1
+    assert len(frame) == keys * numbers
+    by = {"none": [], "listed": ["sex"], "pairs": ["sex", "town"], "found": ["town"]}[groups]
+    assert frame.columns == [*by, "column", "statistic", "q", "value", "lower", "upper"]
+    assert (frame["lower"] <= frame["upper"]).all()
+    top = str(release).split("cost  epsilon")[0].splitlines()
+    assert max(map(len, top)) <= 80
+    assert "v mean" in str(release)
+    release.plot(path=str(tmp_path / "table.png"))
+    assert release._repr_html_().count("<tr>") == keys + 1
+    question = getattr(release.mechanism, "question", release.mechanism)
+    facts = json.loads(json.dumps(question.to_dict()))
+    assert sd.questions.read(facts) == question
+    assert facts["of"] == {name: list(words) for name, words in OF.items()}
+
+
+def test_answers_are_near_the_truth():
+    release = table(DATA, **ASKED, **GROUPS["listed"], epsilon=50)
+    rows = [i for i in range(N) if DATA["sex"][i] == "f"]
+    v = np.array(DATA["v"])[rows]
+    found = release.value["f"]
+    assert abs(found["count"] - len(rows)) < 20
+    assert abs(found["mean of v"] - v.mean()) < 0.2
+    assert abs(found["sum of v"] - v.sum()) < 300
+    assert abs(found["variance of v"] - v.var()) < 1
+    assert np.abs(found["deciles of v"] - np.quantile(v, np.arange(1, 10) / 10)).max() <= 2
+    assert set(release.value) == {"f", "m", "x"}
+
+
+def test_a_session_charges_once_and_a_plan_costs_nothing(tmp_path):
+    session = sd.Session(DATA, epsilon=3, ledger=tmp_path / "x.ledger")
+    session.table(**ASKED, **GROUPS["pairs"], epsilon=1)
+    assert len(session.history) == 1
+    assert float(session.spent.epsilon) == 1
+    assert session.history[0].what.startswith("table of mean of v, deciles of v")
+    plan = sd.plan.table(**ASKED, **GROUPS["pairs"], n=5000, epsilon=1)
+    assert 0 < plan.error < 1
+    wanted = sd.plan.table(
+        of={"*": ["count"], "v": ["mean"]}, bounds={"v": (0, 10)}, n=300, error=0.05
+    )
+    assert wanted.error <= 0.05
+
+
+def test_intervals_of_tables_cover():
+    asked = Table(
+        of={"v": ["mean", "sum"], "*": ["count"]}, bounds={"v": (0, 10)}, steps={"v": 1},
+        by="sex", keys=["f", "m"], epsilon=1, source=SeededSource(2),
+    )  # fmt: skip
+    data, missed, runs = sd.Frame(DATA), 0, 300
+    truth = {}
+    for key in "fm":
+        v = np.array([x for s, x in zip(DATA["sex"], DATA["v"], strict=True) if s == key])
+        truth[key] = {"mean of v": v.mean(), "sum of v": v.sum(), "count": len(v)}
+    for _ in range(runs):
+        ends = asked.release(data).interval(0.9)
+        missed += any(
+            not low - 1e-9 <= truth[key][name] <= high + 1e-9
+            for key, own in ends.items()
+            for name, (low, high) in own.items()
+        )
+    assert missed < 0.1 * runs + 6 * np.sqrt(0.09 * runs)
+
+
+def test_in_a_shell(tmp_path):
+    path = tmp_path / "people.csv"
+    lines = [
+        "sex,town,v",
+        *(
+            ",".join(map(str, row))
+            for row in zip(DATA["sex"], DATA["town"], DATA["v"], strict=True)
+        ),
+    ]
+    path.write_text("\n".join(lines))
+    words = [
+        "table", str(path), "--by", "sex", "--by", "town", "--keys", "f,m", "--keys", "Ulm,Bonn",
+        "--of", "v:mean,deciles", "--of", "count", "--bounds", "v:0,10", "--steps", "v:1",
+        "--epsilon", "4", "--other",
+    ]  # fmt: skip
+    shown = CliRunner().invoke(app, words)
+    assert shown.exit_code == 0, shown.output
+    assert "v mean" in shown.output
+    facts = json.loads(CliRunner().invoke(app, [*words, "--json"]).output)
+    assert set(facts["value"]) == {"f, Ulm", "f, Bonn", "m, Ulm", "m, Bonn", "other, other"}
+    assert facts["question"]["keys"] == [["f", "Ulm"], ["f", "Bonn"], ["m", "Ulm"], ["m", "Bonn"]]
+    found = CliRunner().invoke(
+        app, ["count", str(path), "--by", "town", "--keys", "unknown", "--delta", "1e-6", "-e", "4"]
+    )
+    assert "Ulm" in found.output
+    planned = CliRunner().invoke(
+        app, ["plan", "table", "--of", "v:mean", "--bounds", "v:0,10", "--n", "100", "-e", "1"]
+    )
+    assert planned.exit_code == 0, planned.output
+
+
+WRONG = [
+    ({"of": None}, "of must say what is asked of each column"),
+    ({"of": {"v": ["modus"]}}, "of must hold words of count, sum"),
+    ({"of": {"*": ["mean"]}}, "of must hold words 'count'"),
+    ({"of": {"v": ["mean", "mean"]}}, "of must hold each once"),
+    ({"bounds": None}, "bounds must be given for 'v', 'w'"),
+    ({"bounds": {**BOUNDS, "z": (0, 1)}}, "bounds must be of columns whose numbers are asked"),
+    ({"steps": {"z": 1}}, "steps must be of columns whose numbers are asked"),
+    ({"steps": {"v": 0.7}}, "steps must"),
+    ({"of": {"gone": ["count"]}, "bounds": None, "steps": None}, "of must be one of the columns"),
+]
+
+
+@pytest.mark.parametrize(("typed", "text"), WRONG, ids=[text for _, text in WRONG])
+def test_wrong_tables_say_what_to_type(typed, text, refused):
+    refused(lambda: table(DATA, **{**ASKED, **typed}, epsilon=1), text)
