@@ -193,7 +193,7 @@ def test_in_a_shell(tmp_path):
 
 
 WRONG = [
-    ({"of": None}, "of must say what is asked of each column"),
+    ({"of": None}, "of must tell what is asked of each column"),
     ({"of": {"v": ["modus"]}}, "of must hold words of count, sum"),
     ({"of": {"*": ["mean"]}}, "of must hold words 'count'"),
     ({"of": {"v": ["mean", "mean"]}}, "of must hold each once"),

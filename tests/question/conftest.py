@@ -122,7 +122,7 @@ OF_A_TABLE: dict[str, list[Any]] = {
 }  # fmt: skip
 NOT_OF_A_TABLE: dict[str, list[Any]] = {
     "of": [3, [], {}, {"age": []}, {"age": ["modus"]}, {"*": ["mean"]}, {"age": 3}, "mean"],
-    "bounds": [3, (0, 120), {}, {"age": 3}, {"age": (1, 0)}, {"region": (0, 1)}],
+    "bounds": [3, [0, 120], {}, {"age": 3}, {"age": (1, 0)}, {"region": (0, 1)}],
     "steps": [3, {"age": "x"}, {"age": 0}, {"age": 0.7}],
 }
 ORDERS = [

@@ -14,8 +14,8 @@ from typer.main import get_command
 
 import sourdine as sd
 from sourdine.central import Statistic
-from sourdine.central.table import BOUNDS as TABLE_BOUNDS
-from sourdine.central.table import OF, STEPS
+from sourdine.central.table_parameters import BOUNDS as TABLE_BOUNDS
+from sourdine.central.table_parameters import OF, STEPS
 from sourdine.cli.app import app
 from sourdine.errors import ParameterTypeError, SourdineError
 from sourdine.question import parameters

@@ -72,11 +72,22 @@ KINDS = {
     "pair of columns": lambda: estimates().pair("age", "vote", bins=2),
     "shares within rows": lambda: estimates().within("age", "vote", bins=2),
     "column": lambda: estimates()["vote"],
-}
+    "table": lambda: sd.table(
+        TABLE, of={"age": ["mean", "quartiles"], "*": ["count"]}, bounds={"age": (0, 100)},
+        steps={"age": 1}, epsilon=4,
+    ),
+}  # fmt: skip
 GROUPED = {
     "means by group": lambda: sd.mean(TABLE, column="age", by="sex", keys=["f", "m"], **BOUNDS),
     "histograms by group": lambda: sd.histogram(
         TABLE, column="vote", categories=["yes", "no"], by="sex", keys=["f", "m"], epsilon=1
+    ),
+    "tables by group": lambda: sd.table(
+        TABLE, of={"age": ["mean"], "*": ["count"]}, bounds={"age": (0, 100)}, epsilon=4,
+        by=["sex", "vote"], keys={"sex": ["f", "m"], "vote": ["yes", "no"]}, other=True,
+    ),
+    "found groups": lambda: sd.count(
+        TABLE, by=["sex", "vote"], keys="unknown", delta=1e-6, epsilon=4
     ),
     "unknown categories": lambda: sd.histogram(
         VOTE, categories="unknown", epsilon=1, delta=1e-6

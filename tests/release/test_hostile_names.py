@@ -68,7 +68,11 @@ ANSWERS = {
     "pair of columns": lambda: estimates().pair(EVIL, "age" + OTHER, bins=2),
     "shares within rows": lambda: estimates().within("age" + OTHER, EVIL, bins=2),
     "column": lambda: estimates()[EVIL],
-}
+    "table": lambda: sd.table(
+        TABLE, of={OF["column"]: ["mean", "median"]}, bounds={OF["column"]: GRID["bounds"]},
+        epsilon=4, **BY,
+    ),
+}  # fmt: skip
 MORE = {
     "means by group": lambda: sd.mean(TABLE, **OF, **GRID, **BY),
     "quantiles by group": lambda: sd.quantiles(TABLE, [0.5], **OF, **GRID, **BY),

@@ -38,7 +38,7 @@ def across(columns: Columns) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     names = [name for name in labels if name not in OWN]
     keys = _keys(columns)
     groups = list(dict.fromkeys(keys))
-    own = [labels.get(name, [np.nan] * len(keys)) for name in OWN]
+    own = [labels.get(name, [None] * len(keys)) for name in OWN]
     per = len(keys) // max(len(groups), 1)
     first = list(zip(*own, strict=True))[:per]
     heads = [
@@ -56,13 +56,13 @@ def _keys(columns: Columns) -> list[tuple[Any, ...]]:
     return list(zip(*by, strict=True)) if by else [()] * len(columns.values)
 
 
-def _orders(columns: Columns) -> Sequence[float]:
-    return columns.labels.get("q", [np.nan] * len(columns.values))
+def _orders(columns: Columns) -> Sequence[float | None]:
+    return columns.labels.get("q", [None] * len(columns.values))
 
 
-def _head(column: str, word: str, q: float, *, again: bool) -> str:
+def _head(column: str, word: str, q: float | None, *, again: bool) -> str:
     """Return what a number is called: the statistic, or the order of a quantile."""
-    called = word if np.isnan(q) or word == "median" else f"{100 * q:g} %"
+    called = word if q is None or word == "median" else f"{100 * q:g} %"
     return called if again else f"{column} {called}".strip()
 
 

@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from math import log, nan
+from math import log
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
@@ -36,12 +36,22 @@ from sourdine.central.quantiles.statistic import Median, Quantiles
 from sourdine.central.sharing import balanced
 from sourdine.central.statistic import Statistic
 from sourdine.central.sum import Sum
+from sourdine.central.table_parameters import (
+    BOUNDS,
+    OF,
+    ORDERS,
+    RECORDS,
+    STEPS,
+    of_steps,
+    read_bounds,
+    read_of,
+    read_steps,
+)
 from sourdine.central.variance import Variance
-from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.errors import ParameterError
 from sourdine.exact import given
 from sourdine.privacy.printing import shown
-from sourdine.question import WHAT, Kind, kinds, says
-from sourdine.question import converters as read
+from sourdine.question import WHAT, says
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,116 +64,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Table"]
 
-RECORDS = "*"
-"""Stands for no column: what is asked of records."""
 NOMINAL = 1000
 """Records that shares are chosen for, where no number is typed."""
 RISK = 0.05
-ORDERS = {
-    "quartiles": tuple(Fraction(k, 4) for k in range(1, 4)),
-    "deciles": tuple(Fraction(k, 10) for k in range(1, 10)),
-}
-WORDS = ("count", "sum", "mean", "variance", "median", *ORDERS)
 NUMERIC: dict[str, type[Statistic]] = {
     "sum": Sum, "mean": Mean, "variance": Variance, "median": Median,
     **dict.fromkeys(ORDERS, Quantiles),
 }  # fmt: skip
-EXAMPLE = {"age": ["mean", "deciles"], RECORDS: ["count"]}
-
-
-def read_of(x: Mapping[str, Sequence[str] | str] | None) -> Asked:
-    """Return what is asked of each column."""
-    x = _read_before(x)
-    if x is None or not isinstance(x, Mapping):
-        raise ParameterTypeError(
-            "of", "say what is asked of each column", given(x) if x is not None else "none",
-            f"{RECORDS!r} stands for the records. Type {{of}}.", of=EXAMPLE,
-        )  # fmt: skip
-    asked = tuple((str(column), _words(words)) for column, words in x.items())
-    if not asked or not all(column and words for column, words in asked):
-        raise ParameterError("of", "name columns and statistics", "none", "Type {of}.", of=EXAMPLE)
-    for column, words in asked:
-        for word in words:
-            if word not in WORDS or (column == RECORDS and word != "count"):
-                allowed = "'count'" if column == RECORDS else f"of {', '.join(WORDS)}"
-                raise ParameterError(
-                    "of", f"hold words {allowed}", given(word), "Type {of}.", of=EXAMPLE
-                )
-        if len(set(words)) < len(words):
-            raise ParameterError("of", "hold each once", "one twice", "Type {of}.", of=EXAMPLE)
-    return asked
-
-
-def _words(x: object) -> tuple[str, ...]:
-    if isinstance(x, str):
-        return (x,)
-    if not isinstance(x, (list, tuple)) or not all(isinstance(word, str) for word in x):
-        raise ParameterTypeError(
-            "of", "hold lists of statistics", given(x), "Type {of}.", of=EXAMPLE
-        )
-    return tuple(x)
-
-
-def read_bounds(x: Mapping[str, Any] | None) -> tuple[tuple[str, Bounds], ...]:
-    """Return the bounds of each column."""
-    own = _by_column(x, "bounds", {"age": (0, 120)})
-    return tuple((column, read.bounds(pair)) for column, pair in own.items())
-
-
-def read_steps(x: Mapping[str, Any] | None) -> tuple[tuple[str, Fraction], ...]:
-    """Return the steps of columns' lattices."""
-    own = _by_column(x, "steps", {"age": 1})
-    try:
-        return tuple((c, step) for c, s in own.items() if (step := read.step(s)) is not None)
-    except (ParameterError, ParameterTypeError) as error:
-        raise type(error)("steps", error.must, error.got, "Type {steps}.", steps=LEFT_OUT) from None
-
-
-def _read_before(x: Any) -> Any:  # noqa: ANN401
-    """Return a dict of what a question holds already, as pairs; anything else as it is."""
-    return dict(x) if type(x) is tuple and all(type(p) is tuple and len(p) == 2 for p in x) else x
-
-
-def _by_column(x: object, name: str, example: dict[str, Any]) -> dict[str, Any]:
-    x = _read_before(x)
-    if x is None:
-        return {}
-    if not isinstance(x, Mapping):
-        raise ParameterTypeError(
-            name, "be given by column", given(x), f"Type {{{name}}}.", **{name: example}
-        )
-    return {str(column): value for column, value in x.items()}
-
-
-def _parsed(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return what reads the words of each column."""
-    return lambda x: (
-        {column: parse(words) for column, words in x.items()} if isinstance(x, Mapping) else x
-    )
-
-
-def _object(part: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "additionalProperties": part, "minProperties": 1}
-
-
-OF = Kind(
-    metavar="COLUMN:WORD,WORD",
-    schema=_object({"type": "array", "items": {"enum": list(WORDS)}, "minItems": 1}),
-    parse=_parsed(kinds.KEYS.parse),
-    shape=list[str],
-)
-BOUNDS = Kind(
-    metavar="COLUMN:LOWER,UPPER",
-    schema=_object(kinds.BOUNDS.schema),
-    parse=_parsed(kinds.BOUNDS.parse),
-    shape=list[str],
-)
-STEPS = Kind(
-    metavar="COLUMN:STEP",
-    schema=_object(kinds.NUMBER.schema),
-    parse=_parsed(kinds.NUMBER.parse),
-    shape=list[str],
-)
 
 
 @frozen(kw_only=True, slots=False)
@@ -288,9 +195,7 @@ class Table(Statistic):
         except ParameterError as error:
             if error.name != "step":
                 raise
-            raise ParameterError(
-                "steps", error.must, error.got, "Leave {steps} out.", steps=LEFT_OUT
-            ) from None
+            raise of_steps(error) from None
 
     @cached_property
     def shares(self) -> tuple[Fraction, ...]:
@@ -390,16 +295,16 @@ class Table(Statistic):
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
         """Return the column and the statistic of each number, and the order of a quantile."""
+        del release
         columns: list[str] = []
         words: list[str] = []
-        orders: list[float] = []
-        for name, part in self._releases(release).items():
-            own = [float(q) for q in getattr(self.parts[name], "orders", ())] or [nan]
-            columns += [self.parts[name].column or ""] * len(own)
+        orders: list[float | None] = []
+        for name, part in self.parts.items():
+            own: list[float | None] = [float(q) for q in getattr(part, "orders", ())] or [None]
+            columns += [part.column or ""] * len(own)
             words += [name.partition(" of ")[0]] * len(own)
             orders += own
-            del part
-        q = {"q": orders} if any(order == order for order in orders) else {}  # noqa: PLR0124
+        q = {"q": orders} if any(orders) else {}
         return {"column": columns, "statistic": words, **q}
 
     @property

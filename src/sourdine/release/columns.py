@@ -199,7 +199,7 @@ def label(x: object) -> str:
 
 def _of_one_type(labels: Sequence[Any]) -> list[Any]:
     """Return what a column of a frame can hold: numbers as floats, other mixtures as texts."""
-    types = {type(x) for x in labels}
+    types = {type(x) for x in labels if x is not None}
     if types == {int, float}:
-        return list(map(float, labels))
+        return [None if x is None else float(x) for x in labels]
     return list(labels) if len(types) <= 1 else list(map(str, labels))
