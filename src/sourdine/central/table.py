@@ -19,9 +19,7 @@ are those of a thousand records.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 from functools import cached_property
 from math import log
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -54,7 +52,8 @@ from sourdine.privacy.printing import shown
 from sourdine.question import WHAT, says
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from fractions import Fraction
 
     from sourdine.question.converters import Bounds
     from sourdine.release import Release
@@ -128,7 +127,7 @@ class Table(Statistic):
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
-    steps: tuple[tuple[str, Fraction], ...] = field(
+    steps: tuple[tuple[str, Any], ...] = field(
         default=None, converter=read_steps,
         metadata=says(
             STEPS,
@@ -337,7 +336,7 @@ def _unit(part: Statistic, n: int) -> float:
     if isinstance(part, Count):
         return float(n)
     if isinstance(part, Sum):
-        return n * max(abs(float(bound)) for bound in part.bounds)
+        return n * max(abs(part.lowest), abs(part.lowest + part.width))
     if isinstance(part, Variance):
         return part.width**2 / 4
     return part.width if isinstance(part, Mean) else 1.0

@@ -72,7 +72,7 @@ def read_bounds(x: Mapping[str, Any] | None) -> tuple[tuple[str, Bounds], ...]:
     return tuple((column, read.bounds(pair)) for column, pair in own.items())
 
 
-def read_steps(x: Mapping[str, Any] | None) -> tuple[tuple[str, Fraction], ...]:
+def read_steps(x: Mapping[str, Any] | None) -> tuple[tuple[str, Any], ...]:
     """Return the steps of columns' lattices."""
     own = _by_column(x, "steps", {"age": 1})
     try:

@@ -46,21 +46,20 @@ class ShellWording(PythonWording):
             return super().typed(name, value)
         if value is True:
             return self._flag(name)
-        if isinstance(value, dict) and name == "keys":  # a list for each column, in their order
-            return " ".join(self._once(name, part) for part in value.values())
-        if isinstance(value, dict):
-            return " ".join(f"{self._flag(name)} {self._of(c, x)}" for c, x in value.items())
-        if name == "keys":
-            return self._once(name, value)
-        if self._options[name].multiple and isinstance(value, (list, tuple)):
-            return " ".join(f"{self._flag(name)} {self._words(name, each)}" for each in value)
-        return f"{self._flag(name)} {self._words(name, value)}"
+        return " ".join(f"{self._flag(name)} {words}" for words in self._each(name, value))
 
     def _flag(self, name: str) -> str:
         return str(next(flag for flag in self._options[name].opts if flag.startswith("--")))
 
-    def _once(self, name: str, value: object) -> str:
-        return f"{self._flag(name)} {self._words(name, value)}"
+    def _each(self, name: str, value: Any) -> list[str]:  # noqa: ANN401
+        """Return what follows an option, each time that it is typed."""
+        if isinstance(value, dict) and name == "keys":  # a list for each column, in their order
+            return [self._words(name, part) for part in value.values()]
+        if isinstance(value, dict):
+            return [self._of(column, part) for column, part in value.items()]
+        several = self._options[name].multiple and name != "keys"
+        listed = value if several and isinstance(value, (list, tuple)) else [value]
+        return [self._words(name, part) for part in listed]
 
     @staticmethod
     def _of(column: str, value: Any) -> str:  # noqa: ANN401
