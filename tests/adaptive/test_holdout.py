@@ -170,7 +170,7 @@ def test_what_is_left_is_said_in_words():
     said = str(guard.confirm(mistaken(LABELS, 50)))
     assert said == "verdict  confirmed\ncost     1 bit\nleft     1 more answer"
     assert str(guard.confirm(mistaken(LABELS, 90))).endswith(
-        "no more yes or no, but a final answer"
+        "no more yes-or-no answers, but a final answer"
     )
     with pytest.raises(BudgetExceededError, match="A final answer is still given"):
         guard.confirm(LABELS)

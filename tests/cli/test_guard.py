@@ -116,7 +116,7 @@ def test_a_guard_from_its_labels_to_its_end(guard, folder):
     final = guard("final", "eval.guard")
     assert final.returncode == 0
     assert final.stdout.startswith("0.833333 (between 0.")
-    assert "nothing, the final answer was given" in final.stdout
+    assert "nothing: the final answer was given" in final.stdout
 
     over = guard("confirm", "eval.guard", "new.txt")
     assert (over.returncode, over.stdout) == (3, "")
@@ -266,6 +266,7 @@ def test_an_answer_that_cannot_be_printed_is_not_a_no(guard, folder):
         done = lost(folder, full, *confirm)
         assert done.returncode == 74
         assert "No space left on device. What was answered is charged" in done.stderr
+        assert "'sourdine guard status GUARD'" in done.stderr
         assert "Traceback" not in done.stderr
         for words in (confirm, (*status, "eval.guard"), (*status, "eval.guard", "--json")):
             assert lost(folder, full, *words, stderr=full).returncode == 74, words
@@ -337,12 +338,12 @@ def test_what_is_left_does_not_contradict_itself(guard):
     guard("init", "labels.csv", "-o", "eval.guard", "--baseline", "newer.npy", "--error", "0.075")
     said = [guard("confirm", "eval.guard", "new.txt").stdout for _ in range(12)]
     told = [text.splitlines()[1] for text in said if text]
-    assert any(", or a score of up to " in line for line in told)
-    assert told[-1].startswith("left: no yes or no, only ")
+    assert any(", or one score of up to " in line for line in told)
+    assert told[-1].startswith("left: only ")
     assert "the final answer; next answer within" in told[-1]
-    assert all(" 0 yes or no" not in line for line in told)
+    assert all(" 0 yes-or-no" not in line for line in told)
     made = guard("init", "labels.csv", "-o", "full.guard", "--error", "0.0605")
-    assert "no yes or no, only the final answer; next answer within 0.06043" in made.stdout
+    assert "only the final answer; next answer within 0.06043" in made.stdout
 
 
 def test_figures_are_clean(guard):
@@ -410,3 +411,20 @@ def test_plans_from_the_shell(guard):
     assert both.returncode == 2
     none = guard("plan", "--n", "5000")
     assert "--answers must be given, or --submissions, got none. Type --answers 300." in none.stderr
+
+
+def test_how_label_files_are_read_is_declared(guard, folder):
+    labels = "".join(f"José;{i % 7},{i % 10}\n" for i in range(300))
+    (folder / "odd.csv").write_bytes(f"näme;y\n{labels}".encode("cp1252"))
+    (folder / "bare.csv").write_text("".join(f"{i % 7},{i % 10}\n" for i in range(300)))
+    odd = ("--separator", ";", "--decimal", ",")
+    terms = ("--loss", "absolute", "--scale", "1", "-o", "odd.guard")
+    refused = guard("init", "odd.csv", "-c", "y", *odd, *terms)
+    assert (refused.returncode, "must be a CSV file in order" in refused.stderr) == (2, True)
+    made = guard("init", "odd.csv", "-c", "y", *odd, *terms, "--encoding", "cp1252")
+    assert "300 numbers, absolute loss" in made.stdout, made.stderr
+    bare = ("bare.csv", "--header", "y", *odd)
+    assert guard("score", "odd.guard", *bare).stdout.startswith("1 (between 0.")
+    assert guard("confirm", "odd.guard", *bare, "--old", "bare.csv").returncode == 1
+    assert "leads with 1 " in guard("leaderboard", "submit", "odd.guard", "anna", *bare).stdout
+    assert guard("final", "odd.guard", *bare).stdout.startswith("1 (between 0.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - typer reads it
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,6 +24,7 @@ from sourdine.cli.guard_options import (
 )
 from sourdine.cli.guard_options import opened as open_guard
 from sourdine.cli.guard_output import say, say_answer, say_status
+from sourdine.cli.options import reads_text
 
 __all__ = ["guard"]
 
@@ -46,6 +47,7 @@ guard.command()(plan)
 
 
 @guard.command()
+@reads_text
 def init(  # noqa: PLR0913 - the terms of a guard
     labels: Annotated[
         Path,
@@ -99,6 +101,7 @@ def init(  # noqa: PLR0913 - the terms of a guard
         str | None, term("--name", metavar="TEXT", text="What the data are called.")
     ] = None,
     json: Json = False,
+    read: Any,
 ) -> None:
     """Put labels under guard: make the file that holds them and counts what is told.
 
@@ -110,10 +113,10 @@ def init(  # noqa: PLR0913 - the terms of a guard
     require_columns(column, labels, baseline)
     made = GuardedHoldout.create(
         out,
-        one_column(labels, column),
+        one_column(labels, column, read=read),
         loss=loss,
         scale=read_number(scale, "scale"),
-        baseline=None if baseline is None else one_column(baseline, column, lone=True),
+        baseline=None if baseline is None else one_column(baseline, column, lone=True, read=read),
         confidence=read_number(confidence, "confidence"),
         dependence=read_dependence(blocks, markov),
         error=read_number(error, "error"),
@@ -123,6 +126,7 @@ def init(  # noqa: PLR0913 - the terms of a guard
 
 
 @guard.command()
+@reads_text
 def confirm(  # noqa: PLR0913 - a command's options
     path: GuardFile,
     new: Predictions,
@@ -151,6 +155,7 @@ def confirm(  # noqa: PLR0913 - a command's options
         ),
     ] = False,
     json: Json = False,
+    read: Any,
 ) -> None:
     """Ask for one bit: are the new predictions better? If so they are the ones to beat.
 
@@ -161,8 +166,8 @@ def confirm(  # noqa: PLR0913 - a command's options
     require_columns(column, new, old)
     opened = open_guard(path)
     verdict = opened.confirm(
-        one_column(new, column, lone=True),
-        None if old is None else one_column(old, column, lone=True),
+        one_column(new, column, lone=True, read=read),
+        None if old is None else one_column(old, column, lone=True, read=read),
         margin=read_number(margin, "margin"),
         certified=certified,
     )
@@ -173,6 +178,7 @@ def confirm(  # noqa: PLR0913 - a command's options
 
 
 @guard.command()
+@reads_text
 def score(
     path: GuardFile,
     predictions: Predictions,
@@ -187,18 +193,20 @@ def score(
         ),
     ] = "0.01",
     json: Json = False,
+    read: Any,
 ) -> None:
     """Ask for the accuracy (one minus the average loss) on a grid, with an interval."""
     from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415
 
     require_columns(column, predictions)
     opened = open_guard(path)
-    values = one_column(predictions, column, lone=True)
+    values = one_column(predictions, column, lone=True, read=read)
     answer = opened.score(values, step=read_number(step, "step"))
     say_answer(opened, answer, as_json=json)
 
 
 @guard.command()
+@reads_text
 def final(
     path: GuardFile,
     predictions: Annotated[
@@ -210,13 +218,14 @@ def final(
     *,
     column: ColumnName = None,
     json: Json = False,
+    read: Any,
 ) -> None:
     """Ask for the exact accuracy with an interval, and close the guard for good."""
     from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415
 
     require_columns(column, predictions)
     opened = open_guard(path)
-    values = None if predictions is None else one_column(predictions, column, lone=True)
+    values = None if predictions is None else one_column(predictions, column, lone=True, read=read)
     answer = opened.final(values)
     say_answer(opened, answer, as_json=json)
 

@@ -21,6 +21,7 @@ from sourdine.cli.guard_options import (
     read_number,
 )
 from sourdine.cli.guard_output import say_board, say_plan, say_standing
+from sourdine.cli.options import reads_text
 from sourdine.errors import ParameterError
 
 __all__ = ["leaderboard", "plan"]
@@ -42,6 +43,7 @@ Step = Annotated[
 
 
 @leaderboard.command()
+@reads_text
 def submit(  # noqa: PLR0913 - a command's options
     path: GuardFile,
     name: Annotated[str, typer.Argument(metavar="TEAM", help="Whose predictions they are.")],
@@ -50,6 +52,7 @@ def submit(  # noqa: PLR0913 - a command's options
     column: ColumnName = None,
     step: Step = None,
     json: Json = False,
+    read: Any,
 ) -> None:
     """Submit predictions; their score is shown if they lead now.
 
@@ -60,7 +63,7 @@ def submit(  # noqa: PLR0913 - a command's options
 
     require_columns(column, predictions)
     board = Leaderboard(opened(path), _step(step))
-    standing = board.submit(name, one_column(predictions, column, lone=True))
+    standing = board.submit(name, one_column(predictions, column, lone=True, read=read))
     say_standing(board, standing, as_json=json)
     raise typer.Exit(0 if standing else 1)
 

@@ -129,17 +129,19 @@ def _balance(opened: GuardedHoldout) -> dict[str, Any]:
 
 
 def _left_in_words(opened: GuardedHoldout) -> str:
+    from sourdine.adaptive.answers import counted  # noqa: PLC0415 - loaded when needed
+
     if opened.closed:
-        return "nothing, the final answer was given"
-    within = f"next answer within {opened.ledger.halfwidth():.4g}"
+        return "nothing: the final answer was given"
+    within = f"next answer within {opened.ledger.halfwidth():.4g} of the truth"
     if (left := opened.remaining) is None:
         return within
-    score = f"a score of up to {left.bits:.4g} bits"
+    score = f"one score of up to {left.bits:.4g} bits"
     if left.answers:
-        rare = "" if left.answers == left.noes else f", {left.noes} if all are no"
-        return f"{left.answers} yes or no{rare}, or {score}; {within}"
+        rare = "" if left.answers == left.noes else f" ({left.noes} if all are no)"
+        return f"{counted(left.answers, 'yes-or-no answer')}{rare}, or {score}; {within}"
     rest = f"{score} or the final answer" if left.bits >= 1 else "the final answer"
-    return f"no yes or no, only {rest}; {within}"
+    return f"only {rest}; {within}"
 
 
 def _figure(bits: float) -> float:
@@ -151,6 +153,6 @@ def _print(text: str) -> None:
     if (trouble := written(text)) is not None:
         complain(
             f"standard output must take what is printed, got {trouble}. What was answered is "
-            "charged: type 'sourdine guard status' for what is left."
+            "charged: type 'sourdine guard status GUARD' with the guard's file for what is left."
         )
         raise typer.Exit(UNWRITTEN)

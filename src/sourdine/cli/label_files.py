@@ -12,6 +12,8 @@ from sourdine.tally.opening import NAMELESS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sourdine.tally import Reading
+
 __all__ = ["one_column", "require_columns"]
 
 
@@ -29,7 +31,9 @@ def require_columns(column: str | None, *paths: Path | None) -> None:
     )
 
 
-def one_column(path: Path, column: str | None, *, lone: bool = False) -> Frame:
+def one_column(
+    path: Path, column: str | None, *, lone: bool = False, read: Reading | None = None
+) -> Frame:
     """Return one column of a file.
 
     Parameters
@@ -40,17 +44,20 @@ def one_column(path: Path, column: str | None, *, lone: bool = False) -> Frame:
         Its name; None for the only one.
     lone
         Whether an only column may have any name.
+    read
+        How its text is read.
     """
-    frame = Frame(path)
+    frame = Frame(path, read=read)
     if path.suffix.lower() in NAMELESS:
         return frame
     names = {name.strip(): name for name in reversed(frame.columns)}
     if column in names:
         return frame[names[column]]
-    if frame.parsed:
+    named_there = frame.parsed and frame.reading.header is None
+    if named_there:
         _require_header([name.strip() for name in frame.columns], path.name)
     if len(frame.columns) > 1 or (column is not None and not lone):
-        where = f"the first line of {path.name}" if frame.parsed else path.name
+        where = f"the first line of {path.name}" if named_there else path.name
         listed = ", ".join(name.strip() for name in frame.columns)
         raise ParameterError(
             "column",

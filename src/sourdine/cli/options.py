@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
+from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from sourdine.question import Parameter
     from sourdine.tally import Reading
 
-__all__ = ["Option", "command", "declared", "read_options"]
+__all__ = ["Option", "command", "declared", "read_options", "reads_text"]
 
 OUTPUT, READ = "Output", "How text is read"
 SHORT = {"column": "-c", "epsilon": "-e", "q": "-q"}
@@ -71,6 +72,21 @@ def read_options(given: dict[str, Any]) -> Reading | None:
     taken = {option.name: given.pop(option.name, None) for option in READING}
     said = {name: value for name, value in taken.items() if value is not None}
     return Reading(**said) if said else None
+
+
+def reads_text(run: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say how text is read; it gets them as ``read``."""
+    own = inspect.signature(run, eval_str=True).parameters.values()
+    parameters = [p for p in own if p.name != "read"] + [o.parameter() for o in READING]
+
+    @wraps(run)
+    def call(**given: Any) -> None:  # noqa: ANN401
+        read = read_options(given)
+        run(**given, read=read)
+
+    vars(call)["__signature__"] = inspect.Signature(parameters)
+    call.__annotations__ = {p.name: p.annotation for p in parameters}
+    return call
 
 
 def _text(name: str, *flags: str, panel: str, metavar: str, text: str) -> Option:

@@ -179,7 +179,10 @@ class TextLines(Memory):
                 lines += _lines(path, self.reading, "strict")
             except UnicodeDecodeError:
                 raise ParameterError(
-                    Path(path).name, "be text in UTF-8", "other bytes", "Write it again."
+                    Path(path).name,
+                    f"be text in {self.reading.encoding.upper()}",
+                    "other bytes",
+                    "Declare the encoding that it was written in.",
                 ) from None
             while lines and lines[-1] is None:
                 lines.pop()

@@ -126,7 +126,7 @@ def strict_column(files: Sequence[str], name: str, reading: Reading) -> list[str
                 Path(path).name,
                 "be a CSV file in order",
                 "one that is not",
-                "Write it again, in UTF-8 and with every quote closed.",
+                "Write it in UTF-8 or declare its encoding, and close every quote.",
             ) from None
     return cells
 

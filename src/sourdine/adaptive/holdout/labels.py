@@ -20,6 +20,7 @@ from sourdine.tally.opening import is_path
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sourdine.tally import Reading
     from sourdine.tally.column import Column
 
 __all__ = ["NUMBER", "TEXT", "Labels", "same"]
@@ -73,7 +74,7 @@ class Labels:
         frame = _one_column(given, name)
         column = frame.column(strict=True)
         if frame.parsed:
-            return _of_texts(column.data.tolist(), name, kind)
+            return _of_texts(column.data.tolist(), name, kind, frame.reading)
         if column.data.dtype.kind in "biuf":
             return cls(NUMBER, _numbers(column, name))
         if column.holds == DATES:
@@ -178,11 +179,14 @@ def _too_long(name: str) -> ParameterError:
     return ParameterError(name, "be numbers of 64 bits", "longer ones", "Type them as texts.")
 
 
-def _of_texts(cells: list[str | None], name: str, kind: str | None) -> Labels:
+def _of_texts(
+    cells: list[str | None], name: str, kind: str | None, reading: Reading
+) -> Labels:
     """Read the cells of a text file."""
     texts = ["" if cell is None else cell.strip() for cell in cells]
+    written = texts if reading.is_standard else [_rewritten(text, reading) for text in texts]
     if kind == NUMBER:
-        row = next((i for i, text in enumerate(texts, start=1) if not is_written(text)), None)
+        row = next((i for i, text in enumerate(written, start=1) if not is_written(text)), None)
         if row is not None:
             raise ParameterError(
                 name,
@@ -190,15 +194,21 @@ def _of_texts(cells: list[str | None], name: str, kind: str | None) -> Labels:
                 f"something else in row {row} of the file",
                 "Write a number in each row.",
             )
-        return _of_objects([read_written(text) for text in texts], name)
-    there = [text for text in texts if not is_gap(text)]
+        return _of_objects([read_written(text) for text in written], name)
+    there = [text for text in written if not is_gap(text)]
     if kind is None and there and all(map(is_written, there)):
         gap = float("nan")
-        read = [read_written(text) if is_written(text) else gap for text in texts]
+        read = [read_written(text) if is_written(text) else gap for text in written]
         return _of_objects(read, name)
     words = np.empty(len(texts), object)
     words[:] = [text or None for text in texts]
     return Labels(TEXT, words)
+
+
+def _rewritten(text: str, reading: Reading) -> str:
+    """Return a number as Python writes it, where marks or symbols were declared for it."""
+    number = reading.number(text)
+    return text if number is None else repr(number)
 
 
 def _of_objects(values: list[Any], name: str) -> Labels:

@@ -71,6 +71,6 @@ class Told:
 def left_in_words(left: Remaining) -> str:
     """Return what is left as a person reads it."""
     if left.answers == 0:
-        return "no more yes or no, but a final answer"
+        return "no more yes-or-no answers, but a final answer"
     rare = "" if left.answers == left.noes else f", {left.noes} if all are no"
     return f"{counted(left.answers, 'more answer')}{rare}"
