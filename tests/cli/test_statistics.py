@@ -215,6 +215,9 @@ def test_a_ledger_is_charged_and_refuses(run, csv, tmp_path):
     status, out, err = run("count", csv, "-e", "0.5", *ledger)
     assert (status, out) == (3, "")
     assert "epsilon must be at most 0.4, what is left of 1, got 0.5. Type --epsilon 0.4" in err
+    status, _, err = run("count", csv, "--error", "1", *ledger)
+    assert status == 3
+    assert "what the --error needs: ask for a larger one, or leave it out and type --ep" in err
     status, _, err = run("count", csv, "-e", "0.1", *ledger, "--total", "2")
     assert (status, "--total must be 1, as the ledger people.ledger" in err) == (2, True)
     status, _, err = run("count", csv, "-e", "0.1", *ledger, "--relation", "substitute")
@@ -235,7 +238,7 @@ def test_a_ledger_may_call_the_data_otherwise(run, csv, tmp_path):
     assert run("count", csv, "-e", "0.1", *ledger, "--total", "1")[0] == 0
     moved = csv.rename(tmp_path / "2020.csv")
     status, _, err = run("count", moved, "-e", "0.1", *ledger)
-    assert (status, "Type --name people.csv, or open" in err) == (2, True)
+    assert (status, "moved or renamed, type --name people.csv, or open" in err) == (2, True)
     assert run("count", moved, "-e", "0.1", *ledger, "--name", "people.csv")[0] == 0
 
 

@@ -66,10 +66,13 @@ class Terms:
                     name,
                     f"be {'none' if own is None else own}, as {where} says since it was opened",
                     "none" if other is None else str(other),
-                    f"{'Leave out' if own is None else 'Type'} {{{name}}}, or open another ledger, "
-                    "whose total comes on top of this one.",
+                    f"{_HINTS.get(name, 'Leave out' if own is None else 'Type')} {{{name}}}, or "
+                    "open another ledger, whose total comes on top of this one.",
                     **{name: LEFT_OUT if own is None else own},
                 )
+
+
+_HINTS = {"name": "If these are the data it was opened for, moved or renamed, type"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

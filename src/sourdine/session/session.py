@@ -9,7 +9,13 @@ from pathlib import PurePath
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
+from sourdine.errors import (
+    LEFT_OUT,
+    BudgetExceededError,
+    ParameterError,
+    ParameterTypeError,
+    SourdineError,
+)
 from sourdine.plan import Planner
 from sourdine.privacy import ADD_REMOVE
 from sourdine.privacy.budget import read_total, remaining
@@ -184,7 +190,7 @@ class Session(Statistics[Release], Shown):
         >>> print(session.ask(asked).cost)
         epsilon 0.25, one record added or removed
         """
-        question = question.as_read(self._data.reading)
+        target, question = question.target, question.as_read(self._data.reading)
         for name, own in self._fixed().items():
             if getattr(question, name) != own:
                 raise _left_to_the_session(name)
@@ -194,9 +200,11 @@ class Session(Statistics[Release], Shown):
             raise _left_to_the_session("source")
         question.require_columns(self._data)
         facts = json.dumps(question.to_dict(), ensure_ascii=False)
-        self._ledger.charge(
-            question.cost, what=question.name, mechanism=str(question.drawer()), parameters=facts
-        )
+        how = str(question.drawer())
+        try:
+            self._ledger.charge(question.cost, what=question.name, mechanism=how, parameters=facts)
+        except BudgetExceededError as refusal:
+            raise refusal if target is None else _asked_by_error(refusal) from None
         try:
             with self._reading:
                 return question.release(self._data)
@@ -246,6 +254,17 @@ def _left_to_the_session(name: str) -> ParameterError:
         "one for a single call",
         f"Leave {{{name}}} out.",
         **{name: LEFT_OUT},
+    )
+
+
+def _asked_by_error(refusal: BudgetExceededError) -> BudgetExceededError:
+    """Return the refusal of an epsilon in the words of whoever asked for an error."""
+    if "epsilon" not in refusal.tries:
+        return refusal
+    return refusal.hinting(
+        "That is what the {error} needs: ask for a larger one, or leave it out and type {epsilon} "
+        "or less.",
+        {**refusal.tries, "error": LEFT_OUT},
     )
 
 
