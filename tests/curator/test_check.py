@@ -56,7 +56,40 @@ def test_what_is_in_order_needs_nothing(tmp_path):
 def test_an_ambiguous_mark_is_said():
     found = sd.check({"x": ["1,234", "2,345"]})
     assert found.columns[0].after == 0
-    assert "can be read in several ways" in str(found)
+    assert "1,234 is 1234. If 1,234 is a little more than 1, declare decimal=','." in " ".join(
+        str(found).split()
+    )
+    found = sd.check({"x": ["1.234", "2.345", "7"]})
+    assert (found.reading, found.columns[0].unreadable) == (sd.Reading(), 0)
+    said = "1.234 is a little more than 1. If 1.234 is 1234, declare decimal=',' and thousands='.'."
+    assert said in " ".join(str(found).split())
+
+
+@pytest.mark.parametrize(
+    "other", [{"x": ["1.234", "1.5"]}, {"x": ["1.234", "0.234"]}, {"x": ["1.234"], "y": ["2.5"]}]
+)
+def test_a_mark_that_another_cell_explains_is_not_ambiguous(other):
+    assert "unsure" not in str(sd.check(other))
+    assert "unsure" not in str(sd.check({"x": ["12", "13"]}))
+
+
+def test_rare_shapes_are_listed_too():
+    found = sd.check({"x": ["12 kg"] * 50 + ["?", "12-13", "n/a", "1 lb", "#", "~5", "(6)", "<4"]})
+    shapes = found.columns[0].shapes
+    assert shapes[0] == "'99 aa' 50 times"
+    assert shapes[1] == "'?' once"
+    assert shapes[-1] == "and 3 more in 3 cells"
+
+
+def test_what_to_type_names_persons_and_a_column_of_numbers(tmp_path):
+    path = tmp_path / "pay.csv"
+    path.write_text("who;place;pay\np1;Ulm;1,5\np2;Bonn;2,5\n")
+    found = sd.check(path, unit="who")
+    assert found.command == f"sourdine count {path} --unit who --decimal , --epsilon 1"
+    assert found.next_command.startswith(f"sourdine mean {path} -c pay --bounds LOWER UPPER --unit")
+    assert found.next_command in " ".join(str(found).split())
+    path.write_text("who,place\np1,Ulm\n")
+    assert sd.check(path).next_command is None
 
 
 def test_what_is_declared_stays():

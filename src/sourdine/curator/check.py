@@ -17,7 +17,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from sourdine.curator.dates import best_format, dates_in
-from sourdine.curator.shapes import ColumnTexts, best_reading, options, shape
+from sourdine.curator.shapes import ColumnTexts, best_reading, options, read_differently, shape
 from sourdine.release import Sheet, Shown
 from sourdine.tally import Frame, Reading
 from sourdine.tally.opening import CSV, LINES
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["Checked", "ColumnFacts", "check"]
 
 HEADS = ("column", "numbers", "empty", "others", "dates if declared", "others if declared")
-_SHAPES = 3
+_SHAPES = 6
+"""How many shapes are listed; of more, how many there are."""
+_FEW = 3
 _BLOCK = 1 << 22
 _CODES = {sign * (10**k - 1) for k in range(1, 7) for sign in (1, -1)} | {-1}
 """Numbers that often stand for an answer that is missing."""
@@ -50,6 +52,12 @@ class ColumnFacts:
     shapes: tuple[str, ...]
     suspicious: str | None
 
+    @property
+    def mostly_numbers(self) -> bool:
+        """Whether most of what stands there is a number, as declared best."""
+        filled = self.numbers + self.unreadable
+        return filled > 0 and 2 * (filled - self.after - self.dates) > filled
+
 
 @dataclass(frozen=True, kw_only=True)
 class Checked(Shown):
@@ -67,6 +75,8 @@ class Checked(Shown):
         What to declare.
     remarks
         What else was seen, a word and a sentence each.
+    unit
+        The column that names a person, if one was said.
     """
 
     source: str | None
@@ -74,16 +84,30 @@ class Checked(Shown):
     columns: tuple[ColumnFacts, ...]
     reading: Reading
     remarks: tuple[tuple[str, str], ...]
+    unit: str | None = None
 
     @property
     def command(self) -> str | None:
         """A command line that counts the rows with the options that read the file best."""
-        if self.source is None:
+        return None if self.source is None else self._typed("count", self.source)
+
+    @property
+    def next_command(self) -> str | None:
+        """How to ask for a mean: the bounds are for the curator to fill in, from what is public."""
+        numeric = (c.name for c in self.columns if c.name != self.unit and c.mostly_numbers)
+        column = next(numeric, None)
+        if self.source is None or column is None:
             return None
+        return self._typed("mean", self.source, f"-c {quote(column)}", "--bounds LOWER UPPER")
+
+    def _typed(self, statistic: str, source: str, *words: str) -> str:
         said = options(self.reading).items()
-        words = [f"--{name.replace('_', '-')} {quote(str(x))}" for name, x in said]
-        flags = [w.replace("--quotes False", "--no-quotes") for w in words]
-        return " ".join(["sourdine count", quote(self.source), *flags, "--epsilon 1"])
+        own = [f"--{name.replace('_', '-')} {quote(str(x))}" for name, x in said]
+        flags = [w.replace("--quotes False", "--no-quotes") for w in own]
+        unit = [f"--unit {quote(self.unit)}"] if self.unit else []
+        return " ".join(
+            ["sourdine", statistic, quote(source), *words, *unit, *flags, "--epsilon 1"]
+        )
 
     def sheet(self) -> Sheet:
         """Return what is printed."""
@@ -103,7 +127,7 @@ class Checked(Shown):
         odd = [("look", c.suspicious) for c in self.columns if c.suspicious]
         declared = self.reading.to_dict()
         say = f"read={declared}" if declared else "nothing has to be declared"
-        typed = [("type", self.command)] if self.command else []
+        typed = [("type", line) for line in (self.command, self.next_command) if line]
         return Sheet(
             title="For the curator alone: this is read off the data. Do not publish it.",
             heads=[HEADS[i] for i in kept],
@@ -150,8 +174,7 @@ def check(
     seen = {name: _seen(frame, name, reading) for name in frame.columns}
     best, other = best_reading(reading, [cells for cells, _, _ in seen.values()])
     if other is not None:
-        ways = f"{best.to_dict()} or {other.to_dict()}"
-        remarks.append(("unsure", f"the numbers can be read in several ways: {ways}."))
+        remarks.append(_unsure(seen, best, other))
     form, other_form = best_format(best, [cells for cells, _, _ in seen.values()])
     best = replace(best, date_format=form)
     if other_form is not None:
@@ -166,6 +189,7 @@ def check(
         columns=facts,
         reading=best,
         remarks=tuple(remarks),
+        unit=unit,
     )
 
 
@@ -211,8 +235,38 @@ def _facts(
         unreadable=cells.filled - numbers.total(),
         dates=dates,
         after=cells.filled - cells.numbers(best) - dates,
-        shapes=tuple(f"{text!r} {k} times" for text, k in shapes.most_common(_SHAPES)),
+        shapes=_listed(shapes),
         suspicious=_suspicious(name, numbers),
+    )
+
+
+def _listed(shapes: Counter[str]) -> tuple[str, ...]:
+    """Return the commonest shapes, and how many others there are."""
+    common = shapes.most_common(_SHAPES)
+    listed = [f"{text!r} {'once' if k == 1 else f'{k} times'}" for text, k in common]
+    if others := len(shapes) - len(common):
+        cells = shapes.total() - sum(k for _, k in common)
+        listed.append(f"and {others} more in {cells} cells")
+    return tuple(listed)
+
+
+def _unsure(seen: Mapping[str, Any], best: Reading, other: Reading) -> tuple[str, str]:
+    """Return a remark on numbers that can be read in two ways."""
+    name, cells = next(
+        (name, texts)
+        for name, (cells, _, _) in seen.items()
+        if (texts := read_differently(cells, best, other))
+    )
+    mark = best.decimal if best.decimal in shape(cells[0]) else best.thousands
+    ways = {True: f"1{mark}234 is 1234", False: f"1{mark}234 is a little more than 1"}
+    thousands = mark == best.thousands
+    rest = other.to_dict()
+    said = " and ".join(
+        f"{part}={rest[part]!r}" for part in ("decimal", "thousands") if part in rest
+    )
+    return "unsure", (
+        f"cells such as {shape(cells[0])!r} in {printable(name)} hold thousands or decimals: they are "
+        f"read so that {ways[thousands]}. If {ways[not thousands]}, declare {said or 'nothing'}."
     )
 
 
@@ -221,7 +275,7 @@ def _suspicious(name: str, numbers: Counter[float]) -> str | None:
     values = sorted(v for v in numbers if isfinite(v))
     if len(values) < len(numbers):
         return f"{printable(name)} holds infinite numbers, which count as its bounds."
-    if len(values) <= _SHAPES:
+    if len(values) <= _FEW:
         return None
     for end, near, far in ((values[-1], values[-2], values[0]), (values[0], values[1], values[-1])):
         if end in _CODES and numbers[end] > 1 and abs(end - near) > abs(near - far):

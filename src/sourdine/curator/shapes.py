@@ -13,7 +13,7 @@ from sourdine.tally import Reading
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["ColumnTexts", "best_reading", "shape"]
+__all__ = ["ColumnTexts", "best_reading", "options", "read_differently", "shape"]
 
 _LONGEST = 24
 _MARKS = "+-.,'\N{RIGHT SINGLE QUOTATION MARK}_"
@@ -24,6 +24,8 @@ _WAYS = ((".", ""), (".", ","), (",", ""), (",", "."), (".", " "), (",", " "), (
 """Decimal marks and marks between thousands, the most common first."""
 _OFTEN = 0.01
 """A symbol is declared if it stands beside this part of a column's cells, at least."""
+_ZERO = re.compile(r"\D*0+\D")
+"""How no number begins whose next three digits are thousands."""
 _MOST = 0.5
 """A column is meant to hold numbers if this part of its cells are some."""
 
@@ -87,8 +89,24 @@ def best_reading(
     score = {way: sum(_read(cells, way) for cells in kept) for way in (declared, *ways)}
     best = [way for way, read in score.items() if read == max(score.values())]
     first = best[0]
-    others = [way for way in best if way.decimal != first.decimal and way.symbols == first.symbols]
-    return first, others[0] if others and first != declared else None
+    for way in best[1:]:
+        changed = [text for cells in kept for text in read_differently(cells, first, way)]
+        if changed and way.symbols == first.symbols and not any(map(_ZERO.match, changed)):
+            return first, way
+    return first, None
+
+
+def read_differently(cells: ColumnTexts, one: Reading, other: Reading) -> list[str]:
+    """Return the texts that are other numbers under another reading.
+
+    Examples
+    --------
+    >>> cells = ColumnTexts(Counter(["1.234", "12"]), 0)
+    >>> read_differently(cells, Reading(), Reading(decimal=",", thousands="."))
+    ['1.234']
+    """
+    pairs = ((text, one.number(text), other.number(text)) for text in cells.texts)
+    return [text for text, x, y in pairs if x is not None and y is not None and x != y]
 
 
 def _declarable(symbols: Iterable[str]) -> tuple[str, ...]:

@@ -179,9 +179,7 @@ def _too_long(name: str) -> ParameterError:
     return ParameterError(name, "be numbers of 64 bits", "longer ones", "Type them as texts.")
 
 
-def _of_texts(
-    cells: list[str | None], name: str, kind: str | None, reading: Reading
-) -> Labels:
+def _of_texts(cells: list[str | None], name: str, kind: str | None, reading: Reading) -> Labels:
     """Read the cells of a text file."""
     texts = ["" if cell is None else cell.strip() for cell in cells]
     written = texts if reading.is_standard else [_rewritten(text, reading) for text in texts]
