@@ -12,6 +12,7 @@ from sourdine.cli.statistics import typed as said
 from sourdine.cli.streams import Terminal, printing
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
 from sourdine.question import kinds
+from sourdine.tally.number_or_text import read_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -36,12 +37,16 @@ def report(given: dict[str, Any]) -> None:
     if not people:
         raise ParameterError("answer", "be given", "none", f"Type {{answer}}, or pipe {EXAMPLE}.",
                              answer=f"{next(iter(schema.columns))}=...")  # fmt: skip
-    rows = [_row(schema, person) for person in people]
+    alone = len(people) == 1
+    rows = [
+        _row(schema, person, "" if alone else f" of person {i}")
+        for i, person in enumerate(people, 1)
+    ]
     table = {name: [row[name] for row in rows] for name in schema.columns}
     with printing():
         for sent in records(schema, table):
             print("\n".join(to_lines(sent)))  # noqa: T201 - the answer
-    each = "" if len(rows) == 1 else " each"
+    each = "" if alone else " each"
     note = f"{schema.guarantee}{each}; to report the same answers again costs it again"
     Terminal(stderr=True).print(note, highlight=False, markup=False, soft_wrap=True)
 
@@ -56,35 +61,52 @@ def _piped() -> str:
         raise _unreadable() from None
 
 
+class _Pairs(tuple[tuple[str, Any], ...]):
+    """Names and answers in their order, before any of them is lost because another follows."""
+
+    __slots__ = ()
+
+    def answers(self) -> dict[str, Any]:
+        """Return the answer to each question, or refuse two to the same one."""
+        found = dict(self)
+        for name in found:
+            if sum(name == other for other, _ in self) > 1:
+                raise ParameterError(
+                    f"the question {name!r}", "be answered once", "two answers", "Leave one out."
+                )
+        return found
+
+
 def _pairs(words: Iterable[str]) -> dict[str, Any]:
     """Return what was typed as NAME=VALUE."""
-    answers = {}
-    for word in words:
-        name, mark, value = word.partition("=")
-        if not mark:
-            raise ParameterError(
-                "answer", "be a name, '=' and a value", "a word without '='", "Type {answer}.",
-                answer="age=31",
-            )  # fmt: skip
-        answers[name] = value
-    return answers
+    pairs = [word.partition("=") for word in words]
+    if not all(mark for _, mark, _ in pairs):
+        raise ParameterError(
+            "answer", "be a name, '=' and a value", "a word without '='", "Type {answer}.",
+            answer="age=31",
+        )  # fmt: skip
+    return _Pairs((name, value) for name, _, value in pairs).answers()
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
     """Yield the answers of one person, or of one in each line."""
     try:
-        whole = [json.loads(text)] if text.strip() else []
+        whole = [_object(text)] if text.strip() else []
     except (ValueError, RecursionError):
-        whole = [_object(line) for line in text.splitlines() if line.strip()]
+        whole = [_line(line) for line in text.splitlines() if line.strip()]
     for found in whole:
-        if not isinstance(found, dict):
+        if not isinstance(found, _Pairs):
             raise _unreadable()
-        yield found
+        yield found.answers()
 
 
-def _object(line: str) -> Any:  # noqa: ANN401
+def _object(text: str) -> Any:  # noqa: ANN401
+    return json.loads(text, object_pairs_hook=_Pairs, parse_int=read_number)
+
+
+def _line(line: str) -> Any:  # noqa: ANN401
     try:
-        return json.loads(line)
+        return _object(line)
     except (ValueError, RecursionError):
         raise _unreadable() from None
 
@@ -95,22 +117,40 @@ def _unreadable() -> ParameterError:
     )
 
 
-def _row(schema: Schema, answers: dict[str, Any]) -> dict[str, Any]:
-    """Return a person's answer to every question; None where there is none."""
+def _row(schema: Schema, answers: dict[str, Any], whose: str) -> dict[str, Any]:
+    """Return a person's answer to every question; None where there is none.
+
+    These are a person's own answers on their own device: what cannot be read is refused here, where
+    they can correct it, and not taken for an absent answer as in a table of other people.
+    """
     for name in answers:
         if name not in schema.columns:
             listed = ", ".join(map(repr, schema.columns))
             raise ParameterError(
                 "answer", "be to a question of the schema", repr(name), f"They are: {listed}."
             )
-    return {name: _cell(column, answers.get(name)) for name, column in schema.columns.items()}
+    return {
+        name: _cell(name, column, answers.get(name), whose)
+        for name, column in schema.columns.items()
+    }
 
 
-def _cell(column: Any, answer: Any) -> Any:  # noqa: ANN401
+def _cell(name: str, column: Any, answer: Any, whose: str) -> Any:  # noqa: ANN401
     """Return an answer as a cell of a table holds it: several choices as one text."""
-    if isinstance(answer, list) and column.kind == "choices":
-        return column.separator.join(map(str, answer))
-    return answer if isinstance(answer, (str, int, float, bool)) else None
+    from sourdine.local.table.answers import is_readable, wanted  # noqa: PLC0415
+
+    if answer is None or answer == "":
+        return None
+    if type(answer) is list and column.kind == "choices":
+        answer = column.separator.join(map(str, answer))
+    if not isinstance(answer, (str, int, float, bool)) or not is_readable(column, answer):
+        raise ParameterError(
+            f"the answer to {name!r}{whose}",
+            f"be {wanted(column)}",
+            "something else",
+            "Correct it, or leave it out if there is none.",
+        )
+    return answer
 
 
 def collect(given: dict[str, Any]) -> None:
