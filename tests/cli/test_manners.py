@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import sourdine as sd
+
 SOURDINE = (sys.executable, "-c", "from sourdine.cli import main; main()")
 
 
@@ -108,7 +110,32 @@ def test_a_saved_release_is_drawn(run, people, tmp_path):
     assert "<title>Mean of age</title>" in page.read_text()
     code, _, err = run("plot", people)
     assert code == 2
-    assert "must hold a release as JSON" in err
+    assert "must hold a release, a plan, estimates or a density, as --json printed it" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "title"),
+    [
+        (("plan", "mean", "--bounds", "0", "9", "--n", "50", "--error", "1"), "mean"),
+        (("density", "PEOPLE", "-c", "age", "--bounds", "0", "100", "-e", "1"), "Sourdine"),
+        (("estimate", "CLEAN", "--pair", "age,region"), "saved"),
+    ],
+)
+def test_whatever_has_a_picture_is_drawn_when_saved(words, title, run, people, tmp_path):
+    columns = {"age": sd.local.Number(0, 100, step=1), "region": sd.local.Choice("a", "b")}
+    schema = sd.local.Schema(**columns, epsilon=4)
+    table = {"age": [31, 44, 60, 75] * 100, "region": ["a", "b"] * 200}
+    schema.sanitize(table, to=tmp_path / "clean.csv")
+    files = {"PEOPLE": people, "CLEAN": str(tmp_path / "clean.csv")}
+    status, out, err = run(*(files.get(word, word) for word in words), "--json")
+    assert status == 0, err
+    saved, page = tmp_path / "saved.json", tmp_path / "page.html"
+    saved.write_text(out)
+    assert run("plot", str(saved))[0] == 0
+    assert (tmp_path / "saved.png").read_bytes()[:4] == b"\x89PNG"
+    assert run("plot", str(saved), "-o", str(page))[0] == 0
+    assert f"<title>{title}" in page.read_text()
+    assert "<table" in page.read_text()
 
 
 def test_help_has_no_types_of_flags(run):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from io import BytesIO
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,7 @@ __all__ = [
     "dots",
     "finished",
     "gaps",
+    "headed",
     "legend",
     "saved",
 ]
@@ -43,6 +45,8 @@ INK, NOTE, GREY, BLUE, RED = "#1f2933", "#52606d", "#9aa5b1", "#2f6f9f", "#c8553
 PALE, SOFT, RULE = "#cfdfeb", "#8fb8d6", "#e4e7eb"
 MANY = 12
 """From this many names on, they are written slantwise."""
+ACROSS = 88
+"""How many small letters stand side by side above a picture of the usual width."""
 LONGEST = 36
 """A name beside an axis is cut to this many letters, so that there is room for the picture."""
 
@@ -128,13 +132,20 @@ def finished(
     path: str | None,
 ) -> Any:  # noqa: ANN401
     """Write title and cost, save if there is a path, and return the figure."""
-    axes.set_title(title or release.mechanism.title, loc="left", color=INK, fontsize=11, pad=22)
     confidence = f"{100 * release.mechanism.shown:g} %"
-    axes.annotate(
-        f"{release.price} · {confidence} intervals", (0, 1), (0, 6), xycoords="axes fraction",
-        textcoords="offset points", color=NOTE, fontsize=8, va="bottom",
-    )  # fmt: skip
+    said = f"{release.price} · {confidence} intervals"
+    headed(axes, title or release.mechanism.title, said)
     return saved(figure, path)
+
+
+def headed(axes: Any, title: str, said: str) -> None:  # noqa: ANN401
+    """Write a title above the axes, and below it what else is said, in as many lines as it takes."""
+    lines = [part for line in said.split("\n") for part in wrap(line, ACROSS)]
+    axes.set_title(title, loc="left", color=INK, fontsize=11, pad=11 + 11 * len(lines))
+    axes.annotate(
+        "\n".join(lines), (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points",
+        color=NOTE, fontsize=8, va="bottom",
+    ).set_in_layout(False)  # fmt: skip
 
 
 def saved(figure: Any, path: str | None) -> Any:  # noqa: ANN401

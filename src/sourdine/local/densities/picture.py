@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.presentation.figures import BLUE, INK, NOTE, PALE, RED, canvas, gaps, saved
+from sourdine.presentation.figures import BLUE, INK, PALE, RED, canvas, gaps, headed, saved
 from sourdine.presentation.numbers import shown
 
 if TYPE_CHECKING:
@@ -46,15 +46,13 @@ def picture(
     axes.set_xlim(*density.ends)
     axes.set_ylim(bottom=0)
     unit = 10.0 ** round(log10((density.ends[1] - density.ends[0]) / 50))
-    axes.set_ylabel(
-        f"share of people for each {shown(unit, unit) if unit >= 1 else f'{unit:g}'}", color=INK
-    )
+    each = shown(round(unit), 1.0) if unit >= 1 else f"{unit:g}"
+    axes.set_ylabel(f"share of people for each {each}", color=INK)
     axes.locator_params(axis="x", nbins=6)
     gaps(axes.xaxis)
     axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y * unit:.3g} %")
-    axes.set_title(title or "Density", loc="left", color=INK, fontsize=11, pad=22)
     said = f"{density.cost} · {density.method}, {shown(density.reports, 1.0)} reports"
-    axes.text(0, 1.03, said, transform=axes.transAxes, color=NOTE, fontsize=8, va="bottom")
+    headed(axes, title or "Density", said)
     figure.legend(
         loc="outside lower right", ncols=3, frameon=False, fontsize=8, labelcolor=INK,
         handlelength=1.2,

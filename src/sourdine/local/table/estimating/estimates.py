@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,15 +15,16 @@ from sourdine.local.estimators.means import mean
 from sourdine.local.table.absence import PaidFlag
 from sourdine.local.table.columns import Choice, Flag, Number
 from sourdine.local.table.estimating.answered import mean_of_answers, quantiles_of_answers
-from sourdine.local.table.estimating.crossed import Crossed
+from sourdine.local.table.estimating.figure import MOST_DRAWN
 from sourdine.local.table.estimating.of_column import of_column
 from sourdine.local.table.estimating.pairs import pair
 from sourdine.local.table.estimating.scores import BINS, axis, names
+from sourdine.local.table.estimating.sheets import sheet_of, sheets_of
 from sourdine.local.table.several import Choices
 from sourdine.presentation.texts import json_text
 from sourdine.release import SHOWN, Sheet, Shown
 from sourdine.release.answer import plain
-from sourdine.release.columns import end_heads, framed
+from sourdine.release.columns import framed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -284,7 +285,17 @@ class Estimates(Shown, Mapping[str, "Release"]):
         """Draw every column; ``path=`` saves the picture."""
         from sourdine.local.table.estimating.figure import panels  # noqa: PLC0415 - matplotlib, late
 
-        return panels(self, **options)
+        pairs = [(f"{one} and {other}", self.pair(one, other)) for one, other in self.joint]
+        return panels([*((name, self._drawn(name)) for name in self), *pairs], self.cost, **options)
+
+    def _drawn(self, name: str) -> Release:
+        """Return what a picture shows of a column."""
+        part = self._part(name)
+        if not isinstance(part.column, Number):
+            return self.shares(name, together=len(names(part.column)) > MOST_DRAWN)
+        if isinstance(part.mechanism, PaidFlag):
+            return self.quantiles(name)
+        return self.distribution(name, bins=10)
 
     @property
     def cost(self) -> Guarantee:
@@ -306,26 +317,11 @@ class Estimates(Shown, Mapping[str, "Release"]):
 
     def sheet(self) -> Sheet:
         """Return what is printed of single columns: a line for each number."""
-        rows = [
-            (name, what, ", ".join(row[:-3]), *row[-3:])
-            for name, what, release in self.releases()
-            if not isinstance(release.mechanism, Crossed)
-            for row in release.columns().cells()[1]
-        ]
-        return Sheet(
-            heads=("column", "what", "of", "estimate", *end_heads(SHOWN)),
-            lines=rows,
-            notes=[*self.remarks()],
-        )
+        return sheet_of(self.releases(), [*self.remarks()])
 
     def sheets(self) -> Iterator[Sheet]:
         """Yield all that is printed: the columns one by one, then a table for each pair."""
-        yield self.sheet()
-        for one, other in self.joint:
-            table = self.pair(one, other)
-            title = f"{one} x {other}, with {100 * SHOWN:g} % intervals"
-            notes = [("note", caveat) for caveat in table.caveats]
-            yield replace(table.sheet(), title=title, notes=notes)
+        return sheets_of(self.releases(), [*self.remarks()])
 
     def __str__(self) -> str:
         return "\n\n".join(sheet.text() for sheet in self.sheets())

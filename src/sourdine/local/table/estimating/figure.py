@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.local.table.absence import PaidFlag
-from sourdine.local.table.columns import Number
-from sourdine.local.table.estimating import scores
+from sourdine.local.estimators.frequencies import Frequencies
 from sourdine.local.table.estimating.cross_figure import draw_squares
+from sourdine.local.table.estimating.crossed import Crossed
 from sourdine.presentation import figures
 from sourdine.presentation.figures import BLUE, GREY, INK, NOTE, PALE, RULE, SOFT
 
 if TYPE_CHECKING:
-    from sourdine.local.table.estimating.estimates import Estimates
+    from collections.abc import Sequence
+
+    from sourdine.privacy import Guarantee
     from sourdine.release import Release
 
-__all__ = ["panels"]
+__all__ = ["MOST_DRAWN", "panels"]
 
 ACROSS = 3
 """How many panels stand side by side."""
@@ -25,47 +26,54 @@ MOST_DRAWN = 12
 """How many categories are drawn in a panel."""
 
 
-def panels(estimates: Estimates, *, path: str | None = None, title: str | None = None) -> Any:  # noqa: ANN401
-    """Draw each column: shares as dots, numbers as a distribution, with 95 % intervals.
+def panels(
+    panes: Sequence[tuple[str, Release]],
+    cost: Guarantee,
+    *,
+    path: str | None = None,
+    title: str | None = None,
+) -> Any:  # noqa: ANN401
+    """Draw estimates: shares as dots, numbers as a distribution, with 95 % intervals.
 
     Parameters
     ----------
+    panes
+        What stands above each panel, and the estimate in it.
+    cost
+        What a record cost.
     path
         Where to save the picture; the ending says how (png, svg, pdf).
     title
         What stands above it.
     """
-    names = list(estimates)
-    panes = len(names) + len(estimates.joint)
-    across = min(ACROSS, panes)
-    down = -(-panes // across)
+    across = min(ACROSS, len(panes))
+    down = -(-len(panes) // across)
     figure, first = figures.canvas(3.6 * across, 0.7 + 2.7 * down)
     figure.delaxes(first)
-    for i, name in enumerate(names):
-        axes = figure.add_subplot(down, across, i + 1)
-        _plain(axes)
-        part: Any = estimates.schema.parts(estimates.use)[name]
-        if not isinstance(part.column, Number):
-            many = len(scores.names(part.column)) > MOST_DRAWN
-            _shares(axes, estimates.shares(name, together=many))
-        elif isinstance(part.mechanism, PaidFlag):
-            _quantiles(axes, estimates.quantiles(name))
-        else:
-            _bins(axes, estimates.distribution(name, bins=10))
-        axes.set_title(name, loc="left", color=INK, fontsize=9)
-    for i, (one, other) in enumerate(estimates.joint, len(names) + 1):
+    for i, (name, release) in enumerate(panes, 1):
         axes = figure.add_subplot(down, across, i)
         _plain(axes)
-        found = estimates.pair(one, other)
-        draw_squares(axes, found, 6)
-        axes.set_title(f"{one} and {other}", loc="left", color=INK, fontsize=9)
-    _explain(figure, estimates, title)
-    if path is not None:
-        figure.savefig(path)
-    return figure
+        _drawn(axes, release)
+        axes.set_title(name, loc="left", color=INK, fontsize=9)
+    crossed = any(isinstance(release.mechanism, Crossed) for _, release in panes)
+    _explain(figure, cost, title, crossed=crossed)
+    return figures.saved(figure, path)
 
 
-def _explain(figure: Any, estimates: Estimates, title: str | None) -> None:  # noqa: ANN401
+def _drawn(axes: Any, release: Release) -> None:  # noqa: ANN401
+    """Draw one estimate, as its kind is drawn."""
+    drew: Any = release.mechanism
+    if isinstance(drew, Crossed):
+        draw_squares(axes, release, 6)
+    elif isinstance(drew.estimate, Frequencies):
+        _shares(axes, release)
+    elif hasattr(drew, "edges"):
+        _bins(axes, release)
+    else:
+        _quantiles(axes, release)
+
+
+def _explain(figure: Any, cost: Guarantee, title: str | None, *, crossed: bool) -> None:  # noqa: ANN401
     """Write above the panels what was asked and what it cost, and below them what is drawn how."""
     from matplotlib.lines import Line2D  # noqa: PLC0415 - an extra, loaded late
     from matplotlib.patches import Patch  # noqa: PLC0415
@@ -75,9 +83,9 @@ def _explain(figure: Any, estimates: Estimates, title: str | None) -> None:  # n
         Line2D([], [], color=BLUE, marker="o", linewidth=1.4, label="estimate"),
         Patch(color=PALE, label="95 % interval"),
     ]
-    if estimates.joint:
+    if crossed:
         keys.append(Patch(color=SOFT, label="pair: the share as an area, its lower end in dark"))
-    whole = f"{estimates.cost}, for all columns of a record"
+    whole = f"{cost}, for all columns of a record"
     figure.legend(
         handles=keys, title=whole, loc="outside lower left", ncols=len(keys), frameon=False,
         fontsize=8, title_fontsize=8, labelcolor=INK, alignment="left",
