@@ -10,7 +10,6 @@ from sourdine.calendar import DAY
 from sourdine.presentation.dates import date_axis
 from sourdine.presentation.figures import (
     INK,
-    MANY,
     RED,
     RULE,
     SOFT,
@@ -18,6 +17,7 @@ from sourdine.presentation.figures import (
     finished,
     gaps,
     legend,
+    named_below,
 )
 from sourdine.tally import Edges
 
@@ -52,8 +52,7 @@ def bars(
     else:
         x, width = np.arange(len(counts)), np.full(len(counts), 0.8)
         (names,) = columns.labels.values()
-        slant = {"rotation": 35, "ha": "right"} if len(names) > MANY else {}
-        axes.set_xticks(x, names, **slant)
+        named_below(axes, x, list(map(str, names)))
     height = np.maximum(counts, 0)
     axes.bar(x, height, width, color=SOFT, edgecolor="white", linewidth=0.8, label="released")
     axes.errorbar(

@@ -13,7 +13,8 @@ import numpy as np
 from sourdine.calendar import DAY, about
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
 from sourdine.presentation.dates import date_axis, is_date, is_duration, places, shown_date
-from sourdine.presentation.numbers import own_width, shown
+from sourdine.presentation.lettering import FOLD, drawable, families, folded
+from sourdine.presentation.numbers import grouped, own_width, shown
 from sourdine.presentation.texts import printable
 
 if TYPE_CHECKING:
@@ -35,9 +36,11 @@ __all__ = [
     "canvas",
     "dots",
     "finished",
+    "folded",
     "gaps",
     "headed",
     "legend",
+    "named_below",
     "saved",
 ]
 
@@ -47,8 +50,12 @@ MANY = 12
 """From this many names on, they are written slantwise."""
 ACROSS = 88
 """How many small letters stand side by side above a picture of the usual width."""
-LONGEST = 36
-"""A name beside an axis is cut to this many letters, so that there is room for the picture."""
+
+
+SIDE_BY_SIDE = 84
+"""How many letters of names fit below a picture of the usual width."""
+LONG = 1e8
+"""From here on, the numbers of an axis take so much room that few fit."""
 
 
 def canvas(width: float = 7.0, height: float = 4.0) -> tuple[Any, Any]:
@@ -107,16 +114,15 @@ def _clean(figure: Any) -> None:  # noqa: ANN401
             ticks.format_ticks = _cleaning(type(ticks).format_ticks, ticks)
             axis.get_ticklabels()
     for text in figure.findobj(Text):
-        text.set_text("\n".join(map(printable, text.get_text().split("\n"))))
+        shown_text = text.get_text()
+        if fonts := families(shown_text):
+            text.set_fontfamily(fonts)
+        text.set_text("\n".join(drawable(printable(line)) for line in shown_text.split("\n")))
         text.set_parse_math(False)
 
 
 def _cleaning(format_ticks: Callable[..., list[str]], ticks: Any) -> Callable[..., list[str]]:  # noqa: ANN401
-    return lambda values: [_short(printable(text)) for text in format_ticks(ticks, values)]
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+    return lambda values: [folded(text) for text in format_ticks(ticks, values)]
 
 
 class MissingExtraError(SourdineError, ImportError):  # type: ignore[misc]
@@ -165,6 +171,19 @@ def saved(figure: Any, path: str | None) -> Any:  # noqa: ANN401
     return figure
 
 
+def named_below(axes: Any, x: Any, names: Sequence[str]) -> None:  # noqa: ANN401
+    """Write names below an axis: side by side, or slantwise where they would run together."""
+    many = len(names) > MANY
+    if many:
+        names = [name if len(name) <= FOLD else f"{name[: FOLD - 1]}…" for name in names]
+    longest = max((len(line) for name in names for line in folded(name).split("\n")), default=0)
+    crowded = many or longest * len(names) > SIDE_BY_SIDE
+    slant = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
+    axes.set_xticks(x, names, **slant)
+    if longest * len(names) > SIDE_BY_SIDE // 2:
+        axes.tick_params(axis="x", labelsize=8)
+
+
 def legend(axes: Any) -> None:  # noqa: ANN401
     """Write the legend above the axes, on the right, where no data can be."""
     axes.legend(
@@ -174,8 +193,27 @@ def legend(axes: Any) -> None:  # noqa: ANN401
 
 
 def gaps(axis: Any) -> None:  # noqa: ANN401
-    """Set gaps between the thousands of an axis."""
-    axis.set_major_formatter(lambda x, _: shown(round(x), 1.0) if abs(x) >= 1e4 else f"{x:g}")
+    """Set gaps between the thousands of an axis, and as many decimals as tell its ticks apart."""
+
+    def written(x: float, _: int) -> str:
+        if abs(x) < 1e4:
+            return f"{x:g}"
+        places = axis.get_majorticklocs()
+        apart = min(np.diff(places), default=1.0)
+        decimals = next((d for d in range(9) if _is_whole(apart * 10**d)), 9)
+        return grouped(f"{x:.{decimals}f}")
+
+    axis.set_major_formatter(written)
+
+
+def _is_whole(x: float) -> bool:
+    return bool(abs(x - round(x)) < 1e-3 * abs(x))
+
+
+def _fewer(axes: Any, values: Any) -> None:  # noqa: ANN401
+    """Let ticks of many digits stand further apart."""
+    long = float(np.abs(np.asarray(values, float)).max(initial=0.0)) >= LONG
+    axes.locator_params(axis="x", nbins=3 if long else 6)
 
 
 def dots(
@@ -229,7 +267,7 @@ def dots(
     axes.set_ylim(-0.6, len(values) - 0.3)
     axes.margins(x=0.12)
     if not dated:
-        axes.locator_params(axis="x", nbins=6)
+        _fewer(axes, [low, high])
     if any(map(is_duration, values)):
         axes.set_xlabel("days", color=INK)
     if release.mechanism.from_zero:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["decimals", "outward", "own_width", "row", "shown"]
+__all__ = ["decimals", "grouped", "outward", "own_width", "row", "shown"]
 
 
 def decimals(width: float) -> int:
@@ -35,12 +35,12 @@ def shown(value: float, width: float) -> str:
     """
     digits = decimals(width)
     if isinstance(value, int):
-        return _grouped(str(value))
+        return grouped(str(value))
     rounded = round(float(value), digits) + 0.0
-    return _grouped(f"{rounded:.{max(digits, 0)}f}")
+    return grouped(f"{rounded:.{max(digits, 0)}f}")
 
 
-def _grouped(text: str) -> str:
+def grouped(text: str) -> str:
     """Set a thin gap between thousands of five digits and more."""
     sign, rest = ("-", text[1:]) if text.startswith("-") else ("", text)
     whole, _, part = rest.partition(".")

@@ -8,13 +8,11 @@ import numpy as np
 
 from sourdine.presentation.figures import (
     BLUE,
-    GREY,
     INK,
     MANY,
     PALE,
     RED,
     RULE,
-    SOFT,
     canvas,
     finished,
     gaps,
@@ -76,21 +74,23 @@ def bars(
     """Draw the shares of bins with their intervals; the parameters are those of `steps`."""
     low, high = release.interval()
     edges, share = estimate.edges, np.asarray(release.value, np.float64)
-    middle, width = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
+    width = np.diff(edges)
     if len(width) and width[-1] == 0:  # the last bin is one tick
         width[-1] = width[:-1].max(initial=1.0)
     figure, axes = canvas()
     even = width.mean() / width  # so that a bin of two ticks is drawn as high as one of four
     share, low, high = share * even, low * even, high * even
     height = np.maximum(share, 0)
-    axes.bar(middle, height, width, color=SOFT, edgecolor="white", linewidth=0.5, label="estimated")
-    axes.vlines(middle, low, high, color=GREY, linewidth=1)
+    ends = np.append(edges[:-1], edges[-2] + width[-1])
+    axes.stairs(high, ends, baseline=np.maximum(low, 0), fill=True, color=PALE, linewidth=0)
+    axes.stairs(height, ends, color=BLUE, linewidth=1.6, label="estimated")
     if truth is not None:
         known = np.asarray(truth, np.float64) * even
-        ends = middle - width / 2, middle + width / 2
-        axes.hlines(known, *ends, color=RED, linewidth=1.6, label="truth")
+        axes.hlines(known, ends[:-1], ends[1:], color=RED, linewidth=1.6, label="truth")
         legend(axes)
     axes.set_ylim(0, min(float(high.max()) * 1.05, float(height.max()) * 2.5) or 1)
+    axes.set_xlim(ends[0], ends[-1])
+    axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y:g} %")
     axes.set_ylabel("share of a bin of even width", color=INK)
     gaps(axes.xaxis)
     axes.grid(axis="y", color=RULE, linewidth=0.8)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["crossed", "draw_squares", "within"]
 
+FEW, ROOMY = 6, 8
+"""In letters smaller than `ROOMY`, the numbers of more columns than `FEW` would run together."""
 TRACK = 0.8
 """How much of a cell the line from 0 to 100 % takes."""
 
@@ -107,7 +109,8 @@ def draw_squares(axes: Any, release: Release, size: float) -> None:  # noqa: ANN
         side = np.sqrt(values / largest) * 0.74
         for cx, cy, s in zip(x.flat, y.flat, side.flat, strict=True):
             axes.add_patch(_square(cx, cy + 0.06, s, colour))
-    _numbers(axes, (x, y), share, high - low, size)
+    if size >= ROOMY or share.shape[1] <= FEW:
+        _numbers(axes, (x, y), share, high - low, size)
     axes.set_aspect("equal")
 
 
@@ -127,7 +130,8 @@ def _tracks(axes: Any, table: Crossed, share: Floats, ends: tuple[Floats, Floats
 def _places(axes: Any, table: Crossed, size: float) -> tuple[Floats, Floats]:  # noqa: ANN401
     """Name rows and columns, and return where the cells are."""
     rows, columns = (len(parts) for parts in table.parts)
-    slant = {"rotation": 30, "ha": "right"} if max(map(len, table.parts[1])) > 8 else {}
+    longest = max(len(figures.folded(part)) for part in table.parts[1])
+    slant = {"rotation": 30, "ha": "right"} if longest > 8 else {}
     axes.set_xticks(np.arange(columns), table.parts[1], **slant)
     axes.set_yticks(np.arange(rows)[::-1], table.parts[0])
     axes.set_xlim(-0.6, columns - 0.4)
