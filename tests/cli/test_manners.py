@@ -116,8 +116,8 @@ def test_a_saved_release_is_drawn(run, people, tmp_path):
 @pytest.mark.parametrize(
     ("words", "title"),
     [
-        (("plan", "mean", "--bounds", "0", "9", "--n", "50", "--error", "1"), "mean"),
-        (("density", "PEOPLE", "-c", "age", "--bounds", "0", "100", "-e", "1"), "Sourdine"),
+        (("plan", "mean", "--bounds", "0", "9", "--n", "50", "--error", "1"), "Mean"),
+        (("density", "PEOPLE", "-c", "age", "--bounds", "0", "100", "-e", "1"), "Density"),
         (("estimate", "CLEAN", "--pair", "age,region"), "saved"),
     ],
 )

@@ -260,3 +260,26 @@ def test_no_two_public_classes_are_called_answer():
     assert not hasattr(sd.adaptive, "Answer")
     assert issubclass(AdaptiveAnswer, Answer)
     assert issubclass(Density, Answer)
+
+
+def test_a_picture_is_saved_as_its_ending_says(tmp_path):
+    """A page holds the picture and its table; what cannot be written is refused before it is."""
+    schema = Schema(vote=Choice("yes", "no"), age=Number(0, 90, step=1), epsilon=9)
+    table = {"vote": ["yes", "no"] * 50, "age": [30, 40] * 50}
+    found = schema.estimate(schema.sanitize(table), pairs=[("vote", "age")])
+    drawn = {
+        "Mean": sd.mean([3, 5] * 50, bounds=(0, 9), epsilon=1),
+        "Estimates": found,
+        "vote and age": found.pair("vote", "age"),
+        "Mean: the error that an epsilon buys": sd.plan.mean(bounds=(0, 9), n=50, epsilon=1),
+    }
+    for title, each in drawn.items():
+        for ending in ("png", "svg", "pdf", "html"):
+            each.plot(path=str(tmp_path / f"x.{ending}"))
+            assert (tmp_path / f"x.{ending}").stat().st_size > 1000
+        page = (tmp_path / "x.html").read_text()
+        assert f"<title>{title}</title>" in page
+        assert "<svg" in page
+        assert "<table" in page
+        with pytest.raises(ParameterError, match=r"path must end in png, svg, pdf or html, got"):
+            each.plot(path=str(tmp_path / "x.xlsx"))

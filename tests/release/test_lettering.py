@@ -11,8 +11,8 @@ import sourdine as sd
 
 pytest.importorskip("matplotlib")
 
-from sourdine.presentation import figures, lettering  # noqa: E402 - after the skip
-from sourdine.presentation.lettering import FOLD, drawable, families, folded  # noqa: E402
+from sourdine.presentation import figures, lettering
+from sourdine.presentation.lettering import FOLD, drawable, families, folded
 
 
 def ticks(figure, axis="xaxis"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - typer reads it
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -15,6 +15,7 @@ from sourdine.cli.guard_options import (
     Chained,
     ColumnName,
     Confidence,
+    Declared,
     GuardFile,
     Json,
     Predictions,
@@ -101,7 +102,7 @@ def init(  # noqa: PLR0913 - the terms of a guard
         str | None, term("--name", metavar="TEXT", text="What the data are called.")
     ] = None,
     json: Json = False,
-    read: Any,
+    read: Declared,
 ) -> None:
     """Put labels under guard: make the file that holds them and counts what is told.
 
@@ -155,7 +156,7 @@ def confirm(  # noqa: PLR0913 - a command's options
         ),
     ] = False,
     json: Json = False,
-    read: Any,
+    read: Declared,
 ) -> None:
     """Ask for one bit: are the new predictions better? If so they are the ones to beat.
 
@@ -179,7 +180,7 @@ def confirm(  # noqa: PLR0913 - a command's options
 
 @guard.command()
 @reads_text
-def score(
+def score(  # noqa: PLR0913 - a command's options
     path: GuardFile,
     predictions: Predictions,
     *,
@@ -193,7 +194,7 @@ def score(
         ),
     ] = "0.01",
     json: Json = False,
-    read: Any,
+    read: Declared,
 ) -> None:
     """Ask for the accuracy (one minus the average loss) on a grid, with an interval."""
     from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415
@@ -218,7 +219,7 @@ def final(
     *,
     column: ColumnName = None,
     json: Json = False,
-    read: Any,
+    read: Declared,
 ) -> None:
     """Ask for the exact accuracy with an interval, and close the guard for good."""
     from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415

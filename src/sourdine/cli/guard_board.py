@@ -13,6 +13,7 @@ from sourdine.cli.guard_options import (
     Chained,
     ColumnName,
     Confidence,
+    Declared,
     GuardFile,
     Json,
     Predictions,
@@ -52,7 +53,7 @@ def submit(  # noqa: PLR0913 - a command's options
     column: ColumnName = None,
     step: Step = None,
     json: Json = False,
-    read: Any,
+    read: Declared,
 ) -> None:
     """Submit predictions; their score is shown if they lead now.
 

@@ -21,6 +21,7 @@ __all__ = [
     "Chained",
     "ColumnName",
     "Confidence",
+    "Declared",
     "GuardFile",
     "Json",
     "Predictions",
@@ -59,6 +60,8 @@ ColumnName = Annotated[
         rich_help_panel=DATA,
     ),
 ]
+Declared = Any
+"""A `Reading` or None, as `reads_text` passes it on; its module is loaded when needed."""
 Json = Annotated[
     bool,
     typer.Option(

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from html import escape
-from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.exact import given
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from sourdine.presentation.pages import write_page
 
 __all__ = ["check", "draw"]
 
@@ -49,48 +45,11 @@ def check(path: str | None, option: str = "--plot") -> None:
 
 def draw(what: Drawn, path: str, **options: Any) -> None:  # noqa: ANN401
     """Draw to a file; its ending says how."""
-    figure = what.plot(**options)
-    ending = Path(path).suffix.lower()
-    writers: dict[str, Callable[[], None]] = {
-        ".png": lambda: figure.savefig(path, dpi=150),
-        ".svg": lambda: figure.savefig(path, format="svg"),
-        ".html": lambda: _page(figure, what, path, options.get("title")),
-    }
     try:
-        writers[ending]()
+        figure = what.plot(**options)
+        if Path(path).suffix.lower() == ".html":
+            write_page(figure, path, what=what, title=options.get("title"))
+        else:
+            figure.savefig(path)
     except OSError as error:
         raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
-
-
-def _page(figure: Any, what: Drawn, path: str, title: str | None) -> None:  # noqa: ANN401
-    drawing = StringIO()
-    figure.savefig(drawing, format="svg")
-    svg = drawing.getvalue()
-    svg = svg[svg.index("<svg") :]
-    drew = getattr(what, "mechanism", None)
-    named = title or (drew.title if drew else str(getattr(what, "question", "Sourdine")))
-    page = PAGE.format(title=escape(named), svg=svg, table=what._repr_html_())
-    Path(path).write_text(page, encoding="utf-8")
-
-
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-body {{ font: 16px/1.5 system-ui, sans-serif; color: #1f2933; max-width: 56rem; margin: 2rem auto;
-       padding: 0 1rem; }}
-svg {{ width: 100%; height: auto; }}
-table {{ border-collapse: collapse; margin: 1.5rem 0; font-variant-numeric: tabular-nums; }}
-th, td {{ text-align: right; padding: .25rem .9rem; border-bottom: 1px solid #e4e7eb; }}
-caption {{ color: #52606d; font-size: .85rem; padding-top: .6rem; }}
-</style>
-</head>
-<body>
-{svg}
-{table}
-</body>
-</html>
-"""

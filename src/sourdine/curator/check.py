@@ -264,9 +264,10 @@ def _unsure(seen: Mapping[str, Any], best: Reading, other: Reading) -> tuple[str
     said = " and ".join(
         f"{part}={rest[part]!r}" for part in ("decimal", "thousands") if part in rest
     )
+    where = f"{shape(cells[0])!r} in {printable(name)}"
     return "unsure", (
-        f"cells such as {shape(cells[0])!r} in {printable(name)} hold thousands or decimals: they are "
-        f"read so that {ways[thousands]}. If {ways[not thousands]}, declare {said or 'nothing'}."
+        f"cells such as {where} hold thousands or decimals: they are read so that "
+        f"{ways[thousands]}. If {ways[not thousands]}, declare {said or 'nothing'}."
     )
 
 

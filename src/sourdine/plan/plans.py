@@ -136,7 +136,7 @@ class Plan(Shown):
         axes.grid(color="#e4e7eb", lw=0.8, which="both")
         above = title or f"{self.name.capitalize()}: the error that an epsilon buys"
         axes.set_title(above, loc="left", color=figures.INK, fontsize=11)
-        return figures.saved(figure, path)
+        return figures.saved(figure, path, self)
 
 
 @frozen(kw_only=True)

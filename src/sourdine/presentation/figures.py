@@ -15,6 +15,7 @@ from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
 from sourdine.presentation.dates import date_axis, is_date, is_duration, places, shown_date
 from sourdine.presentation.lettering import FOLD, drawable, families, folded
 from sourdine.presentation.numbers import grouped, own_width, shown
+from sourdine.presentation.pages import write_page
 from sourdine.presentation.texts import printable
 
 if TYPE_CHECKING:
@@ -141,11 +142,11 @@ def finished(
     confidence = f"{100 * release.mechanism.shown:g} %"
     said = f"{release.price} · {confidence} intervals"
     headed(axes, title or release.mechanism.title, said)
-    return saved(figure, path)
+    return saved(figure, path, release)
 
 
 def headed(axes: Any, title: str, said: str) -> None:  # noqa: ANN401
-    """Write a title above the axes, and below it what else is said, in as many lines as it takes."""
+    """Write a title above the axes, and below it what else is said, folded where it is long."""
     lines = [part for line in said.split("\n") for part in wrap(line, ACROSS)]
     axes.set_title(title, loc="left", color=INK, fontsize=11, pad=11 + 11 * len(lines))
     axes.annotate(
@@ -154,20 +155,23 @@ def headed(axes: Any, title: str, said: str) -> None:  # noqa: ANN401
     ).set_in_layout(False)  # fmt: skip
 
 
-def saved(figure: Any, path: str | None) -> Any:  # noqa: ANN401
-    """Return the figure, saved if there is a path."""
+def saved(figure: Any, path: str | None, what: Answer = None) -> Any:  # noqa: ANN401
+    """Return the figure, saved if there is a path: as a picture, or as a page with its table."""
     if path is None:
         return figure
-    kinds = figure.canvas.get_supported_filetypes()
-    if Path(path).suffix.lower().lstrip(".") not in kinds:
+    ending = Path(path).suffix.lower().lstrip(".")
+    if ending not in {"html", *figure.canvas.get_supported_filetypes()}:
         raise ParameterError(
             "path",
-            "end in png, svg, pdf or another format of pictures",
+            "end in png, svg, pdf or html",
             repr(str(path)),
             "Type {path}.",
             path="picture.png",
         )
-    figure.savefig(path)
+    if ending == "html":
+        write_page(figure, path, what=what)
+    else:
+        figure.savefig(path)
     return figure
 
 
@@ -235,7 +239,7 @@ def dots(
     names
         What each number is called; its labels if left out.
     path
-        Where to save the picture; the ending says how (png, svg, pdf).
+        Where to save the picture; the ending says how (png, svg, pdf, html).
     title
         What is written above; what drew it if left out.
     """

@@ -50,7 +50,7 @@ def draw(
     steps
         The declared number of answers, drawn as a line down.
     path
-        Where to save the picture; the ending says how (png, svg, pdf).
+        Where to save the picture; the ending says how (png, svg, pdf, html).
     """
     if not 1 <= len(curves) <= len(COLOURS):
         raise ParameterError(

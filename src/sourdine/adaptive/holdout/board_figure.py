@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sourdine.presentation.figures import BLUE, INK, NOTE, PALE, RULE, canvas, saved
+from sourdine.presentation.figures import BLUE, INK, NOTE, PALE, RULE, canvas, headed, saved
 
 if TYPE_CHECKING:
     from sourdine.adaptive.holdout.leaderboard import Leaderboard
@@ -40,12 +40,10 @@ def drawn(board: Leaderboard, *, path: str | None, title: str | None) -> Any:  #
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color=RULE, linewidth=0.8)
-    axes.set_title(title or "Leaderboard", loc="left", color=INK, fontsize=11, pad=22)
     tries, confidence = sum(team.tries for team in teams), 100 * float(1 - board.guard.ledger.beta)
-    axes.annotate(
+    said = (
         f"{tries} submissions against {board.guard.n} labels · all intervals hold at once, with "
-        f"probability {confidence:g} %",
-        (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", color=NOTE,
-        fontsize=8, va="bottom",
-    )  # fmt: skip
-    return saved(figure, path)
+        f"probability {confidence:g} %"
+    )
+    headed(axes, title or "Leaderboard", said)
+    return saved(figure, path, board)

@@ -37,7 +37,7 @@ def curve(
     truth
         Where the data is public: the true quantiles.
     path
-        Where to save the picture; the ending says how (png, svg, pdf).
+        Where to save the picture; the ending says how (png, svg, pdf, html).
     title
         What is written above; the statistic if left out.
     """

@@ -57,4 +57,4 @@ def picture(
         loc="outside lower right", ncols=3, frameon=False, fontsize=8, labelcolor=INK,
         handlelength=1.2,
     )  # fmt: skip
-    return saved(figure, path)
+    return saved(figure, path, density)

@@ -45,7 +45,7 @@ def steps(
     truth
         Where the data is public: the true quantiles.
     path
-        Where to save the picture; the ending says how (png, svg, pdf).
+        Where to save the picture; the ending says how (png, svg, pdf, html).
     """
     low, high = release.interval()
     q, x = np.array(estimate.q), np.asarray(release.value, np.float64)
@@ -112,7 +112,7 @@ def shares(
     truth
         Where the answers are public: the true shares.
     path
-        Where to save the picture; the ending says how (png, svg, pdf).
+        Where to save the picture; the ending says how (png, svg, pdf, html).
     title
         What to write above it.
     """

@@ -36,7 +36,7 @@ def crossed(
     Parameters
     ----------
     path
-        Where to save the picture; the ending says how (png, svg, pdf).
+        Where to save the picture; the ending says how (png, svg, pdf, html).
     title
         What stands above it.
     """
@@ -93,9 +93,7 @@ def _finished(
 ) -> Any:  # noqa: ANN401
     figure.suptitle(title or table.title, x=0.01, ha="left", color=INK, fontsize=11)
     figure.supxlabel(release.price, x=0.01, ha="left", color=NOTE, fontsize=8)
-    if path is not None:
-        figure.savefig(path)
-    return figure
+    return figures.saved(figure, path, release)
 
 
 def draw_squares(axes: Any, release: Release, size: float) -> None:  # noqa: ANN401

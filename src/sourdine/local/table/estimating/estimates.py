@@ -286,11 +286,11 @@ class Estimates(Shown, Mapping[str, "Release"]):
         from sourdine.local.table.estimating.figure import panels  # noqa: PLC0415 - matplotlib, late
 
         pairs = [(f"{one} and {other}", self.pair(one, other)) for one, other in self.joint]
-        return panels([*((name, self._drawn(name)) for name in self), *pairs], self.cost, **options)
+        return panels(self, [*((name, self._drawn(name)) for name in self), *pairs], **options)
 
     def _drawn(self, name: str) -> Release:
         """Return what a picture shows of a column."""
-        part = self._part(name)
+        part: Any = self._part(name)
         if not isinstance(part.column, Number):
             return self.shares(name, together=len(names(part.column)) > MOST_DRAWN)
         if isinstance(part.mechanism, PaidFlag):

@@ -27,8 +27,8 @@ MOST_DRAWN = 12
 
 
 def panels(
+    what: Any,  # noqa: ANN401 - estimates, fresh or saved
     panes: Sequence[tuple[str, Release]],
-    cost: Guarantee,
     *,
     path: str | None = None,
     title: str | None = None,
@@ -37,12 +37,12 @@ def panels(
 
     Parameters
     ----------
+    what
+        All estimates, which know what a record cost.
     panes
         What stands above each panel, and the estimate in it.
-    cost
-        What a record cost.
     path
-        Where to save the picture; the ending says how (png, svg, pdf).
+        Where to save the picture; the ending says how (png, svg, pdf, html).
     title
         What stands above it.
     """
@@ -56,8 +56,8 @@ def panels(
         _drawn(axes, release)
         axes.set_title(name, loc="left", color=INK, fontsize=9)
     crossed = any(isinstance(release.mechanism, Crossed) for _, release in panes)
-    _explain(figure, cost, title, crossed=crossed)
-    return figures.saved(figure, path)
+    _explain(figure, what.cost, title, crossed=crossed)
+    return figures.saved(figure, path, what)
 
 
 def _drawn(axes: Any, release: Release) -> None:  # noqa: ANN401

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sourdine.local.table.estimating.crossed import Crossed
 from sourdine.privacy import Guarantee
 from sourdine.release import SHOWN, Release, Sheet
 from sourdine.release.columns import end_heads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 __all__ = ["Named", "SavedEstimates", "sheet_of", "sheets_of"]
 
@@ -72,7 +74,7 @@ class SavedEstimates:
         from sourdine.local.table.estimating.figure import panels  # noqa: PLC0415 - matplotlib, late
 
         panes = [(name, release) for name, what, release in self.estimates if what in PICTURED]
-        return panels(panes, self.cost, **options)
+        return panels(self, panes, **options)
 
     def _repr_html_(self) -> str:
         notes = [("cost", f"{self.cost}, for all columns of a record")]
