@@ -144,8 +144,21 @@ def test_numbers_arrays_and_formats(name):
         assert float(answer) == values[0]
         assert int(answer) == int(values[0])
         assert f"{answer:.2f}" == f"{values[0]:.2f}"
+        x = values[0].item()
+        assert (answer > x - 1, answer >= x, answer < x, answer <= x) == (True, True, False, True)
+        assert (x + 1 > answer, answer <= answer) == (True, True)  # noqa: PLR0124
+        assert (answer + 1, 1 - answer, answer * 2, answer - answer) == (x + 1, 1 - x, x * 2, 0)
+        assert (answer / 4, 3 // (answer * 0 + 2), answer % 3, answer**2) == (x / 4, 1, x % 3, x**2)
+        assert (round(answer), round(answer, 1), abs(-answer)) == (round(x), round(x, 1), abs(x))
+        assert sum([answer, answer]) == x + x
+        assert (answer + np.array([1.0, 2.0])).tolist() == [x + 1, x + 2]
+        with pytest.raises(TypeError):
+            answer + "1"
     else:
-        with pytest.raises(ParameterTypeError, match="must be one number to become a float, got"):
+        for act in (lambda r: r > 3, lambda r: 1 + r, round, abs, lambda r: r / r):
+            with pytest.raises(ParameterTypeError, match=r"Use .value, or numpy.asarray\(answer\)"):
+                act(answer)
+        with pytest.raises(ParameterTypeError, match="must be one number to count as one, got"):
             float(answer)
         with pytest.raises(ParameterTypeError, match="must be one number"):
             f"{answer:.2f}"

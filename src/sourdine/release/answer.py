@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.calendar import spelled
-from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
+from sourdine.errors import ParameterError, SourdineError
 from sourdine.presentation.dates import is_date, is_duration
 from sourdine.presentation.texts import json_text
+from sourdine.release.arithmetic import OneNumber
 from sourdine.release.sheet import Sheet, Shown
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "plain"]
 
 
-class Answer(Shown):
+class Answer(OneNumber, Shown):
     """A number, or several, that say how far they can be from the truth and what they cost.
 
     A kind of answer says only what is its own: `columns` (its numbers, with labels and ends),
@@ -96,38 +97,11 @@ class Answer(Shown):
             dtype = "timedelta64"
         return np.array(values, dtype)
 
-    def __float__(self) -> float:
-        return float(self._number())
-
-    def __int__(self) -> int:
-        return int(self._number())
+    def _numbers(self) -> Sequence[Any]:
+        return self.columns().values
 
     def __format__(self, spec: str) -> str:
         return format(self._alone(), spec) if spec else str(self)
-
-    def _alone(self) -> Any:  # noqa: ANN401
-        """Return the only number, or refuse."""
-        values = self.columns().values
-        if len(values) != 1:
-            raise ParameterTypeError(
-                "the answer",
-                "be one number to become a float",
-                f"{len(values)} numbers",
-                "Use .value, or numpy.asarray(answer).",
-            )
-        return values[0]
-
-    def _number(self) -> Any:  # noqa: ANN401
-        """Return the only number; a date is none."""
-        value = self._alone()
-        if is_date(value) or is_duration(value):
-            raise ParameterTypeError(
-                "the answer",
-                "be a number to become a float",
-                "a date" if is_date(value) else "a duration",
-                "Use .value, or numpy.asarray(answer).",
-            )
-        return value
 
     def __eq__(self, other: object) -> bool:
         """Return whether everything public is the same."""
