@@ -146,3 +146,9 @@ def test_days_and_months_that_may_be_either_are_said():
     assert "the dates can be read in several ways: '%d/%m/%Y' or '%m/%d/%Y'" in str(found)
     declared = sd.check({"day": ["01/02/2024"]}, read={"date_format": "%m/%d/%Y"})
     assert declared.reading.date_format == "%m/%d/%Y"
+
+
+def test_a_number_of_thousands_of_digits_is_looked_at():
+    long = 10**5000
+    for values in ([1, 2, 3, 4, long, -long], ["1", "2", "3", "4", "9" * 5000]):
+        assert "infinite numbers" in " ".join(str(sd.check(values)).split())

@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sourdine as sd
+from sourdine import exact
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
 from sourdine.exact import (
     at_least,
@@ -195,3 +197,18 @@ def test_an_immense_decimal_is_refused_at_once(text):
     with pytest.raises(ParameterError, match="must have a power of ten between -400 and 400"):
         rational(Decimal(text), "epsilon")
     assert rational(Decimal("1e-300"), "epsilon") == Fraction(1, 10**300)
+
+
+def test_what_is_too_long_to_be_read_is_not_written_out():
+    for x in (10**5000, -(10**5000), Decimal("9" * 5000), Fraction(1, 10**5000)):
+        assert exact.given(x) == "a number of more than 40 digits"
+
+
+def test_a_parameter_of_thousands_of_digits_is_refused_in_a_sentence():
+    for wrong in ({"error": 10**5000, "n": 9}, {"epsilon": "9" * 5000}, {"n": "9" * 5000}):
+        paid = {} if "error" in wrong else {"epsilon": 1}
+        with pytest.raises(SourdineError, match="got a") as caught:
+            sd.mean([1, 2], **{"bounds": (0, 9), **paid, **wrong})
+        assert len(str(caught.value)) < 300
+    with pytest.raises(SourdineError, match="q must be ascending orders"):
+        sd.quantiles([1, 2], [10**5000], bounds=(0, 9), epsilon=1)

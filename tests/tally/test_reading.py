@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from decimal import Decimal
+from fractions import Fraction
 
 import duckdb
 import pandas as pd
@@ -194,3 +196,24 @@ def test_the_bytes_of_a_first_record_name_no_encoding(tmp_path, mark):
     values = tmp_path / "values.txt"
     values.write_bytes(mark + b"1\n" + b"1\n" * 50)
     assert len(sd.Frame(str(values))) == 51
+
+
+def test_numbers_of_thousands_of_digits_are_clamped_by_all_engines(tmp_path):
+    """Python itself refuses to read or write whole numbers of more than 4300 digits."""
+    long = "9" * 5000
+    cells = ["1", long, f"-{long}", f"{long}.5", f"0.{long}", f"1e{long}", f"1e-{long}"]
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join(["x", *cells, ""]))
+    ways = {
+        "csv": path,
+        "list": {"x": cells},
+        "polars": pl.DataFrame({"x": cells}),
+        "lazy": pl.DataFrame({"x": cells}).lazy(),
+        "pandas": pd.DataFrame({"x": cells}),
+        "arrow": pa.table({"x": cells}),
+        "ints": {"x": [1, 10**5000, -(10**5000), 10**5000, 1, 10**400, Fraction(1, 10**5000)]},
+        "decimals": {"x": [Decimal(cell) for cell in cells[:5]] + [Decimal("1e99999"), 0]},
+    }
+    for name, data in ways.items():
+        counts = Frame(data).tally(Ticks("x", Grid(0, 2, step=1))).counts.tolist()
+        assert counts == [2, 2, 3, 0], name

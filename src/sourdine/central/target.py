@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sourdine.calendar import about, spelled, unit_of
 from sourdine.errors import ParameterError
+from sourdine.exact import given
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +21,8 @@ __all__ = ["epsilon_for"]
 
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**4)
 DIGITS = 4
+HUGE = 10**40
+"""A number above this is not written out."""
 
 
 def epsilon_for(question: Statistic) -> Fraction:
@@ -44,7 +47,7 @@ def epsilon_for(question: Statistic) -> Fraction:
         raise ParameterError(
             "error",
             f"be below {said(question.widest)}, which every answer stays within",
-            said(float(goal)),
+            given(goal) if goal > HUGE else said(float(goal)),
             "Type {error}.",
             error=_round(tries) if question.error_lasts else float(f"{tries:.1g}"),
         )

@@ -20,6 +20,7 @@ from sourdine.curator.dates import best_format, dates_in
 from sourdine.curator.shapes import ColumnTexts, best_reading, options, read_differently, shape
 from sourdine.release import Sheet, Shown
 from sourdine.tally import Frame, Reading
+from sourdine.tally.number_or_text import as_float
 from sourdine.tally.opening import CSV, LINES
 from sourdine.tally.records import open_bytes
 
@@ -273,7 +274,7 @@ def _unsure(seen: Mapping[str, Any], best: Reading, other: Reading) -> tuple[str
 
 def _suspicious(name: str, numbers: Counter[float]) -> str | None:
     """Return a remark on an extreme number that stands often and far from all others."""
-    values = sorted(v for v in numbers if isfinite(v))
+    values = sorted(v for v in numbers if isfinite(as_float(v)))
     if len(values) < len(numbers):
         return f"{printable(name)} holds infinite numbers, which count as its bounds."
     if len(values) <= _FEW:

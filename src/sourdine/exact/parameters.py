@@ -255,14 +255,19 @@ def given(x: object) -> str:
     """
     if isinstance(x, str):
         return repr(x) if len(x) <= WORD else f"a text of {len(x)} characters"
-    if (
-        isinstance(x, numbers.Rational)
-        and max(abs(int(x.numerator)), int(x.denominator)) >= 10**DIGITS
-    ):
+    if _is_long(x):
         return f"a number of more than {DIGITS} digits"
     if x is None or isinstance(x, (np.bool_, numbers.Number)):
         return str(x)
     return kind(x)
+
+
+def _is_long(x: object) -> bool:
+    if isinstance(x, Decimal):
+        return len(x.as_tuple().digits) > DIGITS
+    if not isinstance(x, numbers.Rational):
+        return False
+    return max(abs(int(x.numerator)), int(x.denominator)) >= 10**DIGITS
 
 
 def kind(x: object) -> str:

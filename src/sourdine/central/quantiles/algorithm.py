@@ -19,6 +19,7 @@ from attrs import field, frozen
 
 from sourdine.central.quantiles.points import NotReadError, Points
 from sourdine.errors import ParameterError
+from sourdine.exact import given as got
 from sourdine.exact import integer, rational
 from sourdine.mechanisms import parameters as read
 from sourdine.mechanisms.mechanism import Mechanism
@@ -69,7 +70,7 @@ def _orders(given: tuple[object, ...]) -> tuple[Fraction, ...]:
         raise ParameterError(
             "q",
             "be ascending orders above 0 and below 1",
-            ", ".join(str(order) for order in given[:5]) or "none",
+            ", ".join(map(got, given[:5])) or "none",
             "Type {q}; 50 % is 0.5.",
             q=[0.25, 0.5, 0.75],
         )
