@@ -140,6 +140,23 @@ def test_a_first_line_that_may_be_a_record_is_not_shown(tmp_path):
         assert "Bob" not in str(caught.value)
 
 
+def test_of_a_first_line_without_numbers_only_what_was_typed_is_shown(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"Age,Bob Smith\nx,Ann\n")
+    asked = {
+        "name": "Look at the columns with sourdine check",
+        "age": r"Did you mean 'Age'\?",
+        None: "Look at the columns with sourdine check",
+    }
+    for column, said in asked.items():
+        with pytest.raises(ParameterError, match=said) as caught:
+            sd.mean(path, column=column, bounds=(0, 1), epsilon=1)
+        assert "Bob" not in str(caught.value)
+    with pytest.raises(ParameterError, match=r"The columns are: 'age', 'name'\."):
+        sd.count(path, column="x", epsilon=1, read={"header": ["age", "name"]})
+    assert "Bob Smith" in str(sd.check(path))
+
+
 def test_a_frame_has_one_reading():
     frame = Frame(["1,5"], read=GERMAN)
     with pytest.raises(ParameterError, match="be left to the frame"):

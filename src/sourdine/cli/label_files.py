@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sourdine.adaptive.holdout.label_texts import is_gap, is_written
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.tally import Frame
+from sourdine.tally.frame import listed_columns
 from sourdine.tally.opening import NAMELESS
 
 if TYPE_CHECKING:
@@ -58,13 +59,11 @@ def one_column(
         _require_header([name.strip() for name in frame.columns], path.name)
     if len(frame.columns) > 1 or (column is not None and not lone):
         where = f"the first line of {path.name}" if named_there else path.name
-        listed = ", ".join(name.strip() for name in frame.columns)
         raise ParameterError(
             "column",
-            f"be one of {listed}, which {where} names",
+            f"be one that {where} names",
             str(column or "none"),
-            "Type {column}, or another.",
-            column=frame.columns[0].strip(),
+            listed_columns(frame, column),
         )
     return frame
 

@@ -19,6 +19,7 @@ from sourdine.adaptive.server.categories import ANYTHING, Numbers, read_categori
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import given, integer
 from sourdine.tally import Frame
+from sourdine.tally.frame import listed_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -137,8 +138,8 @@ def _columns_of(data: object, expected: Mapping[str, Categories]) -> dict[str, C
         raise ParameterError(
             "data",
             f"have the universe's column {missing[0]!r}",
-            f"{list(frame.columns)}",
-            "Type {universe} with the names of columns that are there.",
+            "none of that name",
+            f"Type {{universe}} with columns that are there. {listed_columns(frame, missing[0])}",
         )
     return {name: _checked(name, frame.column(name), each) for name, each in expected.items()}
 

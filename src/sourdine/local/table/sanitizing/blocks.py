@@ -128,7 +128,7 @@ def matched(schema: Schema, frame: Frame, *, drop: Iterable[str] | None) -> Fram
                 "frame",
                 "have all columns of the schema",
                 f"no {name!r}",
-                listed_columns(frame),
+                listed_columns(frame, name),
             )
     if drop is None:
         return frame
