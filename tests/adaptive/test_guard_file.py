@@ -70,7 +70,7 @@ def test_only_its_owner_may_read_it(path):
 def test_a_file_that_is_there_stays(path):
     GuardedHoldout.create(path, SECRET)
     kept = path.read_bytes()
-    with pytest.raises(ParameterError, match="must be that of a new file"):
+    with pytest.raises(ParameterError, match="must name a new file"):
         GuardedHoldout.create(path, SECRET)
     assert path.read_bytes() == kept
     with pytest.raises(SourdineError, match="no such folder"):

@@ -147,8 +147,8 @@ def test_terms(guard):
         (("--column", "z"), "column must be one that the first line of labels.csv names"),
         (("--loss", "mse"), "got 'mse'"),
         (("--loss", "absolute"), "scale must be given"),
-        (("--baseline", "none.csv"), "must name a file that exists"),
-        (("--baseline", "none.parquet"), "must name a file that exists"),
+        (("--baseline", "none.csv"), "the file must exist"),
+        (("--baseline", "none.parquet"), "the file must exist"),
         (("--baseline", "labels.xlsx"), "must end in .csv"),
     ],
 )

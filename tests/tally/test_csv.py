@@ -105,9 +105,9 @@ def test_compressed_and_several_files(csv, tmp_path):
 
 
 def test_what_is_no_file(tmp_path, csv):
-    with pytest.raises(ParameterError, match=r"path must name a file that exists, got '.*no\.csv'"):
+    with pytest.raises(ParameterError, match=r"the file must exist, got '.*no\.csv'"):
         Frame(tmp_path / "no.csv")
-    with pytest.raises(ParameterError, match=r"path must end in \.csv, \.tsv or \.parquet"):
+    with pytest.raises(ParameterError, match=r"the file must end in \.csv, \.tsv or \.parquet"):
         Frame(str(tmp_path / "rows.xlsx"))
     with pytest.raises(ParameterError, match="must begin with a line of column names"):
         csv(b"")

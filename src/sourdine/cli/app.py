@@ -59,7 +59,7 @@ def _root(
 
 @app.command()
 def ledger(
-    path: Annotated[Path, typer.Argument(help="The file that --ledger named.")],
+    path: Annotated[Path, typer.Argument(help="The file that --ledger named.", metavar="LEDGER")],
     *,
     json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
 ) -> None:
@@ -71,14 +71,19 @@ def ledger(
 
 @app.command()
 def plot(
-    file: Annotated[Path, typer.Argument(help="A release that --json printed.", metavar="FILE")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="What --json printed: a release, a plan, estimates or a density.", metavar="FILE"
+        ),
+    ],
     *,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="The picture: png, svg or html.", metavar="PATH"),
     ] = None,
 ) -> None:
-    """Draw a release that was saved. Costs nothing: it was paid for when it was released."""
+    """Draw what was saved. Costs nothing: it was paid for when it was released."""
     from sourdine.cli.saved import run  # noqa: PLC0415 - commands load what they need
 
     run(file, out or file.with_suffix(".png"))

@@ -26,6 +26,7 @@ from sourdine.cli.guard_options import (
 from sourdine.cli.guard_options import opened as open_guard
 from sourdine.cli.guard_output import say, say_answer, say_status
 from sourdine.cli.options import reads_text
+from sourdine.errors import SourdineError
 
 __all__ = ["guard"]
 
@@ -112,17 +113,21 @@ def init(  # noqa: PLR0913 - the terms of a guard
     from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415
 
     require_columns(column, labels, baseline)
-    made = GuardedHoldout.create(
-        out,
-        one_column(labels, column, read=read),
-        loss=loss,
-        scale=read_number(scale, "scale"),
-        baseline=None if baseline is None else one_column(baseline, column, lone=True, read=read),
-        confidence=read_number(confidence, "confidence"),
-        dependence=read_dependence(blocks, markov),
-        error=read_number(error, "error"),
-        name=name,
-    )
+    old = None if baseline is None else one_column(baseline, column, lone=True, read=read)
+    try:
+        made = GuardedHoldout.create(
+            out,
+            one_column(labels, column, read=read),
+            loss=loss,
+            scale=read_number(scale, "scale"),
+            baseline=old,
+            confidence=read_number(confidence, "confidence"),
+            dependence=read_dependence(blocks, markov),
+            error=read_number(error, "error"),
+            name=name,
+        )
+    except SourdineError as refusal:
+        raise refusal.renamed(path="out") from None
     say_status(made, as_json=json)
 
 

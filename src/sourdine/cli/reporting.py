@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sourdine.cli.output import picture, print_sheet
 from sourdine.cli.statistics import typed as said
 from sourdine.cli.streams import Terminal, printing
+from sourdine.cli.tables import in_pairs, read_schema
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
 from sourdine.question import kinds
 from sourdine.tally.number_or_text import read_number
@@ -29,10 +30,9 @@ EXAMPLE = """'{"age": 31, "vote": "yes"}'"""
 def report(given: dict[str, Any]) -> None:
     """Randomise one person's answers, or those of each line, and print a report for each."""
     from sourdine.local.reports import records, to_lines  # noqa: PLC0415 - commands load what they need
-    from sourdine.local.table import Schema  # noqa: PLC0415
 
     typed = said(given)
-    schema = Schema.read(typed["schema"])
+    schema = read_schema(typed["schema"])
     people = [_pairs(typed["answer"])] if "answer" in typed else list(_objects(_piped()))
     if not people:
         raise ParameterError("answer", "be given", "none", f"Type {{answer}}, or pipe {EXAMPLE}.",
@@ -155,14 +155,13 @@ def _cell(name: str, column: Any, answer: Any, whose: str) -> Any:  # noqa: ANN4
 
 def collect(given: dict[str, Any]) -> None:
     """Count reports, keep the aggregate if it has a name, and estimate from it."""
-    from sourdine.local.table import Schema  # noqa: PLC0415 - commands load what they need
-
     typed = said(given)
     files, kept, as_json = typed.get("files", []), typed.get("aggregate"), typed.get("json", False)
     picture.check(typed.get("plot"))
-    schema = Schema.read(typed["schema"])
+    schema = read_schema(typed["schema"])
     pairs = [tuple(kinds.KEYS.parse(pair)) for pair in typed.get("pair", ())]
-    total = _begun(schema, kept, pairs)
+    with in_pairs():
+        total = _begun(schema, kept, pairs)
     if not files and total.receipt.received == 0:
         raise ParameterError(
             "files", "name reports to count", "none", "Name a file of reports, or type - to read "
@@ -197,7 +196,10 @@ def _begun(schema: Schema, kept: str | None, pairs: list[Any]) -> Aggregator:
 
     if kept is None or not Path(kept).exists():
         return Aggregator(schema, pairs=pairs)
-    total = Aggregator.load(kept, schema)
+    try:
+        total = Aggregator.load(kept, schema)
+    except SourdineError as error:
+        raise error.renamed(path="aggregate") from None
     if pairs and list(total.pairs) != pairs:
         raise ParameterError(
             "pair",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,11 @@ from sourdine.errors import ParameterError, SourdineError
 from sourdine.question import kinds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sourdine.local.table import Schema
 
-__all__ = ["check", "density", "estimate", "sanitize", "schema"]
+__all__ = ["check", "density", "estimate", "in_pairs", "read_schema", "sanitize", "schema"]
 
 
 def check(given: dict[str, Any]) -> None:
@@ -53,20 +56,33 @@ def _write(path: str, text: str) -> None:
         raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
 
 
-def _schema(path: str) -> Schema:
+def read_schema(path: str) -> Schema:
+    """Return the schema that was named."""
     from sourdine.local.table import Schema  # noqa: PLC0415 - commands load what they need
 
-    return Schema.read(path)
+    try:
+        return Schema.read(path)
+    except SourdineError as error:
+        raise error.renamed(path="schema") from None
+
+
+@contextmanager
+def in_pairs() -> Iterator[None]:
+    """Word errors of pairs as they are typed here, one by one."""
+    try:
+        yield
+    except SourdineError as error:
+        raise error.renamed(pairs="pair") from None
 
 
 def sanitize(given: dict[str, Any]) -> None:
     """Randomise every record of a file, and say what it cost."""
-    plan, out = _schema(given["schema"]), given["out"]
+    plan, out = read_schema(given["schema"]), given["out"]
     declared, drop = read_options(given), kinds.KEYS.parse(given["drop"] or ())
     try:
         plan.sanitize(given["file"], to=out, drop=drop, read=declared, overwrite=given["overwrite"])
     except SourdineError as error:
-        raise error.renamed(to="out") from None
+        raise error.renamed(to="out", frame="file") from None
     console = Terminal(stderr=True)
     print_sheet(console, plan.sheet())
     console.print(f"Wrote {out}", highlight=False, markup=False)
@@ -77,11 +93,12 @@ def estimate(given: dict[str, Any]) -> None:
     from sourdine.local.table import estimate as estimated  # noqa: PLC0415 - commands load what they need
 
     typed = said(given)
-    plan = _schema(typed["schema"]) if "schema" in typed else None
+    plan = read_schema(typed["schema"]) if "schema" in typed else None
     pairs = [tuple(kinds.KEYS.parse(pair)) for pair in typed.get("pair", ())]
     picture.check(typed.get("plot"))
     unmarked = typed.get("unmarked", False)
-    found = estimated(typed["file"], schema=plan, pairs=pairs, unmarked=unmarked)
+    with in_pairs():
+        found = estimated(typed["file"], schema=plan, pairs=pairs, unmarked=unmarked)
     if typed.get("json"):
         print(found.to_json())  # noqa: T201 - the answer
     else:

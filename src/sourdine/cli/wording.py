@@ -23,6 +23,8 @@ class ShellWording(PythonWording):
 
     def __init__(self, options: Sequence[Any]) -> None:
         self._options = {o.name: o for o in options if o.param_type_name == "option"}
+        words = {o.name: str(o.metavar) for o in options if o.name not in self._options}
+        self._arguments = {**{word.lower(): word for word in words.values()}, **words}
 
     @property
     def names(self) -> set[str]:
@@ -30,12 +32,13 @@ class ShellWording(PythonWording):
         return set(self._options)
 
     def subject(self, name: str) -> str:
-        """Return the option as what a sentence is about."""
-        return self._flag(name) if name in self._options else name
+        """Return the option or argument as what a sentence is about."""
+        return self._flag(name) if name in self._options else self._arguments.get(name, name)
 
     def mention(self, name: str) -> str:
-        """Return the option without a value."""
-        return self._flag(name) if name in self._options else super().mention(name)
+        """Return the option or argument without a value."""
+        known = name in self._options or name in self._arguments
+        return self.subject(name) if known else super().mention(name)
 
     def typed(self, name: str, value: object) -> str:
         """Return what to type."""
@@ -43,6 +46,8 @@ class ShellWording(PythonWording):
             return super().typed(name, value)
         if value is True:
             return self._flag(name)
+        if self._options[name].multiple and isinstance(value, list):
+            return " ".join(f"{self._flag(name)} {self._words(name, each)}" for each in value)
         return f"{self._flag(name)} {self._words(name, value)}"
 
     def _flag(self, name: str) -> str:

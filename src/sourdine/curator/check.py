@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.curator.dates import best_format, dates_in
 from sourdine.curator.shapes import ColumnTexts, best_reading, options, read_differently, shape
+from sourdine.errors import ParameterError
+from sourdine.exact import given
 from sourdine.release import Sheet, Shown
 from sourdine.tally import Frame, Reading
 from sourdine.tally.number_or_text import as_float
@@ -287,6 +289,11 @@ def _suspicious(name: str, numbers: Counter[float]) -> str | None:
 
 
 def _persons(frame: Frame, unit: str) -> str:
+    if unit not in frame.columns:
+        listed = ", ".join(map(repr, frame.columns))
+        raise ParameterError(
+            "unit", "be one of the columns", given(unit), f"The columns are: {listed}."
+        )
     names, owned = frame.distinct(unit)
     nameless = len(frame) - int(owned.sum())
     if not names:

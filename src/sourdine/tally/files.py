@@ -49,7 +49,7 @@ def open_file(path: str, reading: Reading = STANDARD) -> Engine:
     """Return an engine over a file, or over all files that a pattern names."""
     if not is_path(path):
         raise ParameterError(
-            "path",
+            "the file",
             "end in .csv, .tsv or .parquet, or in .txt for one value a line or .npy for an array",
             repr(path),
             "Save a sheet as CSV from the program that wrote it."
@@ -60,8 +60,8 @@ def open_file(path: str, reading: Reading = STANDARD) -> Engine:
     files = [path] if Path(path).is_file() else sorted(glob(path, recursive=True))  # noqa: PTH207
     if not files:
         raise ParameterError(
-            "path",
-            "name a file that exists",
+            "the file",
+            "exist",
             repr(path),
             f"Check the name and the folder, which is {str(Path.cwd())!r} now.",
         )
@@ -74,8 +74,8 @@ def open_file(path: str, reading: Reading = STANDARD) -> Engine:
 def _unreadable(path: str, error: Exception) -> ParameterError:
     why = getattr(error, "strerror", None) or "not what its ending says"
     return ParameterError(
-        "path",
-        "name a file that can be read",
+        "the file",
+        "be one that can be read",
         f"{path!r} ({why})",
         "Check the file and who may read it.",
     )
@@ -115,8 +115,8 @@ class TextFile(Duck):
         names = self._heads[0].names
         if any(set(head.names) != set(names) for head in self._heads):
             raise ParameterError(
-                "path",
-                "name files of the same columns",
+                "the files",
+                "have the same columns",
                 "others",
                 "Read those of one kind, or write the same names in their first lines.",
             )

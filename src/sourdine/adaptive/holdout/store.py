@@ -195,7 +195,7 @@ def new_file(
     except FileExistsError:
         raise ParameterError(
             "path",
-            "be that of a new file",
+            "name a new file",
             f"{place}, which exists",
             "Open that one, or type another path.",
         ) from None

@@ -137,7 +137,7 @@ def matched(schema: Schema, frame: Frame, *, drop: Iterable[str] | None) -> Fram
         if name not in frame.columns or name in schema.columns:
             raise ParameterError(
                 "drop",
-                "name columns of the frame that the schema has not",
+                "name columns of the table that the schema has not",
                 repr(name),
                 "Leave {drop} out.",
                 drop=LEFT_OUT,
