@@ -37,7 +37,7 @@ Step = Annotated[
     str | None,
     typer.Option(
         metavar="NUMBER",
-        help="The spacing of the scores, as 0.01, fixed by the first submission.",
+        help="The spacing of the scores, such as 0.01, fixed by the first submission.",
         rich_help_panel=DATA,
     ),
 ]
@@ -119,7 +119,7 @@ def plan(  # noqa: PLR0913 - what will be asked
         int | None,
         typer.Option(
             metavar="NUMBER",
-            help="Plan a leaderboard of so many submissions instead.",
+            help="Plan a leaderboard of this many submissions instead.",
             rich_help_panel=DATA,
         ),
     ] = None,
@@ -135,7 +135,7 @@ def plan(  # noqa: PLR0913 - what will be asked
     markov: Chained = None,
     json: Json = False,
 ) -> None:
-    """Say how far scores will be from the truth after so many answers; reads nothing."""
+    """Say how far scores may be from the truth after these answers; reads nothing."""
     from sourdine.adaptive.holdout import plan_guard, plan_leaderboard  # noqa: PLC0415
 
     given = {

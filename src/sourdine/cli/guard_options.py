@@ -81,7 +81,7 @@ Blocked = Annotated[
     term(
         "--blocks",
         metavar="ROWS",
-        text="Rows come in independent blocks of at most so many, as households or copies.",
+        text="Rows come in independent blocks of at most this many, such as households or copies.",
     ),
 ]
 Chained = Annotated[
@@ -89,7 +89,7 @@ Chained = Annotated[
     term(
         "--markov",
         metavar="NUMBER",
-        text="Rows are a stationary Markov chain with this second eigenvalue, as 0.5.",
+        text="Rows are a stationary Markov chain with this second eigenvalue, such as 0.5.",
     ),
 ]
 

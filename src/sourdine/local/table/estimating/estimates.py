@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 __all__ = ["DECILES", "Estimates"]
 
 ABSENT = (
-    "an empty, unreadable or unlisted answer counts as any answer; missing= in the schema tells "
-    "them apart"
+    "an empty, unreadable or unlisted answer is replaced by a random one; declare missing= in the "
+    "schema to count them instead"
 )
 DECILES = tuple(i / 10 for i in range(1, 10))
 
