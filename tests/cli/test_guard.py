@@ -427,7 +427,7 @@ def test_how_label_files_are_read_is_declared(guard, folder):
     odd = ("--separator", ";", "--decimal", ",")
     terms = ("--loss", "absolute", "--scale", "1", "-o", "odd.guard")
     refused = guard("init", "odd.csv", "-c", "y", *odd, *terms)
-    assert (refused.returncode, "must be a CSV file in order" in refused.stderr) == (2, True)
+    assert (refused.returncode, "must be a well-formed CSV file" in refused.stderr) == (2, True)
     made = guard("init", "odd.csv", "-c", "y", *odd, *terms, "--encoding", "cp1252")
     assert "300 numbers, absolute loss" in made.stdout, made.stderr
     bare = ("bare.csv", "--header", "y", *odd)

@@ -308,7 +308,7 @@ def test_a_held_ledger_is_named(tmp_path, monkeypatch):
 def test_paths_that_cannot_be(tmp_path):
     with pytest.raises(SourdineError, match="no such folder"):
         FileLedger(tmp_path / "nowhere" / "p.ledger", TERMS)
-    with pytest.raises(ParameterError, match=r"ledger must be a file that is there.*no such file"):
+    with pytest.raises(ParameterError, match=r"ledger must be a file that exists.*no such file"):
         FileLedger(tmp_path / "p.ledger", None)
     assert not (tmp_path / "p.ledger").exists()
 

@@ -228,7 +228,7 @@ class Book:
                 noun,
                 "stay the file that was opened",
                 f"another one at {self.path}",
-                "Put the first one back, or open it anew.",
+                "Put the first one back, or open this one again.",
             )
         return ParameterError(
             noun,

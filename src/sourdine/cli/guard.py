@@ -107,7 +107,7 @@ def init(  # noqa: PLR0913 - the terms of a guard
 ) -> None:
     """Put labels under guard: make the file that holds them and counts what is told.
 
-    Only you may read the file. Keep the labels away from whoever asks; the guard is all they need.
+    Only you may read the file. Keep the labels away from those who ask; the guard is all they need.
     """
     from sourdine.adaptive.holdout import GuardedHoldout  # noqa: PLC0415 - loaded when needed
     from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415

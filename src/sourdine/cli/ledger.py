@@ -23,7 +23,7 @@ def run(path: Path, *, as_json: bool) -> None:
     """Print every charge of a ledger."""
     if not path.exists():
         raise SourdineError(
-            f"the ledger must be a file that is there, got {path} (no such file). Type the path "
+            f"LEDGER must be a file that exists, got {path} (no such file). Type the path "
             "that --ledger named."
         )
     ledger = FileLedger(path, None)

@@ -121,7 +121,7 @@ class FileLedger:
         if terms is None and not os.path.exists(path):  # noqa: PTH110 - bytes are paths too
             raise ParameterError(
                 "ledger",
-                "be a file that is there, or a new one with a total",
+                "be a file that exists, or a new one with a total",
                 f"{os.fsdecode(path)} (no such file)",
                 "Type another path; or {epsilon}, the total that all releases may cost together, "
                 "to begin it.",

@@ -124,7 +124,7 @@ def strict_column(files: Sequence[str], name: str, reading: Reading) -> list[str
         except (UnicodeError, csv.Error):
             raise ParameterError(
                 Path(path).name,
-                "be a CSV file in order",
+                "be a well-formed CSV file",
                 "one that is not",
                 "Write it in UTF-8 or declare its encoding, and close every quote.",
             ) from None

@@ -76,7 +76,7 @@ def read(path: str | PathLike[str]) -> Schema:
             "a schema",
             f"be a file of {_ending(file)[1:].upper()}",
             repr(str(path)),
-            f"Mend the line. Its reader says: {error}.",
+            f"Correct it: {error}.",
         ) from None
     return from_facts(found)
 
