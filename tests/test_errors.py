@@ -42,6 +42,7 @@ COMPUTED = {
     ("adaptive/robust/wrapper.py", "must"),
     ("privacy/budget.py", "hint"),
     ("audit/discovery.py", "hint"),
+    ("cli/label_files.py", "hint"),
     ("local/table/sanitizing/blocks.py", "hint"),
     ("tally/frame.py", "hint"),
 }

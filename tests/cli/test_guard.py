@@ -147,8 +147,8 @@ def test_terms(guard):
         (("--column", "z"), "column must be one that the first line of labels.csv names"),
         (("--loss", "mse"), "got 'mse'"),
         (("--loss", "absolute"), "scale must be given"),
-        (("--baseline", "none.csv"), "the file must exist"),
-        (("--baseline", "none.parquet"), "the file must exist"),
+        (("--baseline", "none.csv"), "the file must be there"),
+        (("--baseline", "none.parquet"), "the file must be there"),
         (("--baseline", "labels.xlsx"), "must end in .csv"),
     ],
 )

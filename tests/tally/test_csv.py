@@ -105,7 +105,7 @@ def test_compressed_and_several_files(csv, tmp_path):
 
 
 def test_what_is_no_file(tmp_path, csv):
-    with pytest.raises(ParameterError, match=r"the file must exist, got '.*no\.csv'"):
+    with pytest.raises(ParameterError, match=r"the file must be there, got '.*no\.csv'"):
         Frame(tmp_path / "no.csv")
     with pytest.raises(ParameterError, match=r"the file must end in \.csv, \.tsv or \.parquet"):
         Frame(str(tmp_path / "rows.xlsx"))

@@ -82,7 +82,7 @@ def init(  # noqa: PLR0913 - the terms of a guard
         term(
             "--error",
             metavar="NUMBER",
-            text="Refuse what would take the half-width of the next answer above this, such as 0.05.",
+            text="Refuse what would take the next half-width above this, such as 0.05.",
         ),
     ] = None,
     confidence: Confidence = "0.95",

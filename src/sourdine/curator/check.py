@@ -10,10 +10,10 @@ from codecs import getincrementaldecoder
 from collections import Counter
 from dataclasses import dataclass, replace
 from glob import glob
-from math import isfinite
 from os import PathLike, fspath
 from pathlib import Path
 from shlex import quote
+from sys import float_info
 from typing import TYPE_CHECKING, Any
 
 from sourdine.curator.dates import best_format, dates_in
@@ -22,7 +22,6 @@ from sourdine.errors import ParameterError
 from sourdine.exact import given
 from sourdine.release import Sheet, Shown
 from sourdine.tally import Frame, Reading
-from sourdine.tally.number_or_text import as_float
 from sourdine.tally.opening import CSV, LINES
 from sourdine.tally.records import open_bytes
 
@@ -36,6 +35,8 @@ _SHAPES = 6
 """How many shapes are listed; of more, how many there are."""
 _FEW = 3
 _BLOCK = 1 << 22
+_LARGEST = float_info.max
+"""A whole number beyond it counts as infinite."""
 _CODES = {sign * (10**k - 1) for k in range(1, 7) for sign in (1, -1)} | {-1}
 """Numbers that often stand for an answer that is missing."""
 _UNDEFINED = frozenset(b"\x81\x8d\x8f\x90\x9d")
@@ -276,7 +277,7 @@ def _unsure(seen: Mapping[str, Any], best: Reading, other: Reading) -> tuple[str
 
 def _suspicious(name: str, numbers: Counter[float]) -> str | None:
     """Return a remark on an extreme number that stands often and far from all others."""
-    values = sorted(v for v in numbers if isfinite(as_float(v)))
+    values = sorted(v for v in numbers if abs(v) <= _LARGEST)
     if len(values) < len(numbers):
         return f"{printable(name)} holds infinite numbers, which count as its bounds."
     if len(values) <= _FEW:

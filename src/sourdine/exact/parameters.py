@@ -267,7 +267,7 @@ def _is_long(x: object) -> bool:
         return len(x.as_tuple().digits) > DIGITS
     if not isinstance(x, numbers.Rational):
         return False
-    return max(abs(int(x.numerator)), int(x.denominator)) >= 10**DIGITS
+    return bool(max(abs(int(x.numerator)), int(x.denominator)) >= 10**DIGITS)
 
 
 def kind(x: object) -> str:

@@ -61,7 +61,7 @@ def open_file(path: str, reading: Reading = STANDARD) -> Engine:
     if not files:
         raise ParameterError(
             "the file",
-            "exist",
+            "be there",
             repr(path),
             f"Check the name and the folder, which is {str(Path.cwd())!r} now.",
         )

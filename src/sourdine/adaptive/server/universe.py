@@ -139,7 +139,7 @@ def _columns_of(data: object, expected: Mapping[str, Categories]) -> dict[str, C
             "data",
             f"have the universe's column {missing[0]!r}",
             "none of that name",
-            f"Type {{universe}} with columns that are there. {listed_columns(frame, missing[0])}",
+            f"{listed_columns(frame, missing[0])} Type {{universe}} with the names of columns.",
         )
     return {name: _checked(name, frame.column(name), each) for name, each in expected.items()}
 
