@@ -314,7 +314,7 @@ def test_a_file_without_a_header_loses_no_label(guard, folder):
         ("0,1\n1,1\n", "got values there"),
         ("", "got an empty one"),
         ("\n1\n", "got an empty one"),
-        ("y\n", "labels must be one for each row"),
+        ("y\n", "LABELS must be one for each row"),
         ("row,y\n1,1\n", "be one that the first line of a.csv names, got none. Look at the"),
     ]:
         (folder / "a.csv").write_text(text)
@@ -324,7 +324,7 @@ def test_a_file_without_a_header_loses_no_label(guard, folder):
     (folder / "years.csv").write_text("2019,2020\n1,0\n0,1\n")
     assert guard("init", "years.csv", "-c", "2020", "-o", "years.guard").returncode == 0
     (folder / "a.txt").write_text("\n")
-    assert "labels must be one for each row" in guard("init", "a.txt", "-o", "a.guard").stderr
+    assert "LABELS must be one for each row" in guard("init", "a.txt", "-o", "a.guard").stderr
 
 
 def test_a_column_is_refused_where_no_file_has_any(guard):

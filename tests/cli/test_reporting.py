@@ -145,13 +145,13 @@ def test_nothing_is_estimated_from_no_reports(sourdine, tmp_path):
     foreign.write_text("wage\n1\n2\n")
     done = sourdine("collect", str(foreign), "-s", "s.toml")
     assert done.returncode == 2
-    assert "files must hold reports of this schema, got none among 3 lines" in done.stderr
+    assert "FILES must hold reports of this schema, got none among 3 lines" in done.stderr
     assert done.stdout == ""
 
 
 @pytest.mark.usefixtures("folder")
 def test_nothing_to_collect_is_said(sourdine):
     assert "type - to read standard input" in sourdine("collect", "-s", "s.toml").stderr
-    assert "files must be files that exist, got 'no.jsonl'" in (
+    assert "FILES must be files that exist, got 'no.jsonl'" in (
         sourdine("collect", "no.jsonl", "-s", "s.toml").stderr
     )

@@ -60,7 +60,7 @@ class ColumnFacts:
     def mostly_numbers(self) -> bool:
         """Whether most of what stands there is a number, as declared best."""
         filled = self.numbers + self.unreadable
-        return filled > 0 and 2 * (filled - self.after) > filled
+        return filled > 0 and 2 * (filled - self.after - self.dates) > filled
 
 
 @dataclass(frozen=True, kw_only=True)

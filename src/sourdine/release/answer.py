@@ -101,10 +101,7 @@ class Answer(OneNumber, Shown):
         return self.columns().values
 
     def __format__(self, spec: str) -> str:
-        if not spec:
-            return str(self)
-        values = self.columns().values
-        return format(values[0] if len(values) == 1 else self._alone(), spec)
+        return format(self._alone(), spec) if spec else str(self)
 
     def __eq__(self, other: object) -> bool:
         """Return whether everything public is the same."""

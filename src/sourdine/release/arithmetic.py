@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import operator
 from abc import abstractmethod
 from numbers import Real
@@ -20,7 +21,7 @@ __all__ = ["OneNumber"]
 
 def _forward(act: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def method(self: OneNumber, other: object) -> Any:  # noqa: ANN401
-        number = _number(other)
+        number = _operand(other)
         return NotImplemented if number is None else act(self._alone(), number)
 
     return method
@@ -28,21 +29,16 @@ def _forward(act: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 def _reflected(act: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def method(self: OneNumber, other: object) -> Any:  # noqa: ANN401
-        number = _number(other)
+        number = _operand(other)
         return NotImplemented if number is None else act(number, self._alone())
 
     return method
 
 
-def _number(other: object) -> Any:  # noqa: ANN401
+def _operand(other: object) -> Any:  # noqa: ANN401
     if isinstance(other, OneNumber):
         return other._alone()  # noqa: SLF001 - its own kind
-    return other if isinstance(other, (Real, np.ndarray)) else None
-
-
-def _what(value: object) -> str:
-    """Return what is no number."""
-    return "a date" if is_date(value) else "a duration" if is_duration(value) else "a text"
+    return other if isinstance(other, (Real, np.ndarray, dt.date, dt.timedelta)) else None
 
 
 class OneNumber:
@@ -66,25 +62,37 @@ class OneNumber:
         """Return all numbers of the answer."""
 
     def _alone(self) -> Any:  # noqa: ANN401
-        """Return the only number, or refuse."""
+        """Return the only number, date or duration, or refuse."""
         values = self._numbers()
-        if len(values) != 1 or not isinstance(values[0], (Real, np.generic)):
+        if len(values) != 1:
             raise ParameterTypeError(
                 "the answer",
                 "be one number to count as one",
-                f"{len(values)} numbers" if len(values) != 1 else _what(values[0]),
+                f"{len(values)} numbers",
                 "Use .value, or numpy.asarray(answer).",
             )
         return values[0]
 
+    def _number(self) -> Any:  # noqa: ANN401
+        """Return the only number; a date is none."""
+        value = self._alone()
+        if is_date(value) or is_duration(value):
+            raise ParameterTypeError(
+                "the answer",
+                "be a number to count as one",
+                "a date" if is_date(value) else "a duration",
+                "Use .value, or numpy.asarray(answer).",
+            )
+        return value
+
     def __float__(self) -> float:
-        return float(self._alone())
+        return float(self._number())
 
     def __int__(self) -> int:
-        return int(self._alone())
+        return int(self._number())
 
     def __round__(self, digits: int | None = None) -> Any:  # noqa: ANN401
-        return round(self._alone(), digits)
+        return round(self._number(), digits)
 
     def __abs__(self) -> Any:  # noqa: ANN401
         return abs(self._alone())
