@@ -58,6 +58,9 @@ KINDS = {
     "sum": lambda: sd.sum(AGES, **BOUNDS),
     "mean": lambda: sd.mean(AGES, **BOUNDS),
     "variance": lambda: sd.variance(AGES, **BOUNDS),
+    "difference": lambda: sd.mean(
+        TABLE, column="age", by="sex", keys=["f", "m"], population=True, **BOUNDS
+    ).difference("f", "m"),
     "proportion": lambda: sd.proportion(VOTE, category="yes", epsilon=1),
     "histogram": lambda: sd.histogram(AGES, bins=5, bounds=(0, 100), epsilon=1),
     "quantiles": lambda: sd.quantiles(AGES, [0.25, 0.5], **BOUNDS),

@@ -143,7 +143,9 @@ class Drawer(ABC):
             "the release",
             "be of groups",
             str(self),
-            "Ask with by= and keys=, then for the difference of two keys.",
+            "Ask with {by} and {keys}, then for the difference of two of them.",
+            by="sex",
+            keys=["f", "m"],
         )
 
     def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -265,7 +267,8 @@ class Release(Answer):
                 "assume",
                 f"be left out for this {self.mechanism.head}",
                 given(assume),
-                "Leave it out; for a mean, ask with population=True.",
+                "Leave it out; a mean has such intervals where {population} is asked.",
+                population=True,
             )
 
     def columns(self) -> Columns:
