@@ -314,7 +314,7 @@ def _spelled(name: str, x: Any) -> list[str] | None:  # noqa: PLR0911 - a case e
     if name in ("population", "other"):
         return [] if x is True else None
     if isinstance(x, Of):
-        if name == "of" and not isinstance(x.said, (list, tuple)):
+        if name != "steps" and not isinstance(x.said, (list, tuple)):
             return None
         parts = x.said if isinstance(x.said, (list, tuple)) else [x.said]
         return [f"{x.column}:{','.join(map(str, parts))}"] if parts else None
