@@ -42,7 +42,8 @@ CERTIFYING = Fraction(1, 2)
 FURTHER = 1.5
 """Brackets lie so many times the reach of that noise further out, so that mostly they are told."""
 MOST_BRACKETED = 13
-TWO_AT_LEAST = ("hybrid", "anchors")
+AT_LEAST = {"hybrid": 2, "anchors": 2, "levels": 3}
+"""How many quantiles an algorithm draws at least."""
 
 
 def read_q(x: Number | Sequence[Number] | None) -> Fraction | tuple[Fraction, ...]:
@@ -115,9 +116,10 @@ class Quantiles(GaussianReady):
     def check(self) -> None:
         """Refuse parameters that do not go together."""
         self.check_delta(self.method)
-        if self.method in TWO_AT_LEAST and len(self.orders) < 2:
+        if len(self.orders) < AT_LEAST.get(self.method, 1):
+            few = "a single quantile" if len(self.orders) == 1 else "two quantiles"
             raise ParameterError(
-                "method", "be another for a single quantile", repr(self.method), "Type {method}.",
+                "method", f"be another for {few}", repr(self.method), "Type {method}.",
                 method="auto",
             )  # fmt: skip
         if self.interval is not None:
