@@ -28,7 +28,8 @@ from sourdine.central.keys import NamedCounts
 from sourdine.central.mean import Mean
 from sourdine.central.mode import Mode
 from sourdine.central.proportion import Proportion
-from sourdine.central.quantiles.statistic import Median, Quantile, Quantiles
+from sourdine.central.quantiles.single import Median, Quantile
+from sourdine.central.quantiles.statistic import Quantiles
 from sourdine.central.statistic import Statistic
 from sourdine.central.sum import Sum
 from sourdine.central.table import Table

@@ -9,7 +9,8 @@ from sourdine.central.histogram import Histogram
 from sourdine.central.mean import Mean
 from sourdine.central.mode import Mode
 from sourdine.central.proportion import Proportion
-from sourdine.central.quantiles.statistic import Median, Quantile, Quantiles
+from sourdine.central.quantiles.single import Median, Quantile
+from sourdine.central.quantiles.statistic import Quantiles
 from sourdine.central.sum import Sum
 from sourdine.central.table import Table
 from sourdine.central.variance import Variance

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sourdine.central.statistic import Statistic
+    from sourdine.errors import PythonWording
     from sourdine.release import Release
     from sourdine.tally import Frame
 
@@ -173,6 +174,11 @@ class ByGroup(Drawer):
         """Whether the values are numbers."""
         return self.part.intervals
 
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Which intervals are printed beside those of the sample."""
+        return self.part.beside
+
     @cached_property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know."""
@@ -237,6 +243,16 @@ class ByGroup(Drawer):
         by = {name: [key[i] for key in keys] for i, name in enumerate(self.columns_of)}
         rest = {head: [x for labels in own for x in labels[head]] for head in own[0]} if own else {}
         return {**by, **rest}
+
+    def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
+        """Return what the groups' numbers suggest to type, each once."""
+        said = (self.part.remarks(part, words) for part in self.parts(release))
+        return tuple(dict.fromkeys(text for texts in said for text in texts))
+
+    @property
+    def answer(self) -> type[Release]:
+        """What its releases are."""
+        return self.part.answer
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question."""

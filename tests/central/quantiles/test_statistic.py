@@ -198,8 +198,9 @@ def test_what_cannot_be_asked_is_refused_with_what_to_type():
         "above 0 and below 1": {"q": [0.5, 1]},
         "method must be 'auto', 'joint'": {"q": [0.5], "method": "best"},
         "interval must be left out for method": {"q": [0.5], "method": "tree", "interval": 0.9},
-        "interval must be left out for more than": {
+        "interval must be left out for method 'joint'": {
             "q": [i / 50 for i in range(1, 50)],
+            "method": "joint",
             "interval": 0.9,
         },
     }

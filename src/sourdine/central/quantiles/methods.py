@@ -123,7 +123,8 @@ def made(
         return _tree(common)
     simple: dict[str, type[QuantileMechanism]] = {
         "joint": JointFree, "hybrid": Hybrid, "levels": ThreeLevels,
-        "piecewise_laplace": PiecewiseLaplace, "jointexp": JointExp, "recursive": RecExp, "inverse_sensitivity": InverseSensitivity,
+        "piecewise_laplace": PiecewiseLaplace, "jointexp": JointExp,
+        "recursive": RecExp, "inverse_sensitivity": InverseSensitivity,
         "laplace": NaiveLaplace,
     }  # fmt: skip
     return simple[method](**common)
