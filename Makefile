@@ -76,6 +76,7 @@ simulate: $(VENV)/.ready ## two hours: coverage of intervals, surveys, densities
 	$(BIN)/python benchmarks/coverage.py
 	$(BIN)/python benchmarks/populations.py
 	$(BIN)/python benchmarks/many_quantiles.py
+	$(BIN)/python benchmarks/cdf.py
 	$(BIN)/python benchmarks/surveys.py
 	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/densities.py

@@ -53,6 +53,8 @@ BASE = {
         "epsilon": 1,
     },
 }  # fmt: skip
+    "cdf": AGE,
+}
 """A good question of each statistic."""
 
 OUT = LEFT_OUT
@@ -125,6 +127,7 @@ NOT_OF_A_TABLE: dict[str, list[Any]] = {
     "bounds": [3, [0, 120], {}, {"age": 3}, {"age": (1, 0)}, {"region": (0, 1)}],
     "steps": [3, {"age": "x"}, {"age": 0}, {"age": 0.7}],
 }
+          "cdf": 0.05}  # fmt: skip
 ORDERS = [
     [0.1, 0.9],
     "0.1,0.5,0.9",

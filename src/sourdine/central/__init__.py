@@ -5,10 +5,13 @@ Its function, its method of a session, its plan and its command are made from it
 """
 
 from sourdine.central.bernoulli import BernoulliMean
+from sourdine.central.cdf import Cdf
 from sourdine.central.count import Count
 from sourdine.central.differences import Difference
+from sourdine.central.distribution import Distribution
 from sourdine.central.functions import (
     ask,
+    cdf,
     count,
     histogram,
     mean,
@@ -39,8 +42,10 @@ from sourdine.central.variance import Variance
 __all__ = [
     "BernoulliMean",
     "ByGroup",
+    "Cdf",
     "Count",
     "Difference",
+    "Distribution",
     "GridMean",
     "Histogram",
     "Mean",
@@ -56,6 +61,7 @@ __all__ = [
     "Together",
     "Variance",
     "ask",
+    "cdf",
     "count",
     "histogram",
     "mean",

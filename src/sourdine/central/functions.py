@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sourdine.central.cdf import Cdf
 from sourdine.central.count import Count
 from sourdine.central.histogram import Histogram
 from sourdine.central.mean import Mean
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = [
     "ask", "count", "histogram", "mean", "median", "mode", "proportion", "quantile", "quantiles",
     "sum", "table", "variance",
+    "ask", "cdf", "count", "histogram", "mean", "median", "mode", "proportion", "quantile",
+    "quantiles", "sum", "variance",
 ]  # fmt: skip
 
 
@@ -47,5 +50,6 @@ histogram = function(Histogram)
 quantiles = function(Quantiles)
 quantile = function(Quantile)
 median = function(Median)
+cdf = function(Cdf)
 mode = function(Mode)
 table = function(Table)

@@ -305,7 +305,7 @@ class Statistic(Question):
             frame = frame.bound(self.unit, self.rows, source=self.source)
         drawer = asked.drawer()
         drawn = drawer.draw(frame)
-        return drawer.answer(
+        return drawer.release_kind(
             value=drawer.value(drawn),
             cost=self.cost,
             mechanism=drawer,

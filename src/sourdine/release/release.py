@@ -128,7 +128,12 @@ class Drawer(ABC):
             confidence=self.shown,
             even=self.even,
             most=self.most,
+            rows=self.printed_rows(release),
         )
+
+    def printed_rows(self, release: Release) -> Sequence[int] | None:  # noqa: ARG002
+        """Return which rows are printed, where not all are."""
+        return None
 
     def _shown_ends(self, release: Release, of: str) -> tuple[list[Any], list[Any]]:
         """Return the lower and the upper ends that are shown, one by one."""
@@ -155,7 +160,7 @@ class Drawer(ABC):
         return ()
 
     @property
-    def answer(self) -> type[Release]:
+    def release_kind(self) -> type[Release]:
         """What its releases are."""
         return Release
 
@@ -327,7 +332,7 @@ class Release(Answer):
     def from_dict(cls, facts: Mapping[str, Any]) -> Release:
         """Return the release that `to_dict` wrote: of a statistic or of an estimate."""
         mechanism = read_drawer(facts["question"])
-        kind = cls if issubclass(cls, mechanism.answer) else mechanism.answer
+        kind = cls if issubclass(cls, mechanism.release_kind) else mechanism.release_kind
         return kind(
             value=mechanism.value(facts["drawn"]),
             cost=Guarantee.from_dict(facts["cost"]),

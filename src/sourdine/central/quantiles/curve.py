@@ -154,13 +154,17 @@ class Curve:
             tree=self.tree(counted, epsilon),
         )
 
-    def expected(self, beta: float) -> float:
+    def expected(self, beta: float, of: str = "sample") -> float:
         """Return the half height of the band to expect, in records."""
-        if self.by_ticks:
-            return self.tree(self.cells, self.epsilon).reached(beta)
-        m = len(self.edges.orders)
-        tree = self.tree(2 * m + 1, self.epsilon * HALF)
-        return tree.reached(beta) + max(self.records, 1.0) / (m + 1) / 2
+        tree, between = self.tree(self.cells, self.epsilon), 0.0
+        if not self.by_ticks:
+            m = len(self.edges.orders)
+            tree = self.tree(2 * m + 1, self.epsilon * HALF)
+            between = max(self.records, 1.0) / (m + 1) / 2
+        far = tree.reached(beta)
+        if of == "population":
+            far = band_reach(lambda risk: tree.reached(min(risk, 0.5)), max(self.records, 1), beta)
+        return far + between
 
 
 def _thinned(at: Ints, sums: Floats, cells: int) -> dict[str, Any]:

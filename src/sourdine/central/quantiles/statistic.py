@@ -231,7 +231,7 @@ class Quantiles(GaussianReady):
         least, most = (times / self.per_record for times in BEYOND)
         return ceil(both + min(max((both - usual) / 10, least), most))
 
-    def curve(self, records: float) -> Curve:
+    def curve(self, records: float | None) -> Curve:
         """Return what draws a whole distribution function, for about so many records."""
         share = 1 - COUNTING if self.counts else 1
         return Curve(
@@ -239,7 +239,7 @@ class Quantiles(GaussianReady):
             cells=self.grid.size,
             relation=self.relation,
             rows=self.rows,
-            records=records,
+            records=records or 0.0,
         )
 
     @property
