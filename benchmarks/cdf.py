@@ -16,15 +16,18 @@ import sys
 from dataclasses import dataclass
 from math import log, sqrt
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
 from sourdine.central import Cdf
 from sourdine.data import wages
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 OUT = Path(__file__).parent / "out"
 LAST, MISS = 200_000, 0.05
@@ -107,10 +110,9 @@ def main() -> int:
     parser.add_argument("--only", type=int, default=len(CELLS), help="the first so many settings")
     options = parser.parse_args()
     pool, rng = np.minimum(wages(), LAST), np.random.default_rng(11)
-    rows = []
     with Progress(console=Console(stderr=True)) as progress:
-        for cell in progress.track(CELLS[: options.only], description="bands"):
-            rows.append(judged(cell, options.runs, pool, rng))
+        cells = progress.track(CELLS[: options.only], description="bands")
+        rows = [judged(cell, options.runs, pool, rng) for cell in cells]
     table = Table(*HEADS, title="Bands of distribution functions, US wages")
     for row in rows:
         table.add_row(*row)

@@ -238,7 +238,9 @@ COMBINATIONS: list[tuple[str, dict[str, Any]]] = [
     ("histogram", {**UNKNOWN, **GROUPS}),
     ("histogram", {**LISTED, "categories": ["f"], "bounds": (0, 1)}),
     ("quantiles", {"method": "tree", "interval": 0.95}),
-    ("quantiles", {"q": MANY_ORDERS, "interval": 0.95}),
+    ("quantiles", {"q": MANY_ORDERS, "interval": 0.95, "method": "joint"}),
+    ("quantiles", {"population": True, "method": "tree"}),
+    ("quantiles", {"method": "levels", "q": [0.2, 0.5]}),
     ("quantiles", {"method": "hybrid", "q": [0.5]}),
     ("quantile", {"method": "anchors"}),
     ("quantile", {"q": [0.1, 0.9]}),
@@ -392,7 +394,7 @@ def _methods(name: str) -> list[dict[str, Any]]:
     (method,) = (p for p in parameters(STATISTICS[name]) if p.name == "method")
     names = method.kind.schema["enum"]
     of_one = name in ("quantile", "median")
-    kept = [m for m in names if not (of_one and m in ("hybrid", "anchors"))]
+    kept = [m for m in names if not (of_one and m in ("hybrid", "levels", "anchors"))]
     return [GAUSSIAN if m == "gaussian" else {"method": m} for m in kept]
 
 

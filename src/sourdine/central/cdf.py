@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cdf"]
 
-COUNTING = Fraction(1, 50)
+COUNTING = Fraction(1, 100)
 """This part of epsilon pays for a count, by which the way is chosen."""
 PRINTED = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99)
 """The shares near which a row is printed."""
@@ -47,7 +47,7 @@ class Cdf(Numeric):
 
     Notes
     -----
-    A count at :math:`\varepsilon/50`, unless ``n`` is stated, decides what is counted
+    A count at :math:`\varepsilon/100`, unless ``n`` is stated, decides what is counted
     (`sourdine.central.quantiles.curve`): all ticks, or the stretches between quantiles that are
     drawn at half of epsilon. *Claim*: the band holds the records' own distribution function
     everywhere with at least its confidence, and with ``of="population"`` that of the law they were
@@ -191,7 +191,7 @@ class Cdf(Numeric):
 
         return cdf_figure.steps(release, {"": release}, **options)
 
-    def plot_groups(self, groups: ByGroup, release: Release, **options: Any) -> Any:  # noqa: ANN401
+    def _plot_groups(self, groups: ByGroup, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw the functions of all groups in one picture."""
         from sourdine.central import cdf_figure  # noqa: PLC0415 - matplotlib is loaded there
 

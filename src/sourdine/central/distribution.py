@@ -10,6 +10,7 @@ from sourdine.central.groups import ByGroup, each
 from sourdine.central.quantiles.algorithm import is_one, read_orders
 from sourdine.errors import ParameterError
 from sourdine.exact import rational
+from sourdine.question.question import plain_parameter
 from sourdine.release import SHOWN, Columns, Release, read_confidence
 from sourdine.release.answer import Answer, plain
 from sourdine.release.release import flat
@@ -61,7 +62,8 @@ class Distribution(Release):
             return (low[0].item(), high[0].item()) if one else (low, high)
 
         labels = {"q": [float(order) for order in orders]}
-        return self._read_off("quantile", labels, value, ends)
+        asked = {"quantile": q if one else list(read_orders(q))}
+        return self._read_off("quantile", labels, asked, (value, ends))
 
     def probability(self, a: Number | None = None, b: Number | None = None) -> ReadOff:
         """Return the share of the records from ``a`` to ``b``, both included.
@@ -99,19 +101,20 @@ class Distribution(Release):
             return max(up_to[0] - below[1], 0.0), min(up_to[1] - below[0], 1.0)
 
         said = {"from": ["lowest" if a is None else a], "to": ["highest" if b is None else b]}
-        return self._read_off("share", said, value, ends)
+        return self._read_off("share", said, {"probability": [a, b]}, (value, ends))
 
     def _read_off(
         self,
         name: str,
         labels: Mapping[str, Sequence[Any]],
-        value: Callable[[Release], Any],
-        ends: Callable[[Release, float, str], Ends],
+        asked: Mapping[str, Any],
+        how: tuple[Callable[[Release], Any], Callable[[Release, float, str], Ends]],
     ) -> ReadOff:
+        value, ends = how
         if not isinstance(self.mechanism, ByGroup):
             return ReadOff(
-                name=name, labels=labels, value=value(self), source=str(self.mechanism),
-                ends=lambda beta, of: ends(self, beta, of), confidence=self.mechanism.shown,
+                name=name, labels=labels, value=value(self), release=self, asked=asked,
+                ends=lambda beta, of: ends(self, beta, of),
             )  # fmt: skip
         groups = self.mechanism
         keys, parts = groups.keys, groups.parts(self)
@@ -125,7 +128,7 @@ class Distribution(Release):
 
         return ReadOff(
             name=name, labels=named, value=dict(zip(keys, map(value, parts), strict=True)),
-            source=str(groups), ends=all_ends, confidence=groups.shown,
+            release=self, asked=asked, ends=all_ends,
         )  # fmt: skip
 
 
@@ -148,20 +151,20 @@ class ReadOff(Answer):
         What tells them apart.
     value
         A number, an array, or one of them for each group.
-    source
+    release
         What they were read off.
+    asked
+        What was asked: an order, or the ends of a stretch.
     ends
         The ends of their intervals, for a risk, of the sample or of the population.
-    confidence
-        The probability with which the printed intervals hold.
     """
 
     name: str
     labels: Mapping[str, Sequence[Any]]
     value: Any
-    source: str
+    release: Distribution
+    asked: Mapping[str, Any]
     ends: Callable[[float, str], Any] = field(hash=False)
-    confidence: float = SHOWN
 
     def interval(self, confidence: Number = SHOWN, *, of: str = "sample") -> Any:  # noqa: ANN401
         """Return the ends between which the truth lies, of the sample or of the population.
@@ -176,7 +179,8 @@ class ReadOff(Answer):
 
     def columns(self) -> Columns:
         """Return the numbers, with labels and the ends of their intervals."""
-        ends = self.interval(self.confidence)
+        confidence = self.release.mechanism.shown
+        ends = self.interval(confidence)
         pairs = list(ends.values()) if isinstance(ends, Mapping) else [ends]
         return Columns(
             labels=self.labels,
@@ -184,27 +188,26 @@ class ReadOff(Answer):
             values=flat(self.value),
             lower=[x for low, _ in pairs for x in flat(low)],
             upper=[x for _, high in pairs for x in flat(high)],
-            confidence=self.confidence,
+            confidence=confidence,
         )
 
     def notes(self) -> list[tuple[str, str]]:
         """Return where the numbers come from."""
-        return [("from", self.source), ("cost", "nothing beyond that of the release")]
+        source = str(self.release.mechanism)
+        return [("from", source), ("cost", f"nothing beyond that release: {self.release.price}")]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as what JSON knows."""
-        return {"value": plain(self.value), **plain(self.columns().to_dict())}
+        """Return what was asked, and the release it was read off."""
+        asked = {name: plain_parameter(x) for name, x in self.asked.items()}
+        return {"value": plain(self.value), "read_off": asked, "release": self.release.to_dict()}
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
-        """Refuse: it is the release that is stored."""
-        del facts
-        raise ParameterError(
-            "the JSON",
-            "be that of a release",
-            "numbers that were read off one",
-            "Store the release with to_json(), and read off it again.",
-        )
+        """Return what is read off the release that `to_dict` wrote."""
+        ((name, asked),) = facts["read_off"].items()
+        release: Any = Distribution.from_dict(facts["release"])
+        found: Self = release.quantile(asked) if name == "quantile" else release.probability(*asked)
+        return found
 
     def __repr__(self) -> str:
-        return f"<{self.name} read off {self.source}>"
+        return f"<{self.name} read off {self.release.mechanism}>"

@@ -174,11 +174,6 @@ class ByGroup(Drawer):
         """Whether the values are numbers."""
         return self.part.intervals
 
-    @property
-    def beside(self) -> tuple[str, ...]:
-        """Which intervals are printed beside those of the sample."""
-        return self.part.beside
-
     @cached_property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know."""
@@ -289,7 +284,7 @@ class ByGroup(Drawer):
         if self.part.wide:
             return self.part.plot(release, **options)
         """Draw a dot with its interval for each group, or what else the statistic has."""
-        together = getattr(self.part, "plot_groups", None)
+        together = getattr(self.part, "_plot_groups", None)
         if together is not None:
             return together(self, release, **options)
         from sourdine.presentation import figures  # noqa: PLC0415 - matplotlib is loaded there, late

@@ -42,7 +42,7 @@ class Columns:
     even
         Whether all numbers are printed as precisely as the narrowest interval deserves, as befits
         shares of one whole; else each as its own interval does.
-    rows
+    printed
         Which rows are printed; all of them if left out.
     most
         How many rows are printed: of more, those with the largest values. None for all.
@@ -63,7 +63,7 @@ class Columns:
     confidence: float | None = 0.95
     even: bool = False
     most: int | None = None
-    rows: Sequence[int] | None = None
+    printed: Sequence[int] | None = None
 
     def largest(self, most: int | None) -> Columns:
         """Return the rows with the largest values, in the order they have."""
@@ -89,7 +89,7 @@ class Columns:
 
     def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return heads and rows as texts, each number with the digits its interval supports."""
-        kept = self.largest(self.most) if self.rows is None else self.picked(self.rows)
+        kept = self.largest(self.most) if self.printed is None else self.picked(self.printed)
         names = [[(label(v),) for v in column] for column in kept.labels.values()]
         more = [
             [(spanned(*pair),) for pair in zip(*ends, strict=True)] for ends in kept.beside.values()
@@ -105,7 +105,7 @@ class Columns:
             for parts in zip(*names, kept.texts(), *more, strict=True)
         ]
         left = len(self.values) - len(kept.values)
-        if left > 0 and self.rows is None:
+        if left > 0 and self.printed is None:
             rows.append((f"and {left} smaller", *[""] * (len(heads) - 1)))
         return heads, rows
 

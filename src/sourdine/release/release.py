@@ -128,7 +128,7 @@ class Drawer(ABC):
             confidence=self.shown,
             even=self.even,
             most=self.most,
-            rows=self.printed_rows(release),
+            printed=self.printed_rows(release),
         )
 
     def printed_rows(self, release: Release) -> Sequence[int] | None:  # noqa: ARG002

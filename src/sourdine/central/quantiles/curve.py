@@ -163,7 +163,7 @@ class Curve:
             between = max(self.records, 1.0) / (m + 1) / 2
         far = tree.reached(beta)
         if of == "population":
-            far = band_reach(lambda risk: tree.reached(min(risk, 0.5)), max(self.records, 1), beta)
+            far = band_reach(lambda risk: tree.reached(min(risk, 0.99)), max(self.records, 1), beta)
         return far + between
 
 
@@ -216,7 +216,7 @@ class Knots:
 
     def _far(self, beta: float) -> float:
         tree = self.tree
-        return float(tree.scale) * reach(tree.branching, tree.height, min(beta, 0.5)) + ROUNDED
+        return float(tree.scale) * reach(tree.branching, tree.height, beta) + ROUNDED
 
     @property
     def shares(self) -> Floats:

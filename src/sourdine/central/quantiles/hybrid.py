@@ -197,9 +197,9 @@ class Hybrid(QuantileMechanism):
         """Yield all that m quantiles of a slice between two ticks can be."""
         return combinations_with_replacement(range(low, high + 1), m)
 
-    def logs_inside(self, points: Points, rows: Targets) -> NDArray[np.float64]:
+    def logs_inside(self, points: Points, targets: Targets) -> NDArray[np.float64]:
         """Return the log probabilities of a slice's ticks; a row for each row of targets."""
-        logs = joint_log_weights(points, rows, self.first.c)
+        logs = joint_log_weights(points, targets, self.first.c)
         return np.asarray(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
 
     def total(self, drawn: Drawn) -> int:

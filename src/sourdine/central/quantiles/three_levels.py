@@ -128,15 +128,15 @@ class ThreeLevels(Hybrid):
             for ticks in product(*slices):
                 yield (*o, *chain.from_iterable(ticks))
 
-    def logs_inside(self, points: Points, rows: Targets) -> NDArray[np.float64]:
+    def logs_inside(self, points: Points, targets: Targets) -> NDArray[np.float64]:
         """Return the log probabilities of both levels inside a slice."""
-        if rows.m < self.inner:
-            return super().logs_inside(points, rows)
-        m = rows.m // self.inner
-        own = [*range(self.inner - 1, rows.m, self.inner), rows.m]
-        ranks, logs = by_ranks(points, Targets(points.n, rows.T[:, own]), self.first.c)
+        if targets.m < self.inner:
+            return super().logs_inside(points, targets)
+        m = targets.m // self.inner
+        own = [*range(self.inner - 1, targets.m, self.inner), targets.m]
+        ranks, logs = by_ranks(points, Targets(points.n, targets.T[:, own]), self.first.c)
         outer = list(combinations_with_replacement(range(points.cells), m))
-        goals = [sliced(row, self.inner) for row in rows.T.tolist()]
+        goals = [sliced(row, self.inner) for row in targets.T.tolist()]
 
         def last(part: Points, own: Targets) -> NDArray[np.float64]:
             rows = tuple(map(tuple, own.T.tolist()))
