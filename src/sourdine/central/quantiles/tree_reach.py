@@ -97,7 +97,8 @@ def reach(branching: int, height: int, beta: float) -> float:
     if not known or not known[0] <= branching <= known[-1]:
         return inf
     columns = np.array([TABLE[height, b] for b in known])
-    at = [float(np.interp(branching, known, column)) for column in columns.T]
+    place = np.log(branching), np.log(known)
+    at = [float(np.exp(np.interp(*place, np.log(column)))) for column in columns.T]
     least = RISKS[-1]
     if beta > RISKS[0]:
         return SAFETY * at[0] * float(np.interp(beta, LARGER, LOWER))
