@@ -85,10 +85,8 @@ _ROOMS = (
     "mechanisms", "noise", "plan", "privacy", "questions", "session", "tally",
 )  # fmt: skip
 _STATISTICS = (
-    "ask", "count", "histogram", "mean", "median", "mode", "proportion", "quantile", "quantiles",
-    "sum", "table", "variance",
     "ask", "cdf", "count", "histogram", "mean", "median", "mode", "proportion", "quantile",
-    "quantiles", "sum", "variance",
+    "quantiles", "sum", "table", "variance",
 )  # fmt: skip
 _PROMISES = ("ADD_REMOVE", "LOCAL", "SUBSTITUTE", "Budget", "Guarantee", "Relation")
 _NAMES = {

@@ -52,9 +52,8 @@ BASE = {
         "of": {"age": ["mean", "median"], "*": ["count"]}, "bounds": {"age": (0, 120)}, "n": 1000,
         "epsilon": 1,
     },
-}  # fmt: skip
     "cdf": AGE,
-}
+}  # fmt: skip
 """A good question of each statistic."""
 
 OUT = LEFT_OUT
@@ -114,7 +113,7 @@ GOOD: dict[str, list[Any]] = {
     "population": [True, "true"],
 }
 ERRORS = {"count": 10, "sum": 5000, "mean": 2, "variance": 500, "proportion": 0.05, "histogram": 20,
-          "mode": 20, "quantiles": 0.05, "quantile": 0.05, "median": 0.05,
+          "mode": 20, "quantiles": 0.05, "quantile": 0.05, "median": 0.05, "cdf": 0.05,
           "table": 0.1}  # fmt: skip
 OF_A_TABLE: dict[str, list[Any]] = {
     "of": [{"age": ["mean"]}, {"age": ["mean", "deciles", "count"], "*": ["count"]},
@@ -127,7 +126,6 @@ NOT_OF_A_TABLE: dict[str, list[Any]] = {
     "bounds": [3, [0, 120], {}, {"age": 3}, {"age": (1, 0)}, {"region": (0, 1)}],
     "steps": [3, {"age": "x"}, {"age": 0}, {"age": 0.7}],
 }
-          "cdf": 0.05}  # fmt: skip
 ORDERS = [
     [0.1, 0.9],
     "0.1,0.5,0.9",

@@ -195,5 +195,5 @@ class Cdf(Numeric):
         """Draw the functions of all groups in one picture."""
         from sourdine.central import cdf_figure  # noqa: PLC0415 - matplotlib is loaded there
 
-        parts = dict(zip(map(str, groups.keys), groups.parts(release), strict=True))
+        parts = dict(zip(map(str, groups.keys(release.drawn)), groups.parts(release), strict=True))
         return cdf_figure.steps(release, parts, **options)

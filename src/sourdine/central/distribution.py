@@ -117,10 +117,12 @@ class Distribution(Release):
                 ends=lambda beta, of: ends(self, beta, of),
             )  # fmt: skip
         groups = self.mechanism
-        keys, parts = groups.keys, groups.parts(self)
+        keys, parts = groups.keys(self.drawn), groups.parts(self)
         size = len(next(iter(labels.values())))
         repeated = {head: list(column) * len(keys) for head, column in labels.items()}
-        named = {str(groups.question.by): [key for key in keys for _ in range(size)], **repeated}
+        listed = [key if isinstance(key, tuple) else (key,) for key in keys for _ in range(size)]
+        by = {name: [key[i] for key in listed] for i, name in enumerate(groups.columns_of)}
+        named = {**by, **repeated}
 
         def all_ends(beta: float, of: str) -> dict[Any, Ends]:
             risk = each(beta, len(keys))

@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     from sourdine.release import Release
 
 __all__ = [
-    "ask", "count", "histogram", "mean", "median", "mode", "proportion", "quantile", "quantiles",
-    "sum", "table", "variance",
     "ask", "cdf", "count", "histogram", "mean", "median", "mode", "proportion", "quantile",
-    "quantiles", "sum", "variance",
+    "quantiles", "sum", "table", "variance",
 ]  # fmt: skip
 
 

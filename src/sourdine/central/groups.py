@@ -280,10 +280,9 @@ class ByGroup(Drawer):
         return self.part.printed(release) if self.part.wide else super().printed(release)
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
-        """Draw a dot with its interval for each group."""
+        """Draw a dot with its interval for each group, or what else the statistic has."""
         if self.part.wide:
             return self.part.plot(release, **options)
-        """Draw a dot with its interval for each group, or what else the statistic has."""
         together = getattr(self.part, "_plot_groups", None)
         if together is not None:
             return together(self, release, **options)

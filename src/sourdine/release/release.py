@@ -289,8 +289,8 @@ class Release(Answer):
     def sheet(self, words: PythonWording | None = None) -> Sheet:
         """Return what is printed, in the words of a face."""
         heads, lines = self.mechanism.printed(self)
-        return Sheet(heads=heads, lines=lines, notes=self.notes(), lead=self.mechanism.lead)
-        return Sheet(heads=heads, lines=lines, notes=self.notes(words))
+        notes = self.notes(words)
+        return Sheet(heads=heads, lines=lines, notes=notes, lead=self.mechanism.lead)
 
     def notes(self, words: PythonWording | None = None) -> list[tuple[str, str]]:
         """Return what stands below the table, in the words of a face."""
