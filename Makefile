@@ -75,6 +75,8 @@ docs: $(VENV)/.ready ## the manual, in docs/_build/html
 simulate: $(VENV)/.ready ## two hours: coverage of intervals, surveys, densities, large tables, adversaries, fuzzed calls, kills
 	$(BIN)/python benchmarks/coverage.py
 	$(BIN)/python benchmarks/populations.py
+	$(BIN)/python benchmarks/many_quantiles.py
+	$(BIN)/python benchmarks/cdf.py
 	$(BIN)/python benchmarks/surveys.py
 	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/densities.py

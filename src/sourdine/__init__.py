@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from sourdine.answers import Release
     from sourdine.central.functions import (
         ask,
+        cdf,
         count,
         histogram,
         mean,
@@ -84,8 +85,8 @@ _ROOMS = (
     "mechanisms", "noise", "plan", "privacy", "questions", "session", "tally",
 )  # fmt: skip
 _STATISTICS = (
-    "ask", "count", "histogram", "mean", "median", "mode", "proportion", "quantile", "quantiles",
-    "sum", "table", "variance",
+    "ask", "cdf", "count", "histogram", "mean", "median", "mode", "proportion", "quantile",
+    "quantiles", "sum", "table", "variance",
 )  # fmt: skip
 _PROMISES = ("ADD_REMOVE", "LOCAL", "SUBSTITUTE", "Budget", "Guarantee", "Relation")
 _NAMES = {
@@ -118,6 +119,7 @@ __all__ = [
     "adaptive",
     "ask",
     "audit",
+    "cdf",
     "central",
     "check",
     "count",

@@ -10,7 +10,7 @@ Examples
 >>> question.epsilon
 Fraction(1, 2)
 >>> sorted(schema()["$defs"])[:3]
-['count', 'histogram', 'mean']
+['cdf', 'count', 'histogram']
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any, Generic, TypeVar
 
 from sourdine import question
 from sourdine.central import (
+    Cdf,
     Count,
     Histogram,
     Mean,
@@ -59,6 +60,7 @@ class Statistics(ABC, Generic[R]):
     quantiles = Face(Quantiles)
     quantile = Face(Quantile)
     median = Face(Median)
+    cdf = Face(Cdf)
     mode = Face(Mode)
     table = Face(Table)
 

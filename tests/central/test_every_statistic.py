@@ -10,6 +10,7 @@ import pytest
 from sourdine import central
 from sourdine.audit import replay
 from sourdine.central import (
+    cdf,
     count,
     histogram,
     mean,
@@ -59,6 +60,14 @@ CALLS = {
     "median": lambda x, **k: median(x, epsilon=1, **B, **k),
     "quantile": lambda x, **k: quantile(x, 0.9, epsilon=1, **B, **k),
     "quantiles": lambda x, **k: quantiles(x, [0.25, 0.5, 0.75], epsilon=1, **B, **k),
+    "cdf": lambda x, **k: cdf(x, epsilon=1, **B, **k),
+    "cdf-edges": lambda x, **k: cdf(x, epsilon=1, bounds=(0, 10), population=True, **k),
+    "quantiles-population": lambda x, **k: quantiles(
+        x, [0.25, 0.75], epsilon=1, population=True, **B, **k
+    ),
+    "quantiles-many": lambda x, **k: quantiles(
+        x, [j / 20 for j in range(1, 20)], epsilon=1, interval=0.9, bounds=(0, 10), **k
+    ),
     "quantiles-interval": lambda x, **k: quantiles(
         x, [0.25, 0.75], epsilon=1, interval=0.9, **B, **k
     ),

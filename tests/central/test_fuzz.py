@@ -23,7 +23,7 @@ ODD = (*NUMBERS, "7", "text", "", True, 2**70)
 GRIDS = ({"bounds": (0, 10), "step": 1}, {"bounds": (0, 10)}, {"bounds": (-3, 9), "step": 0.5},
          {"bounds": (100, 101)})  # fmt: skip
 METHODS = ("auto", "joint", "exponential", "recursive", "inverse_sensitivity", "histogram", "tree",
-           "jointexp", "laplace", "piecewise_laplace", "hybrid", "anchors")  # fmt: skip
+           "jointexp", "laplace", "piecewise_laplace", "hybrid", "levels", "anchors")  # fmt: skip
 
 
 def statistic(rng):
@@ -44,7 +44,7 @@ def statistic(rng):
     if kind == "quantiles":
         q = rng.choice(([0.5], [0.1, 0.9], [0.25, 0.5, 0.75], [i / 10 for i in range(1, 10)]))
         method = rng.choice(METHODS)
-        if method in ("hybrid", "anchors") and len(q) < 3:
+        if method in ("hybrid", "levels", "anchors") and len(q) < 3:
             method = "auto"
         more = {"interval": 0.9} if method == "auto" and rng.random() < 0.3 else {}
         return relation, lambda x: sd.quantiles(x, q, method=method, **more, **grid, **common)

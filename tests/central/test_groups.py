@@ -36,6 +36,11 @@ CALLS = {
     "histogram": lambda x, **k: histogram(x, epsilon=1, bins=[0, 4, 10], **k),
     "mode": lambda x, **k: mode(x, epsilon=1, categories=[3, 7, 10], **k),
     "quantiles": lambda x, **k: quantiles(x, [0.25, 0.75], epsilon=1, **B, **k),
+    "quantiles-population": lambda x, **k: quantiles(
+        x, [0.25, 0.75], epsilon=1, population=True, **B, **k
+    ),
+    "cdf": lambda x, **k: central.cdf(x, epsilon=1, **B, **k),
+    "cdf-edges": lambda x, **k: central.cdf(x, epsilon=1, bounds=(0, 10), **k),
 }
 
 

@@ -40,6 +40,7 @@ CALLS = {
     "quantiles": (*AGE, "--quartiles"),
     "quantile": (*AGE, "--q", "0.9"),
     "median": AGE,
+    "cdf": AGE,
     "mode": ("-c", "sex", "--categories", "f,m"),
 }
 

@@ -52,6 +52,7 @@ BASE = {
         "of": {"age": ["mean", "median"], "*": ["count"]}, "bounds": {"age": (0, 120)}, "n": 1000,
         "epsilon": 1,
     },
+    "cdf": AGE,
 }  # fmt: skip
 """A good question of each statistic."""
 
@@ -112,7 +113,7 @@ GOOD: dict[str, list[Any]] = {
     "population": [True, "true"],
 }
 ERRORS = {"count": 10, "sum": 5000, "mean": 2, "variance": 500, "proportion": 0.05, "histogram": 20,
-          "mode": 20, "quantiles": 0.05, "quantile": 0.05, "median": 0.05,
+          "mode": 20, "quantiles": 0.05, "quantile": 0.05, "median": 0.05, "cdf": 0.05,
           "table": 0.1}  # fmt: skip
 OF_A_TABLE: dict[str, list[Any]] = {
     "of": [{"age": ["mean"]}, {"age": ["mean", "deciles", "count"], "*": ["count"]},
@@ -235,7 +236,9 @@ COMBINATIONS: list[tuple[str, dict[str, Any]]] = [
     ("histogram", {**UNKNOWN, **GROUPS}),
     ("histogram", {**LISTED, "categories": ["f"], "bounds": (0, 1)}),
     ("quantiles", {"method": "tree", "interval": 0.95}),
-    ("quantiles", {"q": MANY_ORDERS, "interval": 0.95}),
+    ("quantiles", {"q": MANY_ORDERS, "interval": 0.95, "method": "joint"}),
+    ("quantiles", {"population": True, "method": "tree"}),
+    ("quantiles", {"method": "levels", "q": [0.2, 0.5]}),
     ("quantiles", {"method": "hybrid", "q": [0.5]}),
     ("quantile", {"method": "anchors"}),
     ("quantile", {"q": [0.1, 0.9]}),
@@ -389,7 +392,7 @@ def _methods(name: str) -> list[dict[str, Any]]:
     (method,) = (p for p in parameters(STATISTICS[name]) if p.name == "method")
     names = method.kind.schema["enum"]
     of_one = name in ("quantile", "median")
-    kept = [m for m in names if not (of_one and m in ("hybrid", "anchors"))]
+    kept = [m for m in names if not (of_one and m in ("hybrid", "levels", "anchors"))]
     return [GAUSSIAN if m == "gaussian" else {"method": m} for m in kept]
 
 

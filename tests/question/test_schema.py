@@ -51,6 +51,7 @@ GOOD = {
     "quantile": {"q": 0.5, "bounds": [0, 1], "epsilon": 1},
     "median": {"bounds": [0, 1], "epsilon": 1},
     "table": {"of": {"x": ["mean"]}, "bounds": {"x": [0, 1]}, "epsilon": 1},
+    "cdf": {"bounds": [0, 1], "epsilon": 1},
 }
 WRONG = [
     (FLAG, ["true", 1, [], None]),

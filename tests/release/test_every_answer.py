@@ -66,6 +66,7 @@ KINDS = {
     "quantiles": lambda: sd.quantiles(AGES, [0.25, 0.5], **BOUNDS),
     "quantile": lambda: sd.quantile(AGES, 0.9, **BOUNDS),
     "median": lambda: sd.median(AGES, **BOUNDS),
+    "cdf": lambda: sd.cdf(AGES, **BOUNDS),
     "frequencies": lambda: within(estimates().shares("vote", consistent="norm-sub")),
     "mean of reports": lambda: within(estimates().mean("age")),
     "quantiles of reports": lambda: within(estimates().quantiles("age", [0.1, 0.5])),
@@ -98,6 +99,7 @@ GROUPED = {
 }  # fmt: skip
 OTHERS = {
     "density": lambda: sd.local.density(AGES, bounds=(0, 100), epsilon=1),
+    "read off": lambda: sd.cdf(AGES, **BOUNDS).quantile([0.25, 0.5]),
     "adaptive": lambda: GuardedHoldout([0, 1] * 100).score([0, 1] * 100),
 }
 ALL = KINDS | GROUPED | OTHERS

@@ -59,6 +59,7 @@ ANSWERS = {
     "quantile": lambda: sd.quantile(TABLE, 0.9, **OF, **GRID),
     "median": lambda: sd.median(TABLE, **OF, **GRID),
     "mode": lambda: sd.mode(TABLE, column=OTHER, categories=[EVIL, OTHER], epsilon=1),
+    "cdf": lambda: sd.cdf(TABLE, **OF, **GRID),
     "frequencies": lambda: within(estimates().shares(EVIL)),
     "mean of reports": lambda: within(estimates().mean("age" + OTHER)),
     "quantiles of reports": lambda: within(estimates().quantiles("age" + OTHER, [0.5])),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EXEMPT", "chosen", "every_mechanism", "registered", "strangers", "unaudited"]
 
-SAME = {"quantile": "quantiles", "median": "quantiles"}
+SAME = {"quantile": "quantiles", "median": "quantiles", "cdf": "quantiles"}
 """Statistics that draw by the mechanisms of another one."""
 ROOMS = (mechanisms, central, local, adaptive)
 

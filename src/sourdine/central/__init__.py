@@ -5,10 +5,13 @@ Its function, its method of a session, its plan and its command are made from it
 """
 
 from sourdine.central.bernoulli import BernoulliMean
+from sourdine.central.cdf import Cdf
 from sourdine.central.count import Count
 from sourdine.central.differences import Difference
+from sourdine.central.distribution import Distribution
 from sourdine.central.functions import (
     ask,
+    cdf,
     count,
     histogram,
     mean,
@@ -28,7 +31,8 @@ from sourdine.central.keys import NamedCounts
 from sourdine.central.mean import Mean
 from sourdine.central.mode import Mode
 from sourdine.central.proportion import Proportion
-from sourdine.central.quantiles.statistic import Median, Quantile, Quantiles
+from sourdine.central.quantiles.single import Median, Quantile
+from sourdine.central.quantiles.statistic import Quantiles
 from sourdine.central.statistic import Statistic
 from sourdine.central.sum import Sum
 from sourdine.central.table import Table
@@ -38,8 +42,10 @@ from sourdine.central.variance import Variance
 __all__ = [
     "BernoulliMean",
     "ByGroup",
+    "Cdf",
     "Count",
     "Difference",
+    "Distribution",
     "GridMean",
     "Histogram",
     "Mean",
@@ -55,6 +61,7 @@ __all__ = [
     "Together",
     "Variance",
     "ask",
+    "cdf",
     "count",
     "histogram",
     "mean",

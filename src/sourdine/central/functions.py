@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sourdine.central.cdf import Cdf
 from sourdine.central.count import Count
 from sourdine.central.histogram import Histogram
 from sourdine.central.mean import Mean
 from sourdine.central.mode import Mode
 from sourdine.central.proportion import Proportion
-from sourdine.central.quantiles.statistic import Median, Quantile, Quantiles
+from sourdine.central.quantiles.single import Median, Quantile
+from sourdine.central.quantiles.statistic import Quantiles
 from sourdine.central.sum import Sum
 from sourdine.central.table import Table
 from sourdine.central.variance import Variance
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
     from sourdine.release import Release
 
 __all__ = [
-    "ask", "count", "histogram", "mean", "median", "mode", "proportion", "quantile", "quantiles",
-    "sum", "table", "variance",
+    "ask", "cdf", "count", "histogram", "mean", "median", "mode", "proportion", "quantile",
+    "quantiles", "sum", "table", "variance",
 ]  # fmt: skip
 
 
@@ -46,5 +48,6 @@ histogram = function(Histogram)
 quantiles = function(Quantiles)
 quantile = function(Quantile)
 median = function(Median)
+cdf = function(Cdf)
 mode = function(Mode)
 table = function(Table)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sourdine.central.statistic import Statistic
+    from sourdine.errors import PythonWording
     from sourdine.release import Release
     from sourdine.tally import Frame
 
@@ -238,6 +239,27 @@ class ByGroup(Drawer):
         rest = {head: [x for labels in own for x in labels[head]] for head in own[0]} if own else {}
         return {**by, **rest}
 
+    def printed_rows(self, release: Release) -> Sequence[int] | None:
+        """Return the rows that each group prints, one group after the other."""
+        parts, found, start = self.parts(release), [], 0
+        for part in parts:
+            rows = self.part.printed_rows(part)
+            if rows is None:
+                return None
+            found += [start + row for row in rows]
+            start += len(part.value)
+        return found
+
+    def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
+        """Return what the groups' numbers suggest to type, each once."""
+        said = (self.part.remarks(part, words) for part in self.parts(release))
+        return tuple(dict.fromkeys(text for texts in said for text in texts))
+
+    @property
+    def release_kind(self) -> type[Release]:
+        """What its releases are."""
+        return self.part.release_kind
+
     def to_dict(self) -> dict[str, Any]:
         """Return the question."""
         return self.question.to_dict()
@@ -258,9 +280,12 @@ class ByGroup(Drawer):
         return self.part.printed(release) if self.part.wide else super().printed(release)
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
-        """Draw a dot with its interval for each group."""
+        """Draw a dot with its interval for each group, or what else the statistic has."""
         if self.part.wide:
             return self.part.plot(release, **options)
+        together = getattr(self.part, "_plot_groups", None)
+        if together is not None:
+            return together(self, release, **options)
         from sourdine.presentation import figures  # noqa: PLC0415 - matplotlib is loaded there, late
 
         return figures.dots(release, **options)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from sourdine.central.population import Evidence
     from sourdine.exact.parameters import Number
     from sourdine.noise import Source
-    from sourdine.release import Drawer
+    from sourdine.release import Drawer, Release
 
 __all__ = ["Statistic"]
 
@@ -305,7 +305,7 @@ class Statistic(Question):
             frame = frame.bound(self.unit, self.rows, source=self.source)
         drawer = asked.drawer()
         drawn = drawer.draw(frame)
-        return Release(
+        return drawer.release_kind(
             value=drawer.value(drawn),
             cost=self.cost,
             mechanism=drawer,

@@ -30,7 +30,8 @@ from attrs import field, frozen
 from sourdine.central.count import Count
 from sourdine.central.groups import each
 from sourdine.central.mean import Mean
-from sourdine.central.quantiles.statistic import Median, Quantiles
+from sourdine.central.quantiles.single import Median
+from sourdine.central.quantiles.statistic import Quantiles
 from sourdine.central.sharing import balanced
 from sourdine.central.statistic import Statistic
 from sourdine.central.sum import Sum

@@ -185,7 +185,12 @@ def _facts(release: Release, session: Session | None) -> dict[str, Any]:
 
 
 def _sheet(release: Release, session: Session | None) -> Sheet:
-    sheet = release.sheet()
+    from click import get_current_context  # noqa: PLC0415 - loaded with the commands
+
+    from sourdine.cli.wording import ShellWording  # noqa: PLC0415 - likewise
+
+    context = get_current_context(silent=True)
+    sheet = release.sheet(ShellWording(context.command.params) if context else None)
     if session is None:
         return sheet
     total = shown(session.total.exact_epsilon())

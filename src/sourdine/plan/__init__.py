@@ -27,6 +27,7 @@ __all__ = [
     "Plan",
     "Planner",
     "Plans",
+    "cdf",
     "count",
     "guard",
     "histogram",
@@ -60,6 +61,7 @@ quantile = _FREE.quantile
 median = _FREE.median
 mode = _FREE.mode
 table = _FREE.table
+cdf = _FREE.cdf
 together = _FREE.together
 
 

@@ -42,6 +42,8 @@ class Columns:
     even
         Whether all numbers are printed as precisely as the narrowest interval deserves, as befits
         shares of one whole; else each as its own interval does.
+    printed
+        Which rows are printed; all of them if left out.
     most
         How many rows are printed: of more, those with the largest values. None for all.
 
@@ -61,13 +63,17 @@ class Columns:
     confidence: float | None = 0.95
     even: bool = False
     most: int | None = None
+    printed: Sequence[int] | None = None
 
     def largest(self, most: int | None) -> Columns:
         """Return the rows with the largest values, in the order they have."""
         if most is None or len(self.values) <= most:
             return self
         down = sorted(range(len(self.values)), key=lambda i: -self.values[i])[:most]
-        kept = sorted(down)
+        return self.picked(sorted(down))
+
+    def picked(self, kept: Sequence[int]) -> Columns:
+        """Return some rows."""
 
         def picked(column: Sequence[Any]) -> list[Any]:
             return [column[i] for i in kept]
@@ -83,7 +89,7 @@ class Columns:
 
     def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return heads and rows as texts, each number with the digits its interval supports."""
-        kept = self.largest(self.most)
+        kept = self.largest(self.most) if self.printed is None else self.picked(self.printed)
         names = [[(label(v),) for v in column] for column in kept.labels.values()]
         more = [
             [(spanned(*pair),) for pair in zip(*ends, strict=True)] for ends in kept.beside.values()
@@ -98,7 +104,8 @@ class Columns:
             tuple(chain.from_iterable(parts))
             for parts in zip(*names, kept.texts(), *more, strict=True)
         ]
-        if (left := len(self.values) - len(kept.values)) > 0:
+        left = len(self.values) - len(kept.values)
+        if left > 0 and self.printed is None:
             rows.append((f"and {left} smaller", *[""] * (len(heads) - 1)))
         return heads, rows
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.errors import ParameterError, ParameterTypeError, PythonWording
 from sourdine.exact import given, rational
 from sourdine.privacy import Guarantee
 from sourdine.release.answer import Answer, plain
@@ -128,7 +128,12 @@ class Drawer(ABC):
             confidence=self.shown,
             even=self.even,
             most=self.most,
+            printed=self.printed_rows(release),
         )
+
+    def printed_rows(self, release: Release) -> Sequence[int] | None:  # noqa: ARG002
+        """Return which rows are printed, where not all are."""
+        return None
 
     def _shown_ends(self, release: Release, of: str) -> tuple[list[Any], list[Any]]:
         """Return the lower and the upper ends that are shown, one by one."""
@@ -151,6 +156,15 @@ class Drawer(ABC):
     def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return the heads and lines of the table that is printed."""
         return release.columns().cells()
+
+    def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:  # noqa: ARG002
+        """Return what the released numbers suggest to type, in the words of a face."""
+        return ()
+
+    @property
+    def release_kind(self) -> type[Release]:
+        """What its releases are."""
+        return Release
 
     def value(self, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Return the published value, from what was drawn."""
@@ -275,15 +289,18 @@ class Release(Answer):
         """Return the numbers, with labels and the ends of the intervals that are printed."""
         return self.mechanism.columns(self)
 
-    def sheet(self) -> Sheet:
-        """Return what is printed."""
+    def sheet(self, words: PythonWording | None = None) -> Sheet:
+        """Return what is printed, in the words of a face."""
         heads, lines = self.mechanism.printed(self)
-        return Sheet(heads=heads, lines=lines, notes=self.notes(), lead=self.mechanism.lead)
+        notes = self.notes(words)
+        return Sheet(heads=heads, lines=lines, notes=notes, lead=self.mechanism.lead)
 
-    def notes(self) -> list[tuple[str, str]]:
-        """Return what stands below the table."""
+    def notes(self, words: PythonWording | None = None) -> list[tuple[str, str]]:
+        """Return what stands below the table, in the words of a face."""
         facts = [("cost", self.price), ("how", str(self.mechanism))]
-        return facts + [("note", caveat) for caveat in (*self.caveats, *self._warnings())]
+        remarks = self.mechanism.remarks(self, words or PythonWording())
+        texts = (*self.caveats, *self._warnings(), *remarks)
+        return facts + [("note", text) for text in texts]
 
     def _warnings(self) -> tuple[str, ...]:
         if self.cost.is_finite and self.cost.epsilon > LITTLE_PROTECTION:
@@ -318,7 +335,8 @@ class Release(Answer):
     def from_dict(cls, facts: Mapping[str, Any]) -> Release:
         """Return the release that `to_dict` wrote: of a statistic or of an estimate."""
         mechanism = read_drawer(facts["question"])
-        return cls(
+        kind = cls if issubclass(cls, mechanism.release_kind) else mechanism.release_kind
+        return kind(
             value=mechanism.value(facts["drawn"]),
             cost=Guarantee.from_dict(facts["cost"]),
             mechanism=mechanism,

@@ -11,11 +11,13 @@ import pytest
 from sourdine.central.quantiles.expected import (
     bracket_error,
     joint_error,
+    many_level_error,
     one_error,
     two_level_error,
 )
 from sourdine.central.quantiles.methods import METHODS
 from sourdine.central.quantiles.statistic import Quantiles
+from sourdine.central.quantiles.tree_reach import reach
 from sourdine.errors import ParameterError
 from sourdine.noise import SeededSource
 from sourdine.tally import Frame
@@ -85,18 +87,24 @@ def specimens():
     yield Quantiles(q=spaced(9), bounds=(0, 1), epsilon=1, interval=0.95)
 
 
-def known(mechanism, beta):
+def known(mechanism, beta):  # noqa: PLR0911 - one for each algorithm
     """What is known of an algorithm's error beyond its bound."""
     name = type(mechanism).__name__
     if name == "Anchors":
         return known(mechanism.drawn, beta)
     if name == "Hybrid":
         return two_level_error(mechanism.orders, mechanism.stride, beta) / mechanism.first.c
+    if name == "ThreeLevels":
+        strides = mechanism.stride, mechanism.inner
+        return many_level_error(mechanism.orders, strides, beta) / mechanism.first.c
     if name in {"JointFree", "JointExp", "Brackets"}:
         return joint_error(mechanism.lattice.orders, beta) / mechanism.c
     if name == "QExp":
         return one_error(beta) / mechanism.c + 0.5
-    return mechanism.bin_error(beta) if name in {"Tree", "HistogramMethod"} else None
+    if name == "Tree":
+        far = float(mechanism.scale) * reach(mechanism.branching, mechanism.height, beta)
+        return min(far, mechanism.bin_error(beta))
+    return mechanism.bin_error(beta) if name == "HistogramMethod" else None
 
 
 def test_every_algorithm_knows_what_to_expect():
@@ -112,5 +120,5 @@ def test_every_algorithm_knows_what_to_expect():
     assert seen == {
         *("Anchors", "Brackets", "HistogramMethod", "Hybrid", "IndExp", "InverseSensitivity"),
         *("JointExp", "JointFree", "NaiveGaussian", "NaiveLaplace", "PiecewiseLaplace", "QExp"),
-        *("RecExp", "Tree"),
+        *("RecExp", "ThreeLevels", "Tree"),
     }

@@ -71,7 +71,12 @@ def test_gaussian_noise_needs_a_delta():
         (40, 10**6, 1, 10**6, "joint"),
         (41, 10**6, 1, 10**6, "hybrid"),
         (99, 10**6, 1, 500, "anchors"),
-        (301, 10**6, 1, 10**6, "tree"),
+        (400, 10**6, 1, 10**6, "hybrid"),
+        (401, 10**6, 1, 10**6, "tree"),
+        (200, 200_001, 1, 10**6, "hybrid"),
+        (201, 200_001, 1, 10**6, "tree"),
+        (1000, 1 << 40, 1, 10**6, "hybrid"),
+        (1001, 1 << 40, 1, 10**6, "levels"),
         (9, 30, 1, 10**6, "tree"),
     ],
 )
@@ -193,8 +198,9 @@ def test_what_cannot_be_asked_is_refused_with_what_to_type():
         "above 0 and below 1": {"q": [0.5, 1]},
         "method must be 'auto', 'joint'": {"q": [0.5], "method": "best"},
         "interval must be left out for method": {"q": [0.5], "method": "tree", "interval": 0.9},
-        "interval must be left out for more than": {
+        "interval must be left out for method 'joint'": {
             "q": [i / 50 for i in range(1, 50)],
+            "method": "joint",
             "interval": 0.9,
         },
     }

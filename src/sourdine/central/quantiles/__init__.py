@@ -16,7 +16,9 @@ from sourdine.central.quantiles.naive import NaiveGaussian, NaiveLaplace
 from sourdine.central.quantiles.piecewise_laplace import PiecewiseLaplace
 from sourdine.central.quantiles.points import Points
 from sourdine.central.quantiles.recursive import RecExp
-from sourdine.central.quantiles.statistic import Median, Quantile, Quantiles
+from sourdine.central.quantiles.single import Median, Quantile
+from sourdine.central.quantiles.statistic import Quantiles
+from sourdine.central.quantiles.three_levels import ThreeLevels
 from sourdine.central.quantiles.tree import Tree
 
 __all__ = [
@@ -37,5 +39,6 @@ __all__ = [
     "Quantile",
     "Quantiles",
     "RecExp",
+    "ThreeLevels",
     "Tree",
 ]

@@ -40,6 +40,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
 
     from numpy.typing import NDArray
@@ -95,7 +96,11 @@ def _bounded(edges: int, orders: list[float], beta: float) -> float:
 
 
 def certified(
-    edges: Ints, between: Ints, orders: tuple[Fraction, ...], z: float, last: int
+    edges: Ints,
+    between: Ints,
+    orders: tuple[Fraction, ...],
+    z: float | Sequence[tuple[float, float]],
+    last: int,
 ) -> tuple[Ints, Ints]:
     """Return the lower and the upper ends, as ticks; the grid's own where nothing is certain.
 
@@ -108,7 +113,8 @@ def certified(
     orders
         Of which quantiles.
     z
-        How far the noise reaches, in ranks; more, where sampling error is to be covered.
+        How far the noise reaches, in ranks; or for each order how far it and the error of sampling
+        reach below and above.
     last
         The grid's last tick.
 
@@ -121,9 +127,10 @@ def certified(
     """
     counts, total = np.cumsum(between)[:-1], int(np.sum(between))
     low, high = [], []
-    for q in orders:
+    reaches = [(z, z)] * len(orders) if isinstance(z, (int, float)) else z
+    for q, (down, up) in zip(orders, reaches, strict=True):
         apart = counts - float(q) * total
-        below, above = edges[apart <= -z], edges[apart >= z]
+        below, above = edges[apart <= -down], edges[apart >= up]
         lower = int(below.max()) if len(below) else 0
         low.append(lower)
         high.append(max(int(above.min()) - 1, lower) if len(above) else last)

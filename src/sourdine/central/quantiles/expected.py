@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["bracket_error", "joint_error", "one_error", "two_level_error"]
+__all__ = ["bracket_error", "joint_error", "many_level_error", "one_error", "two_level_error"]
 
 SAMPLES = 60_000
+OF_MANY = 600
+"""How often many levels are sampled: thousands of quantiles each time."""
 REMAINDERS = 12
 SAFETY = 1.05
 """Planned errors are a twentieth above the sampled ones: data is never quite even."""
@@ -77,6 +79,44 @@ def two_level_error(orders: tuple[Fraction, ...], stride: int, beta: float) -> f
         errors = np.abs(line + _bridge(at, rng, samples)[0]).max(axis=1)
         worst = np.maximum(worst, errors)
     return SAFETY * _worst(worst, rest, beta)
+
+
+@lru_cache(16)
+def many_level_error(orders: tuple[Fraction, ...], strides: tuple[int, ...], beta: float) -> float:
+    r"""Return the same for more levels, with the stride of each but the last."""
+    rng, q = np.random.default_rng(0), np.array([float(order) for order in orders])
+    ends = np.zeros((OF_MANY, 1))
+    worst = _nested(q, (0.0, 1.0), (ends, ends), strides, rng)
+    return SAFETY * float(np.quantile(worst, 1 - beta))
+
+
+def _nested(
+    q: Floats,
+    ends: tuple[float, float],
+    errors: tuple[Floats, Floats],
+    strides: tuple[int, ...],
+    rng: np.random.Generator,
+) -> Floats:
+    """Sample the greatest error of quantiles between two ends that err themselves."""
+    (left, right), stride = ends, strides[0] if strides else 1
+    drawn = q[stride - 1 :: stride]
+    if not len(drawn):
+        return _nested(q, ends, errors, strides[1:], rng) if len(q) else np.zeros(OF_MANY)
+    share = (drawn - left) / (right - left)
+    walk = np.cumsum(rng.laplace(size=(OF_MANY, len(drawn) + 1)), axis=1)
+    bridge = walk[:, :-1] - share * walk[:, -1:]
+    own = errors[0] * (1 - share) + errors[1] * share + bridge
+    worst = np.abs(own).max(axis=1)
+    if stride == 1:
+        return np.asarray(worst)
+    places = [left, *drawn.tolist(), right]
+    off = np.concatenate((errors[0], own, errors[1]), axis=1)
+    for i in range(len(drawn) + 1):
+        inner = q[i * stride : (i + 1) * stride - 1]
+        between = off[:, [i]], off[:, [i + 1]]
+        found = _nested(inner, (places[i], places[i + 1]), between, strides[1:], rng)
+        worst = np.maximum(worst, found)
+    return np.asarray(worst)
 
 
 @lru_cache(256)

@@ -10,33 +10,34 @@ from __future__ import annotations
 from functools import cached_property
 from itertools import chain, combinations_with_replacement, pairwise, product
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from attrs import field, frozen
 
 from sourdine.central.quantiles.algorithm import QuantileMechanism
-from sourdine.central.quantiles.chain import Targets
 from sourdine.central.quantiles.expected import two_level_error
 from sourdine.central.quantiles.joint import JointFree, by_ranks, free_law, joint_log_weights
 from sourdine.central.quantiles.lattice import Fixed, FreeTotal, rounded_goals
-from sourdine.central.quantiles.points import NotReadError
 from sourdine.central.quantiles.sampler import JointSampler, first_reach
+from sourdine.central.quantiles.slices import Slices, cut_logs, sliced, slices_logs
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import integer
 from sourdine.mechanisms.mechanism import read_beta, settle
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from sourdine.central.quantiles.algorithm import Drawn
+    from sourdine.central.quantiles.chain import Targets
     from sourdine.central.quantiles.joint import Cut
     from sourdine.central.quantiles.points import Points
+    from sourdine.central.quantiles.slices import Sampler
     from sourdine.exact.parameters import Number
     from sourdine.laws import Law
     from sourdine.noise import Source
-
-    Slices = dict[tuple[tuple[int, int], tuple[int, int], tuple[int, ...]], JointSampler]
 
 __all__ = ["Hybrid"]
 
@@ -59,7 +60,8 @@ class Hybrid(QuantileMechanism):
     Parameters
     ----------
     stride
-        :math:`s`, about :math:`\sqrt{m+1}` if left out.
+        :math:`s`, about :math:`0.7\sqrt{m+1}` if left out: the errors of both levels add up, and
+        more slices than quantiles in one serve the largest of them.
 
     Notes
     -----
@@ -83,12 +85,15 @@ class Hybrid(QuantileMechanism):
     twice, at half the decay. *Checked by* ``test_hybrid_law_keeps_the_claim``.
     """
 
+    levels: ClassVar[int] = 2
+    """How many levels share epsilon."""
+
     stride: int = field(default=None, converter=_stride)
 
     def check(self) -> None:
         """Choose the stride, or refuse one that leaves nothing to draw first."""
         m = len(self.orders)
-        stride = self.stride or max(2, round(sqrt(m + 1)))
+        stride = self.stride or max(2, round(0.7 * sqrt(m + 1)))
         if not 2 <= stride <= m:
             raise ParameterError(
                 "stride",
@@ -104,7 +109,7 @@ class Hybrid(QuantileMechanism):
     def first(self) -> JointFree:
         """Level one."""
         return JointFree(
-            epsilon=self.epsilon / 2,
+            epsilon=self.epsilon / self.levels,
             q=self.orders[self.stride - 1 :: self.stride],
             cells=self.cells,
             relation=self.relation,
@@ -119,44 +124,27 @@ class Hybrid(QuantileMechanism):
 
     def one(self, x: Points, source: Source) -> list[int]:
         """Draw the total's number, the first level's ticks, then those of each slice."""
-        return self._within(x, self.first.cut(x, source), {}, source)
+        return self._within(Slices(x, self.inside), self.first.cut(x, source), source)
 
     def many(self, x: Points, size: int, source: Source) -> list[Drawn]:
         """Draw many times from weights that are summed up once."""
         first = JointSampler(x, self.first.lattice, self.first.c)
-        slices: Slices = {}
-        return [self._within(x, first.draw(source), slices, source) for _ in range(size)]
+        slices = Slices(x, self.inside)
+        return [self._within(slices, first.draw(source), source) for _ in range(size)]
 
-    def _within(self, x: Points, cut: Cut, slices: Slices, source: Source) -> list[int]:
+    def _within(self, slices: Slices, cut: Cut, source: Source) -> list[int]:
         """Draw the ticks of each slice that the first level cuts."""
         k, ticks, ranks = cut
-        drawn = [k, *ticks]
-        cuts, places = [0, *ranks, x.n], [0, *ticks, self.cells - 1]
-        for i, goals in enumerate(self.goals(k)):
-            if len(goals) > 1:
-                key = (cuts[i], cuts[i + 1]), (places[i], places[i + 1]), tuple(goals)
-                if key not in slices:
-                    slices[key] = self._slice(x, *key)
-                drawn += [places[i] + tick for tick in slices[key].draw(source)[1]]
-        return drawn
+        return [k, *ticks, *slices.draw(ticks, ranks, self.goals(k), source)]
 
     def goals(self, k: int) -> list[list[int]]:
         """Return the cumulative targets inside each slice for the total's number k."""
         total = self.first.lattice.h * k
-        goals = [*rounded_goals(self.orders, total), total]
-        s, m = self.stride, len(self.orders)
-        ends = [-1, *range(s - 1, m, s), m]
-        base = [0, *goals]
-        return [[base[j + 1] - base[a + 1] for j in range(a + 1, b + 1)] for a, b in pairwise(ends)]
+        return sliced([*rounded_goals(self.orders, total), total], self.stride)
 
-    def _slice(
-        self, x: Points, ranks: tuple[int, int], ticks: tuple[int, int], goals: tuple[int, ...]
-    ) -> JointSampler:
-        lattice, c = Fixed.of(goals), self.first.c
-        try:
-            return JointSampler(x.cut(ranks, ticks), lattice, c)
-        except NotReadError:
-            return JointSampler(x.complete().cut(ranks, ticks), lattice, c)
+    def inside(self, points: Points, goals: tuple[int, ...]) -> Sampler:
+        """Return what draws the quantiles of a slice."""
+        return JointSampler(points, Fixed.of(goals), self.first.c)
 
     def published(self, drawn: Drawn) -> NDArray[np.int64]:
         """Return the ticks of both levels, in order."""
@@ -164,28 +152,33 @@ class Hybrid(QuantileMechanism):
 
     def law(self, x: Points) -> Law:
         """Return the law of both levels, as rows of `support`."""
-        ks = range(self.first.totals)
+        ks = range(self.totals)
         ranks, logs = by_ranks(x, self.first.lattice.targets(x.n, ks), self.first.c)
         goals = [self.goals(k) for k in ks]
-        parts = []
-        for i, o in enumerate(self._first_level()):
-            cuts = [r for r in range(len(ranks)) if logs[0, i, r] > -np.inf]
-            second = [self._second(x, o, ranks[r], goals) + logs[:, i, r, None] for r in cuts]
-            parts.append(np.logaddexp.reduce(np.array(second), axis=0))
+
+        def inside(i: int, r: int) -> NDArray[np.float64]:
+            return self._second(x, self._first_level()[i], ranks[r], goals)
+
+        weights = cut_logs(logs, inside)
         every = FreeTotal(self.orders, self.first.lattice.h)
         volume = self.first.log_volume
-        return free_law(np.concatenate(parts, axis=1), x.n, every, self.first.c, volume)
+        return free_law(weights, x.n, every, self.first.c, volume)
 
     def support(self) -> NDArray[np.int64]:
         """Return every total's number, first level's ticks, and ticks of the slices."""
         found = []
         for o in self._first_level():
             slices = zip(pairwise((0, *o, self.cells - 1)), self._sizes(), strict=True)
-            inner = [combinations_with_replacement(range(a, b + 1), m) for (a, b), m in slices]
+            inner = [list(self.ticks_inside(a, b, m)) for (a, b), m in slices]
             found += [(*o, *chain.from_iterable(ticks)) for ticks in product(*inner)]
         tuples = self._all(iter(found))
-        ks = np.repeat(np.arange(self.first.totals), len(tuples))
-        return np.column_stack((ks, np.tile(tuples, (self.first.totals, 1))))
+        ks = np.repeat(np.arange(self.totals), len(tuples))
+        return np.column_stack((ks, np.tile(tuples, (self.totals, 1))))
+
+    @property
+    def totals(self) -> int:
+        """How many totals the law tells apart."""
+        return self.first.totals
 
     def _first_level(self) -> list[tuple[int, ...]]:
         return list(combinations_with_replacement(range(self.cells), len(self.first.orders)))
@@ -198,17 +191,16 @@ class Hybrid(QuantileMechanism):
         self, x: Points, o: tuple[int, ...], r: tuple[int, ...], goals: list[list[list[int]]]
     ) -> NDArray[np.float64]:
         """Return the log probabilities of the slices' ticks for a cut; a row for each total."""
-        logs = np.zeros((len(goals), 1))
-        parts = zip(pairwise((0, *r, x.n)), pairwise((0, *o, self.cells - 1)), strict=True)
-        for i, (ranks, ticks) in enumerate(parts):
-            if len(goals[0][i]) == 1:
-                continue
-            part = x.cut(ranks, ticks)
-            rows = Targets(part.n, np.array([row[i] for row in goals], np.int64))
-            inner = joint_log_weights(part, rows, self.first.c)
-            inner -= np.logaddexp.reduce(inner, axis=1, keepdims=True)
-            logs = (logs[:, :, None] + inner[:, None, :]).reshape(len(goals), -1)
-        return logs
+        return slices_logs(x, (o, r), goals, self.logs_inside)
+
+    def ticks_inside(self, low: int, high: int, m: int) -> Iterator[tuple[int, ...]]:
+        """Yield all that m quantiles of a slice between two ticks can be."""
+        return combinations_with_replacement(range(low, high + 1), m)
+
+    def logs_inside(self, points: Points, targets: Targets) -> NDArray[np.float64]:
+        """Return the log probabilities of a slice's ticks; a row for each row of targets."""
+        logs = joint_log_weights(points, targets, self.first.c)
+        return np.asarray(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
 
     def total(self, drawn: Drawn) -> int:
         """Return the first level's total."""

@@ -2,9 +2,10 @@ r"""Every algorithm by name, and the choice among them from public quantities al
 
 ==========================  ====================================================================
 ``"joint"``                 `JointFree`: a joint draw with a free total; 2 to 40 quantiles
-``"hybrid"``                `Hybrid`: two levels of it; up to 300 quantiles
+``"hybrid"``                `Hybrid`: two levels of it; hundreds of quantiles
+``"levels"``                `ThreeLevels`: three levels of it; thousands, on a wide grid
 ``"anchors"``               `Anchors`: few joint draws, the rest interpolated; little data
-``"tree"``                  `Tree`: noisy counts of nested cells; hundreds of quantiles
+``"tree"``                  `Tree`: noisy counts of nested cells, a leaf for each tick; thousands
 ``"exponential"``           `QExp` for one quantile, `IndExp` for several
 ``"piecewise_laplace"``     `PiecewiseLaplace`: one quantile at a large epsilon
 ``"jointexp"``              `JointExp`, as published; best where a record is replaced
@@ -29,7 +30,10 @@ from sourdine.central.quantiles.joint import JointExp, JointFree
 from sourdine.central.quantiles.naive import NaiveGaussian, NaiveLaplace
 from sourdine.central.quantiles.piecewise_laplace import PiecewiseLaplace
 from sourdine.central.quantiles.recursive import RecExp
+from sourdine.central.quantiles.three_levels import ThreeLevels
 from sourdine.central.quantiles.tree import Tree
+from sourdine.central.quantiles.tree_reach import MOST_TICKS, tick_shape
+from sourdine.errors import ParameterError
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -39,10 +43,13 @@ if TYPE_CHECKING:
 __all__ = ["METHODS", "chosen", "made", "needs_count"]
 
 METHODS = (
-    "auto", "joint", "hybrid", "anchors", "tree", "exponential", "piecewise_laplace", "jointexp",
-    "recursive", "inverse_sensitivity", "histogram", "laplace", "gaussian",
+    "auto", "joint", "hybrid", "levels", "anchors", "tree", "exponential", "piecewise_laplace",
+    "jointexp", "recursive", "inverse_sensitivity", "histogram", "laplace", "gaussian",
 )  # fmt: skip
-MANY = 300
+MANY, FEW_TICKS = 200, 1 << 18
+"""From so many quantiles on a tree of so few ticks errs less than two levels, where records tie."""
+MORE, MOST = 400, 1000
+"""Two levels take so many quantiles; and so many, if there are too many ticks for a tree."""
 LARGE = 2.0
 """From this decay per rank on the piecewise Laplace law is ahead for one quantile."""
 STEPS = 1000
@@ -75,13 +82,15 @@ def chosen(m: int, cells: int, epsilon: float, records: float | None, *, substit
     """
     if m == 1:
         return "piecewise_laplace" if epsilon >= LARGE else "exponential"
-    if cells < 4 * m:
+    if cells < 4 * m and cells <= MOST_TICKS:
         return "tree"
     if records is not None and m > 3 and records * epsilon < 2 * KAPPA * (min(m, MOST_JOINT) + 1):
         return "anchors"
     if m <= MOST_JOINT:
         return "jointexp" if substitutes else "joint"
-    return "hybrid" if m <= MANY else "tree"
+    if m <= (MANY if cells <= FEW_TICKS else MORE if cells <= MOST_TICKS else MOST):
+        return "hybrid"
+    return "tree" if cells <= MOST_TICKS else "levels"
 
 
 def made(
@@ -111,13 +120,28 @@ def made(
     if method == "gaussian":
         return NaiveGaussian(delta=delta, **common)
     if method == "tree":
-        return Tree(**common)
+        return _tree(common)
     simple: dict[str, type[QuantileMechanism]] = {
-        "joint": JointFree, "hybrid": Hybrid, "piecewise_laplace": PiecewiseLaplace,
-        "jointexp": JointExp, "recursive": RecExp, "inverse_sensitivity": InverseSensitivity,
+        "joint": JointFree, "hybrid": Hybrid, "levels": ThreeLevels,
+        "piecewise_laplace": PiecewiseLaplace, "jointexp": JointExp,
+        "recursive": RecExp, "inverse_sensitivity": InverseSensitivity,
         "laplace": NaiveLaplace,
     }  # fmt: skip
     return simple[method](**common)
+
+
+def _tree(common: dict[str, Any]) -> Tree:
+    """Build a tree with a leaf for each tick: in a wider one records that lie apart are mixed."""
+    if common["cells"] > MOST_TICKS:
+        raise ParameterError(
+            "method",
+            f"be another for more than {MOST_TICKS} ticks: a tree has a leaf for each",
+            "'tree'",
+            "Type {method}, or a larger step.",
+            method="auto",
+        )
+    branching, height = tick_shape(common["cells"])
+    return Tree(branching=branching, height=height, **common)
 
 
 def _substitutes(common: dict[str, Any]) -> bool:

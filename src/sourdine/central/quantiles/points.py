@@ -76,7 +76,10 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         Reads everything, for the rare draw that falls outside of all windows.
     """
 
-    __slots__ = ("_blur", "_masses", "_outline", "_reload", "_starts", "cells", "n", "windows")
+    __slots__ = (
+        *("_all", "_blur", "_masses", "_outline", "_reload", "_starts"),
+        *("cells", "n", "windows"),
+    )
 
     def __init__(  # noqa: PLR0913 - a few are for the rest of the data
         self,
@@ -92,6 +95,7 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         self._starts = [window.start for window in self.windows]
         self._outline, self._blur, self._reload = outline, blur, reload
         self._masses: dict[int, tuple[int, NDArray[np.float64]]] = {}
+        self._all: Points | None = None
 
     @classmethod
     def of(cls, ticks: ArrayLike, cells: int) -> Points:
@@ -113,8 +117,12 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         return len(self.windows) == 1 and self.windows[0].stop - self.windows[0].start == self.n
 
     def complete(self) -> Points:
-        """Return points that hold all records."""
-        return self if self.whole or self._reload is None else self._reload()
+        """Return points that hold all records, which are read once."""
+        if self.whole or self._reload is None:
+            return self
+        if self._all is None:
+            self._all = self._reload()
+        return self._all
 
     def __iter__(self) -> Iterator[int]:
         """Go through all ticks in order (only where all were read)."""

@@ -11,16 +11,17 @@ import numpy as np
 from attrs import field, frozen
 
 from sourdine.central.lattice import GaussianReady
-from sourdine.central.quantiles.algorithm import is_one, read_orders, release_from
+from sourdine.central.quantiles.algorithm import release_from
 from sourdine.central.quantiles.brackets import Brackets
 from sourdine.central.quantiles.certificates import certified, noise_reach
+from sourdine.central.quantiles.curve import Curve
 from sourdine.central.quantiles.methods import METHODS, chosen, made, needs_count
 from sourdine.central.quantiles.order_statistics import Reader
+from sourdine.central.quantiles.sampling_error import OF_NUMBER, most_records, population_reach
+from sourdine.central.quantiles.typed import read_interval, read_method, read_population, read_q
 from sourdine.errors import LEFT_OUT, ParameterError
-from sourdine.exact import one_of
 from sourdine.mechanisms import Laplace
 from sourdine.question import WHAT, kinds, says
-from sourdine.question import converters as read
 from sourdine.release import SHOWN
 
 if TYPE_CHECKING:
@@ -29,11 +30,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.central.quantiles.algorithm import QuantileMechanism
-    from sourdine.exact.parameters import Number
+    from sourdine.errors import PythonWording
     from sourdine.release import Release
     from sourdine.tally import Frame
 
-__all__ = ["Median", "Quantile", "Quantiles"]
+__all__ = ["Quantiles"]
 
 COUNTING = Fraction(1, 50)
 """This part of epsilon pays for a count, where the choice of method gains from one."""
@@ -42,27 +43,11 @@ CERTIFYING = Fraction(1, 2)
 FURTHER = 1.5
 """Brackets lie so many times the reach of that noise further out, so that mostly they are told."""
 MOST_BRACKETED = 13
-TWO_AT_LEAST = ("hybrid", "anchors")
-
-
-def read_q(x: Number | Sequence[Number] | None) -> Fraction | tuple[Fraction, ...]:
-    """Return the orders, ascending; of a single one, not in a list, the order itself."""
-    if x is None:
-        raise ParameterError(
-            "q", "be an order, or several", "none", "Type {q}; 50 % is 0.5.", q=[0.25, 0.5, 0.75]
-        )
-    orders = read_orders(x)
-    return orders[0] if is_one(x) else orders
-
-
-def read_method(x: str) -> str:
-    """Return the name of an algorithm."""
-    return one_of(x, "method", *METHODS)
-
-
-def read_interval(x: Number | None) -> Fraction | None:
-    """Return the confidence of intervals that are paid for."""
-    return None if x is None else read.between_0_and_1(x, "interval", 0.95)
+"""More quantiles than this have intervals from a whole distribution function."""
+BEYOND = (14, 30)
+"""Brackets for a population aim so many times 1/epsilon further out, at least and at most."""
+AT_LEAST = {"hybrid": 2, "anchors": 2, "levels": 3}
+"""How many quantiles an algorithm draws at least."""
 
 
 @frozen(slots=False)
@@ -111,37 +96,54 @@ class Quantiles(GaussianReady):
             group=WHAT,
         ),
     )  # fmt: skip
+    population: bool = field(
+        default=False, converter=read_population, kw_only=True,
+        metadata=says(
+            kinds.FLAG,
+            "Also say where the quantiles of the population lie that the records were drawn from; "
+            "half of epsilon pays for intervals, of 95 % if interval is left out.",
+            group=WHAT,
+        ),
+    )  # fmt: skip
 
     def check(self) -> None:
         """Refuse parameters that do not go together."""
         self.check_delta(self.method)
-        if self.method in TWO_AT_LEAST and len(self.orders) < 2:
+        if len(self.orders) < AT_LEAST.get(self.method, 1):
+            few = "a single quantile" if len(self.orders) == 1 else "two quantiles"
             raise ParameterError(
-                "method", "be another for a single quantile", repr(self.method), "Type {method}.",
+                "method", f"be another for {few}", repr(self.method), "Type {method}.",
                 method="auto",
             )  # fmt: skip
-        if self.interval is not None:
-            self._check_brackets()
+        if self.level is not None and self.method not in self._certifiable:
+            self._refuse_interval()
         for records in (0.0, 1e4, 1e18) if self.counts else (self.n,):
             self.mechanism(records)  # refuses early
 
-    def _check_brackets(self) -> None:
-        if self.method not in ("auto", "joint"):
-            raise ParameterError(
-                "interval",
-                f"be left out for method {self.method!r}: brackets are drawn jointly",
-                str(float(self.interval or 0)),
-                "Type {method}, or leave {interval} out.",
-                method="auto", interval=LEFT_OUT,
-            )  # fmt: skip
-        if len(self.orders) > MOST_BRACKETED:
-            raise ParameterError(
-                "interval",
-                f"be left out for more than {MOST_BRACKETED} quantiles: they bracket each other",
-                f"one for {len(self.orders)} orders",
-                "Leave {interval} out, or type fewer orders.",
-                interval=LEFT_OUT,
-            )
+    @property
+    def _certifiable(self) -> tuple[str, ...]:
+        """The methods that leave room for counts."""
+        return ("auto",) if self.curved else ("auto", "joint")
+
+    def _refuse_interval(self) -> None:
+        name = "interval" if self.interval is not None else "population"
+        raise ParameterError(
+            name,
+            f"be left out for method {self.method!r}: it has no counts to pay for",
+            str(float(self.interval)) if self.interval is not None else "True",
+            f"Type {{method}}, or leave {{{name}}} out.",
+            **{"method": "auto", name: LEFT_OUT},
+        )
+
+    @property
+    def level(self) -> Fraction | None:
+        """The confidence of intervals that are paid for."""
+        return Fraction(19, 20) if self.interval is None and self.population else self.interval
+
+    @property
+    def curved(self) -> bool:
+        """Whether quantiles and intervals are read off a whole distribution function."""
+        return self.level is not None and len(self.orders) > MOST_BRACKETED
 
     @cached_property
     def orders(self) -> tuple[Fraction, ...]:
@@ -162,7 +164,7 @@ class Quantiles(GaussianReady):
     def counts(self) -> bool:
         """Whether part of epsilon pays for a count."""
         needed = needs_count(self.method, len(self.orders), substitutes=self.substitutes)
-        return needed and self.n is None
+        return (needed or self.curved or self.population) and self.n is None
 
     @cached_property
     def counting(self) -> Laplace:
@@ -183,7 +185,7 @@ class Quantiles(GaussianReady):
 
     @property
     def _risk(self) -> float:
-        return 1 - float(self.interval or 0)
+        return 1 - float(self.level or 0)
 
     def mechanism(self, records: float | None) -> QuantileMechanism:
         """Return the algorithm for about so many records; those that do not ask are built once."""
@@ -193,7 +195,7 @@ class Quantiles(GaussianReady):
                 len(self.orders), self.grid.size, self.per_record, records,
                 substitutes=self.substitutes,
             )  # fmt: skip
-        if self.interval is not None or method == "anchors":
+        if (self.level is not None and not self.curved) or method == "anchors":
             return self._build(method, records)
         return self._built.get(method) or self._built.setdefault(method, self._build(method, None))
 
@@ -210,16 +212,40 @@ class Quantiles(GaussianReady):
             "relation": self.relation,
             "rows": self.rows,
         }
-        if self.interval is not None:
+        if self.level is not None and not self.curved:
             common["epsilon"] = self.epsilon * (share - CERTIFYING)
-            usual = noise_reach(2 * len(self.orders), self.orders, self._scale, self._risk)
-            return Brackets(slack=ceil(FURTHER * usual), records=records, **common)
+            return Brackets(slack=self._slack(records), records=records, **common)
         return made(method, common, delta=self.delta, records=records)
+
+    def _slack(self, records: float | None) -> int:
+        """Return how many ranks further out brackets aim, for the errors of what follows."""
+        edges = 2 * len(self.orders)
+        usual = noise_reach(edges, self.orders, self._scale, self._risk)
+        if not self.population:
+            return ceil(FURTHER * usual)
+        n = max(records or 0.0, 1.0)
+        if self.counts:
+            n += self.counting.error(2 * OF_NUMBER)
+        side = self._risk / (2 * len(self.orders))
+        both = max(max(population_reach(edges, q, self._scale, n, side)) for q in self.orders)
+        least, most = (times / self.per_record for times in BEYOND)
+        return ceil(both + min(max((both - usual) / 10, least), most))
+
+    def curve(self, records: float | None) -> Curve:
+        """Return what draws a whole distribution function, for about so many records."""
+        share = 1 - COUNTING if self.counts else 1
+        return Curve(
+            epsilon=self.epsilon * share,
+            cells=self.grid.size,
+            relation=self.relation,
+            rows=self.rows,
+            records=records or 0.0,
+        )
 
     @property
     def how(self) -> str:
         """What draws it."""
-        certified = "" if self.interval is None else ", with certified intervals"
+        certified = "" if self.level is None else ", with certified intervals"
         return f"method {self.method}{certified}"
 
     @cached_property
@@ -228,8 +254,8 @@ class Quantiles(GaussianReady):
         width = (
             "Intervals follow from worst-case bounds on ranks; the option interval, such as 0.95, "
             "narrows them."
-            if self.interval is None
-            else "Half of epsilon pays for intervals that hold for all data."
+            if self.level is None
+            else "Intervals follow from counts that were paid for, and hold for all data."
         )
         counted = "Part of epsilon paid for a count of the records, which chooses the method."
         return (self.clipping, width, *([counted] if self.counts else ()), *self.person)
@@ -240,6 +266,8 @@ class Quantiles(GaussianReady):
         drawn: dict[str, Any] = {}
         if self.counts:
             drawn["count"] = int(self.counting.release(reader.n, source=self.source).value)
+        if self.curved:
+            return self._draw_curve(reader, drawn)
         mechanism = self.mechanism(drawn.get("count", self.n))
         out = release_from(reader, mechanism, self.source)
         total = mechanism.total(out.drawn["drawn"])
@@ -249,6 +277,12 @@ class Quantiles(GaussianReady):
         if isinstance(mechanism, Brackets):
             self._certify(reader, mechanism, out.drawn["drawn"], drawn)
         return drawn
+
+    def _draw_curve(self, reader: Reader, drawn: dict[str, Any]) -> dict[str, Any]:
+        """Draw a whole distribution function, and read the quantiles off it."""
+        curve = self.curve(drawn.get("count", self.n))
+        drawn |= {"method": "Curve", **curve.draw(reader, self.source)}
+        return {**drawn, "ticks": curve.knots(drawn).quantiles(self.orders)}
 
     def value(self, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Return the quantiles: an array, or a number where one order was given."""
@@ -274,12 +308,13 @@ class Quantiles(GaussianReady):
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return what the counts say for sure, the error of sampling included if that is asked."""
         edges, between = (np.asarray(drawn[name], np.int64) for name in ("edges", "between"))
-        noise = beta if of == "sample" else beta / 2
-        z: float = noise_reach(len(edges), self.orders, self._scale, noise)
-        if of == "population":
-            most = max(float(between.sum()) + z, 1.0)
-            z += sqrt(most * log(4 / beta) / 2)
-        return certified(edges, between, self.orders, z, self.grid.last)
+        if of == "sample":
+            z = noise_reach(len(edges), self.orders, self._scale, beta)
+            return certified(edges, between, self.orders, z, self.grid.last)
+        n = most_records(float(between.sum()), len(between), self._scale, OF_NUMBER * beta)
+        side = (1 - OF_NUMBER) * beta / (2 * len(self.orders))
+        both = [population_reach(len(edges), q, self._scale, n, side) for q in self.orders]
+        return certified(edges, between, self.orders, both, self.grid.last)
 
     @property
     def widest(self) -> float:
@@ -289,13 +324,18 @@ class Quantiles(GaussianReady):
     def planned(self, beta: float, n: int | None) -> float:
         """Return the largest rank error to expect, as a part of n, where data lies densely."""
         n = self.public_n(n)
-        return min(self.mechanism(n).expected(beta, n) / n, 1.0)
+        drawn = self.curve(n) if self.curved else self.mechanism(n)
+        ranks = drawn.expected(beta) if isinstance(drawn, Curve) else drawn.expected(beta, n)
+        return min(ranks / n, 1.0)
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Any, Any]:
         """Return the ends of all quantiles together."""
-        if self.interval is None:
+        if self.level is None:
             ticks = np.asarray(release.drawn["ticks"], np.int64)
             low, high = self._by_ranks(ticks, release.drawn, beta, of)
+        elif self.curved:
+            knots = self.curve(release.drawn.get("count", self.n)).knots(release.drawn)
+            low, high = knots.quantile_ends(self.orders, beta, of)
         else:
             low, high = self._certified(release.drawn, beta, of)
         return self._shown(low), self._shown(high)
@@ -341,7 +381,24 @@ class Quantiles(GaussianReady):
     @property
     def shown(self) -> float:
         """The confidence of the intervals that are shown: that which was paid for."""
-        return SHOWN if self.interval is None else float(self.interval)
+        return SHOWN if self.level is None else float(self.level)
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The population's intervals, where they were asked for."""
+        return ("population",) if self.population else ()
+
+    def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
+        """Return what to type where an interval is the whole range."""
+        low, high = (np.atleast_1d(ends) for ends in release.interval(self.shown))
+        least, most = self.grid.values(np.array([0, self.grid.last])).tolist()
+        if not bool(((low == least) & (high == most)).any()):
+            return ()
+        if self.level is None:
+            shorter = f"type {words.typed('interval', 0.95)} for shorter ones from counts"
+            return (f"An interval is the whole range; {shorter}, for half of epsilon.",)
+        more = f"type a larger {words.subject('epsilon')}"
+        return (f"An interval is the whole range: the records are too few for it; {more}.",)
 
     def labels(self, release: Release) -> dict[str, Sequence[float]]:
         """Return the order of each quantile."""
@@ -353,52 +410,3 @@ class Quantiles(GaussianReady):
         from sourdine.central.quantiles import figure  # noqa: PLC0415 - matplotlib is loaded there
 
         return figure.curve(self, release, **options)
-
-
-@frozen(slots=False)
-class Quantile(Quantiles):
-    """One quantile; everything else as in `Quantiles`.
-
-    Examples
-    --------
-    >>> release = Quantile(0.9, bounds=(0, 1000), step=1, epsilon=1).release(list(range(1000)))
-    >>> abs(release.value - 900) < 40
-    True
-    """
-
-    kind: ClassVar[str] = "quantile"
-    text: ClassVar[str] = "One quantile of a column."
-    examples: ClassVar[tuple[str, str]] = (
-        "people.csv -c salary --bounds 0 500000 --step 1 --q 0.9 --epsilon 0.5",
-        "--bounds 0 500000 --q 0.9 --n 100000 --error 0.005",
-    )
-
-    def check(self) -> None:
-        """Refuse several orders."""
-        if not isinstance(self.q, Fraction):
-            raise ParameterError(
-                "q", "be a single order", f"{len(self.q)} in a list", "Type {q}.", q=0.9
-            )
-        super().check()
-
-
-@frozen(slots=False)
-class Median(Quantiles):
-    """The median; everything else as in `Quantiles`.
-
-    Examples
-    --------
-    >>> release = Median(bounds=(0, 1000), step=1, epsilon=1).release(list(range(1000)))
-    >>> abs(release.value - 500) < 40
-    True
-    """
-
-    kind: ClassVar[str] = "median"
-    required: ClassVar[tuple[str, ...]] = ("bounds",)
-    text: ClassVar[str] = "The median of a column."
-    examples: ClassVar[tuple[str, str]] = (
-        "people.csv -c salary --bounds 0 500000 --step 1 --epsilon 0.5",
-        "--bounds 0 500000 --n 100000 --error 0.005",
-    )
-
-    q: Fraction | tuple[Fraction, ...] = field(init=False, default=Fraction(1, 2))

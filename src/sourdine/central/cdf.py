@@ -1,0 +1,199 @@
+"""The whole distribution function of a column."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from attrs import field, frozen
+
+from sourdine.central.distribution import Distribution
+from sourdine.central.lattice import Numeric
+from sourdine.central.quantiles.curve import Curve
+from sourdine.central.quantiles.order_statistics import Reader
+from sourdine.mechanisms import Laplace
+from sourdine.question import WHAT, kinds, says
+from sourdine.question import converters as read
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sourdine.central.groups import ByGroup
+    from sourdine.central.quantiles.curve import Knots
+    from sourdine.release import Release
+    from sourdine.tally import Frame
+
+__all__ = ["Cdf"]
+
+COUNTING = Fraction(1, 100)
+"""This part of epsilon pays for a count, by which the way is chosen."""
+PRINTED = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99)
+"""The shares near which a row is printed."""
+
+
+def read_population(x: bool) -> bool:  # noqa: FBT001
+    """Return whether the population is asked about."""
+    return read.flag(x, "population")
+
+
+@frozen(kw_only=True, slots=False)
+class Cdf(Numeric):
+    r"""The share of a column's present values at or below every point of the grid, with a band.
+
+    The band holds for all points at once, so any number of quantiles and shares can be read off it
+    at no further cost: `Distribution.quantile`, `Distribution.probability`.
+
+    Notes
+    -----
+    A count at :math:`\varepsilon/100`, unless ``n`` is stated, decides what is counted
+    (`sourdine.central.quantiles.curve`): all ticks, or the stretches between quantiles that are
+    drawn at half of epsilon. *Claim*: the band holds the records' own distribution function
+    everywhere with at least its confidence, and with ``of="population"`` that of the law they were
+    drawn from. *Checked by* ``test_the_band_holds_the_records`` and ``benchmarks/cdf.py``. *Claim*:
+    :math:`\varepsilon`-differential privacy, as the count, the quantiles and the counts are drawn
+    one after the other at parts of epsilon that add up to it.
+
+    Examples
+    --------
+    >>> release = Cdf(bounds=(0, 120), step=1, epsilon=1).release(list(range(100)) * 200)
+    >>> release.quantile(0.5).value in range(48, 52)
+    True
+    >>> low, high = release.probability(0, 24).interval(0.95)
+    >>> bool(low < 0.25 < high < low + 0.04)
+    True
+    """
+
+    kind: ClassVar[str] = "cdf"
+    text: ClassVar[str] = "A whole distribution function of a column, with a band around it."
+    examples: ClassVar[tuple[str, str]] = (
+        "people.csv -c salary --bounds 0 500000 --step 1 --epsilon 1 --plot salaries.png",
+        "--bounds 0 500000 --n 100000 --error 0.01",
+    )
+
+    population: bool = field(
+        default=False, converter=read_population,
+        metadata=says(
+            kinds.FLAG,
+            "Also show the band of the population that the records were drawn from; it costs "
+            "nothing more.",
+            group=WHAT,
+        ),
+    )  # fmt: skip
+
+    def check(self) -> None:
+        """Refuse early what the noise cannot carry."""
+        _ = self.grid, self.counting
+        for records in (0.0, 1e4, 1e18) if self.counts else (self.n,):
+            curve = self.curve(records)
+            _ = curve.tree(curve.cells, curve.epsilon) if curve.by_ticks else curve.edges
+
+    @property
+    def counts(self) -> bool:
+        """Whether part of epsilon pays for a count."""
+        return self.n is None
+
+    @cached_property
+    def counting(self) -> Laplace:
+        """What draws the count."""
+        epsilon = self.epsilon * COUNTING
+        return Laplace(epsilon=epsilon, sensitivity=self.rows, relation=self.relation)
+
+    def curve(self, records: float | None) -> Curve:
+        """Return what draws the function, for about so many records."""
+        return Curve(
+            epsilon=self.epsilon * (1 - COUNTING if self.counts else 1),
+            cells=self.grid.size,
+            relation=self.relation,
+            rows=self.rows,
+            records=records or 0.0,
+        )
+
+    @property
+    def how(self) -> str:
+        """What draws it."""
+        return "noisy counts below ticks, or below quantiles"
+
+    @cached_property
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader must know."""
+        band = "The band holds for all values at once; a few of its points are printed."
+        more = "quantile(0.5) and probability(a, b) read off any number of others at no cost."
+        return (self.clipping, band, more, *self.person)
+
+    def draw(self, data: Frame) -> dict[str, Any]:
+        """Count, choose, and draw the counts below knots."""
+        reader = Reader(data, data.resolve(self.column), self.grid)
+        drawn: dict[str, Any] = {}
+        if self.counts:
+            drawn["count"] = int(self.counting.release(reader.n, source=self.source).value)
+        return {**drawn, **self.curve(drawn.get("count", self.n)).draw(reader, self.source)}
+
+    def knots(self, drawn: Mapping[str, Any]) -> Knots:
+        """Return the counts below knots."""
+        return self.curve(drawn.get("count", self.n)).knots(drawn)
+
+    def value(self, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Return the share at or below each value of `labels`."""
+        return self.knots(drawn).shares[1:]
+
+    def limits(self, release: Release, beta: float, of: str) -> Any:  # noqa: ANN401
+        """Return the band at these values."""
+        low, high = self.knots(release.drawn).band(beta, of)
+        return low[1:], high[1:]
+
+    @property
+    def release_kind(self) -> type[Release]:
+        """A distribution function."""
+        return Distribution
+
+    @property
+    def widest(self) -> float:
+        """All records, of which an error is a share."""
+        return 1.0
+
+    def planned(self, beta: float, n: int | None) -> float:
+        """Return the half height of the band to expect, as a share of the records."""
+        n = self.public_n(n)
+        of = "population" if self.population else "sample"
+        return min(self.curve(n).expected(beta, of) / n, 1.0)
+
+    @property
+    def head(self) -> str:
+        """What the numbers are."""
+        return "share"
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The population's band, where it was asked for."""
+        return ("population",) if self.population else ()
+
+    def labels(self, release: Release) -> dict[str, Sequence[float]]:
+        """Return the values at or below which the shares are."""
+        at = np.asarray(release.drawn["knots"], np.int64)[1:] - 1
+        return {"at or below": self.grid.values(at).tolist()}
+
+    def printed_rows(self, release: Release) -> Sequence[int]:
+        """Return the rows that are printed: those near a few shares."""
+        shares = np.asarray(release.value)
+        near = np.abs(shares[:, None] - PRINTED).argmin(axis=0)
+        return sorted(set(near.tolist()))
+
+    @property
+    def title(self) -> str:
+        """What stands above a picture."""
+        return self.name.replace("cdf", "Distribution function", 1)
+
+    def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
+        """Draw the function inside its band."""
+        from sourdine.central import cdf_figure  # noqa: PLC0415 - matplotlib is loaded there
+
+        return cdf_figure.steps(release, {"": release}, **options)
+
+    def _plot_groups(self, groups: ByGroup, release: Release, **options: Any) -> Any:  # noqa: ANN401
+        """Draw the functions of all groups in one picture."""
+        from sourdine.central import cdf_figure  # noqa: PLC0415 - matplotlib is loaded there
+
+        parts = dict(zip(map(str, groups.keys(release.drawn)), groups.parts(release), strict=True))
+        return cdf_figure.steps(release, parts, **options)

@@ -1,0 +1,215 @@
+"""A released distribution function, and what is read off it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sourdine.central.groups import ByGroup, each
+from sourdine.central.quantiles.algorithm import is_one, read_orders
+from sourdine.errors import ParameterError
+from sourdine.exact import rational
+from sourdine.question.question import plain_parameter
+from sourdine.release import SHOWN, Columns, Release, read_confidence
+from sourdine.release.answer import Answer, plain
+from sourdine.release.release import flat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from fractions import Fraction
+    from typing import Self
+
+    from sourdine.exact.parameters import Number
+
+__all__ = ["Distribution", "ReadOff"]
+
+Ends = tuple[Any, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Distribution(Release):
+    """A released distribution function: any number of quantiles and shares are read off it.
+
+    Examples
+    --------
+    >>> import sourdine as sd
+    >>> ages = sd.cdf(list(range(100)) * 200, bounds=(0, 120), step=1, epsilon=1)
+    >>> ages.quantile([0.25, 0.75]).value.shape
+    (2,)
+    """
+
+    def quantile(self, q: Number | Sequence[Number]) -> ReadOff:
+        """Return quantiles, with intervals that hold for all that is ever read off.
+
+        Parameters
+        ----------
+        q
+            An order above 0 and below 1, or a list of them.
+        """
+        orders = read_orders(q)
+        one = is_one(q)
+
+        def value(part: Release) -> Any:  # noqa: ANN401
+            asked: Any = part.mechanism
+            found = asked.grid.values(asked.knots(part.drawn).quantiles(orders))
+            return found[0].item() if one else found
+
+        def ends(part: Release, beta: float, of: str) -> Ends:
+            asked: Any = part.mechanism
+            both = asked.knots(part.drawn).quantile_ends(orders, beta, of)
+            low, high = (asked.grid.values(ticks) for ticks in both)
+            return (low[0].item(), high[0].item()) if one else (low, high)
+
+        labels = {"q": [float(order) for order in orders]}
+        asked = {"quantile": q if one else list(read_orders(q))}
+        return self._read_off("quantile", labels, asked, (value, ends))
+
+    def probability(self, a: Number | None = None, b: Number | None = None) -> ReadOff:
+        """Return the share of the records from ``a`` to ``b``, both included.
+
+        Parameters
+        ----------
+        a, b
+            The ends; one that is left out is a bound.
+        """
+        low, high = (None if x is None else rational(x, name) for x, name in ((a, "a"), (b, "b")))
+        if low is not None and high is not None and low > high:
+            raise ParameterError(
+                "b", "be no smaller than a", str(b), "Type the smaller one first: {a}, {b}.",
+                a=float(high), b=float(low),
+            )  # fmt: skip
+
+        def ticks(asked: Any) -> tuple[int, int]:  # noqa: ANN401
+            grid = asked.grid
+            first = 0 if low is None else _tick(grid, low, up=True)
+            last = grid.size if high is None else _tick(grid, high, up=False) + 1
+            return first, max(first, last)
+
+        def value(part: Release) -> float:
+            asked: Any = part.mechanism
+            knots, (first, last) = asked.knots(part.drawn), ticks(part.mechanism)
+            return max(float(knots.share(last) - knots.share(first)), 0.0)
+
+        def ends(part: Release, beta: float, of: str) -> Ends:
+            asked: Any = part.mechanism
+            knots, (first, last) = asked.knots(part.drawn), ticks(part.mechanism)
+            below = knots.share_ends(first, beta, of)
+            up_to = knots.share_ends(last, beta, of)
+            if first == last:
+                return 0.0, 0.0
+            return max(up_to[0] - below[1], 0.0), min(up_to[1] - below[0], 1.0)
+
+        said = {"from": ["lowest" if a is None else a], "to": ["highest" if b is None else b]}
+        return self._read_off("share", said, {"probability": [a, b]}, (value, ends))
+
+    def _read_off(
+        self,
+        name: str,
+        labels: Mapping[str, Sequence[Any]],
+        asked: Mapping[str, Any],
+        how: tuple[Callable[[Release], Any], Callable[[Release, float, str], Ends]],
+    ) -> ReadOff:
+        value, ends = how
+        if not isinstance(self.mechanism, ByGroup):
+            return ReadOff(
+                name=name, labels=labels, value=value(self), release=self, asked=asked,
+                ends=lambda beta, of: ends(self, beta, of),
+            )  # fmt: skip
+        groups = self.mechanism
+        keys, parts = groups.keys(self.drawn), groups.parts(self)
+        size = len(next(iter(labels.values())))
+        repeated = {head: list(column) * len(keys) for head, column in labels.items()}
+        listed = [key if isinstance(key, tuple) else (key,) for key in keys for _ in range(size)]
+        by = {name: [key[i] for key in listed] for i, name in enumerate(groups.columns_of)}
+        named = {**by, **repeated}
+
+        def all_ends(beta: float, of: str) -> dict[Any, Ends]:
+            risk = each(beta, len(keys))
+            return {key: ends(part, risk, of) for key, part in zip(keys, parts, strict=True)}
+
+        return ReadOff(
+            name=name, labels=named, value=dict(zip(keys, map(value, parts), strict=True)),
+            release=self, asked=asked, ends=all_ends,
+        )  # fmt: skip
+
+
+def _tick(grid: Any, x: Fraction, *, up: bool) -> int:  # noqa: ANN401
+    """Return the first tick at or after a value, or the last at or before it."""
+    steps = (x - grid.lower) / grid.step
+    tick = -(-steps.numerator // steps.denominator) if up else steps.numerator // steps.denominator
+    return int(min(max(tick, 0 if up else -1), grid.size if up else grid.last))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ReadOff(Answer):
+    """Numbers read off a distribution function: they cost nothing more.
+
+    Parameters
+    ----------
+    name
+        What the numbers are.
+    labels
+        What tells them apart.
+    value
+        A number, an array, or one of them for each group.
+    release
+        What they were read off.
+    asked
+        What was asked: an order, or the ends of a stretch.
+    ends
+        The ends of their intervals, for a risk, of the sample or of the population.
+    """
+
+    name: str
+    labels: Mapping[str, Sequence[Any]]
+    value: Any
+    release: Distribution
+    asked: Mapping[str, Any]
+    ends: Callable[[float, str], Any] = field(hash=False)
+
+    def interval(self, confidence: Number = SHOWN, *, of: str = "sample") -> Any:  # noqa: ANN401
+        """Return the ends between which the truth lies, of the sample or of the population.
+
+        They hold together with all that is read off the same release.
+        """
+        if of not in ("sample", "population"):
+            raise ParameterError(
+                "of", "be 'sample' or 'population'", repr(of), "Type {of}.", of="sample"
+            )
+        return self.ends(read_confidence(confidence), of)
+
+    def columns(self) -> Columns:
+        """Return the numbers, with labels and the ends of their intervals."""
+        confidence = self.release.mechanism.shown
+        ends = self.interval(confidence)
+        pairs = list(ends.values()) if isinstance(ends, Mapping) else [ends]
+        return Columns(
+            labels=self.labels,
+            name=self.name,
+            values=flat(self.value),
+            lower=[x for low, _ in pairs for x in flat(low)],
+            upper=[x for _, high in pairs for x in flat(high)],
+            confidence=confidence,
+        )
+
+    def notes(self) -> list[tuple[str, str]]:
+        """Return where the numbers come from."""
+        source = str(self.release.mechanism)
+        return [("from", source), ("cost", f"nothing beyond that release: {self.release.price}")]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was asked, and the release it was read off."""
+        asked = {name: plain_parameter(x) for name, x in self.asked.items()}
+        return {"value": plain(self.value), "read_off": asked, "release": self.release.to_dict()}
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """Return what is read off the release that `to_dict` wrote."""
+        ((name, asked),) = facts["read_off"].items()
+        release: Any = Distribution.from_dict(facts["release"])
+        found: Self = release.quantile(asked) if name == "quantile" else release.probability(*asked)
+        return found
+
+    def __repr__(self) -> str:
+        return f"<{self.name} read off {self.release.mechanism}>"

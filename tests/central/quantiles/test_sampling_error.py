@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import sourdine as sd
+from sourdine.central.quantiles.sampling_error import band_reach, most_records, population_reach
+
+HALF, TENTH = Fraction(1, 2), Fraction(1, 10)
+
+
+@pytest.mark.parametrize("q", [HALF, TENTH])
+@pytest.mark.parametrize("beta", [0.025, 2e-4])
+def test_the_reach_of_both_errors_is_passed_rarely(q, beta):
+    rng, n, scale, runs = np.random.default_rng(3), 2000, 2.0, 60_000
+    walk = np.cumsum(rng.laplace(scale=scale, size=(runs, 3)), axis=1)
+    noise = walk[:, :2] - float(q) * walk[:, 2:]
+    records = rng.binomial(n, float(q), runs) - n * float(q)
+    low, high = population_reach(2, q, scale, n, beta)
+    room = 4 * (beta / runs) ** 0.5
+    assert np.mean(-records + (-noise).max(axis=1) >= low) <= beta + room
+    assert np.mean(records + noise.max(axis=1) >= high) <= beta + room
+    if beta > 1e-3:
+        assert np.mean(records + noise.max(axis=1) >= 0.9 * high) > beta
+
+
+def test_one_error_alone_is_the_least():
+    """Without noise it is the binomial's own quantile, without records that of the noise."""
+    low, high = population_reach(2, HALF, 1e-9, 10_000, 0.025)
+    assert low == high == pytest.approx(98, abs=2)
+    assert max(population_reach(2, HALF, 1.0, 1, 0.025)) < 8
+
+
+def test_most_records_is_passed_rarely():
+    rng = np.random.default_rng(1)
+    n = 500 + rng.laplace(scale=3, size=(20_000, 5)).sum(axis=1)
+    assert np.mean([most_records(total, 5, 3, 0.01) < 500 for total in n]) <= 0.012
+
+
+def test_the_reach_of_a_band():
+    """Without noise it is the inequality of Dvoretzky, Kiefer and Wolfowitz."""
+    alone = (1000 * np.log(40) / 2) ** 0.5
+    assert band_reach(lambda _: 0.0, 1000, 0.05) == pytest.approx(alone, abs=0.05)
+    assert band_reach(lambda _: 7.0, 1000, 0.05) == pytest.approx(alone + 7, abs=0.05)
+
+
+GRID = {"bounds": (0, 1000), "step": 1, "epsilon": 1}
+
+
+@pytest.mark.parametrize(
+    ("q", "n", "relation"),
+    [(0.5, 2000, "add_remove"), (0.9, 5000, "add_remove"), (0.5, 4000, "substitute")],
+)
+def test_population_intervals_cover(q, n, relation):
+    rng, truth, hit = np.random.default_rng(8), 1000 * q, 0
+    for _ in range(60):
+        r = sd.quantile(rng.uniform(0, 1000, n), q, **GRID, relation=relation, population=True)
+        low, high = r.interval(of="population")
+        sample = r.interval()
+        assert low <= sample[0] <= r.value <= sample[1] <= high
+        assert high - low < 260
+        hit += low - 1 <= truth <= high + 1
+    assert hit >= 52
+
+
+def test_a_population_is_asked_about_in_every_way():
+    x = np.random.default_rng(2).normal(500, 90, 3000)
+    for asked in ({"interval": 0.9}, {"n": 3000}, {"relation": "substitute"}):
+        r = sd.quantiles(x, [0.25, 0.5, 0.75], **GRID, population=True, **asked)
+        assert "population" in str(r)
+        low, high = r.interval(r.mechanism.shown, of="population")
+        assert (high - low < 400).all()
+        assert sd.Release.from_json(r.to_json()) == r
+    with pytest.raises(sd.errors.ParameterError, match="population must be left out for method"):
+        sd.median(x, **GRID, population=True, method="tree")
+
+
+def test_a_whole_range_says_what_to_type():
+    x = np.random.default_rng(2).normal(500, 90, 3000)
+    assert "type interval=0.95" in str(sd.median(x, **GRID))
+    assert "type interval=0.95" in sd.median(x, **GRID)._repr_html_()
+    assert "whole range" not in str(sd.median(x, **GRID, interval=0.95))
+    few = {**GRID, "epsilon": 0.05}
+    assert "type a larger" in str(sd.median(x[:2], **few, interval=0.95))
+    frame = {"x": x, "g": ["a", "b"] * 1500}
+    grouped = str(sd.median(frame, **GRID, column="x", by="g", keys=["a", "b"]))
+    assert grouped.count("type interval=0.95") == 1
