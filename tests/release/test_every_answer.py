@@ -186,7 +186,9 @@ def test_frames_hold_labels_values_and_ends(name):
     answer, columns = made(name), made(name).columns()
     expected = columns.to_dict()
     assert {len(column) for column in expected.values()} == {len(np.asarray(answer))}
-    assert list(expected)[-3:] == [columns.name, "lower", "upper"]
+    own = [name for name in expected if name not in columns.labels]
+    assert own[:3] == [columns.name, "lower", "upper"]
+    assert own[3:] == [f"{of}_{end}" for of in columns.beside for end in ("lower", "upper")]
     for library, kind in (
         ("pandas", pd.DataFrame),
         ("polars", pl.DataFrame),
