@@ -62,6 +62,8 @@ class ShellWording(PythonWording):
 
 
 def _word(value: object) -> str:
+    if value is None:
+        return "none"
     return value if isinstance(value, str) else literal(value).strip("'")
 
 

@@ -149,6 +149,10 @@ class Drawer(ABC):
         """Return the heads and lines of the table that is printed."""
         return release.columns().cells()
 
+    def findings(self, release: Release) -> list[tuple[str, str]]:  # noqa: ARG002
+        """Return further lines below the table, such as what was found before the answer."""
+        return []
+
     def value(self, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Return the published value, from what was drawn."""
         raise NotImplementedError
@@ -278,7 +282,7 @@ class Release(Answer):
 
     def notes(self) -> list[tuple[str, str]]:
         """Return what stands below the table."""
-        facts = [("cost", self.price), ("how", str(self.mechanism))]
+        facts = [("cost", self.price), ("how", str(self.mechanism)), *self.mechanism.findings(self)]
         return facts + [("note", caveat) for caveat in (*self.caveats, *self._warnings())]
 
     def _warnings(self) -> tuple[str, ...]:

@@ -2,8 +2,8 @@
 
 Each count is one query of its own engine, on expressions that give the slot of
 `Cell.slots`. Where no such expression is safe (texts, decimals, bounds beyond 2**62, more than 64
-edges, dates but on a lattice in Polars) the engine groups by the raw value and Python finds the
-slots of the distinct ones.
+edges, octaves, dates but on a lattice in Polars) the engine groups by the raw value and Python
+finds the slots of the distinct ones.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from sourdine.calendar import DATES, DAY, FIRST, LAST
 from sourdine.errors import ParameterError
 from sourdine.tally.cells import Codes, Ticked, Ticks
 from sourdine.tally.engine import Engine
+from sourdine.tally.octaves import Octaves
 from sourdine.tally.reading import STANDARD
 from sourdine.tally.series import column_of_series, is_whole, memory_of_frame
 from sourdine.tally.sql import exactness
@@ -241,7 +242,7 @@ def _key(cell: Cell, name: str, dtype: Any, polars: bool) -> tuple[Any, bool]:  
     c = nw.col(name)
     if isinstance(cell, Codes):
         return _listed(cell, c, dtype), False
-    if isinstance(cell, Ticked):
+    if isinstance(cell, Ticked) or (isinstance(cell, Ticks) and isinstance(cell.grid, Octaves)):
         return c, False
     if cell.dated:
         return _dated(cell, c, dtype, polars)
