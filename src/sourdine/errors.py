@@ -71,6 +71,9 @@ class PythonWording:
 
 _PYTHON = PythonWording()
 
+PLACE = re.compile(r"\{(\w+)(?::(\w+))?\}")
+"""Where a sentence names a parameter."""
+
 
 class SourdineError(Exception):
     """The root of the tree: what must hold, what was given, what to type instead.
@@ -86,6 +89,7 @@ class SourdineError(Exception):
     hint
         Sentences that say what to do. In ``must`` and ``hint``, ``{epsilon}`` stands for a
         parameter: with a value in ``tries`` for what to type, without one for its bare name.
+        ``{bounds:find}`` stands for it with that word.
     tries
         Values to type instead, by parameter; `LEFT_OUT` for one that should not be typed.
 
@@ -113,14 +117,16 @@ class SourdineError(Exception):
             return self.name
 
         def spelled(found: re.Match[str]) -> str:
-            name = found[1]
+            name, word = found[1], found[2]
+            if word is not None:
+                return words.typed(name, word)
             if name not in self.tries:
                 return words.mention(name)
             if self.tries[name] is LEFT_OUT:
                 return words.subject(name)
             return words.typed(name, self.tries[name])
 
-        must, hint = (re.sub(r"\{(\w+)\}", spelled, text) for text in (self.must, self.hint))
+        must, hint = (PLACE.sub(spelled, text) for text in (self.must, self.hint))
         return f"{words.subject(self.name)} must {must}, got {self.got}. {hint}".rstrip()
 
     def also(self, sentence: str) -> Self:
@@ -144,7 +150,7 @@ class SourdineError(Exception):
         """
 
         def again(text: str) -> str:
-            return re.sub(r"\{(\w+)\}", lambda found: f"{{{names.get(found[1], found[1])}}}", text)
+            return re.sub(r"\{(\w+)", lambda found: f"{{{names.get(found[1], found[1])}", text)
 
         other = type(self)(
             names.get(self.name, self.name), again(self.must), self.got, again(self.hint),
@@ -187,7 +193,7 @@ def _plain(value: object) -> Any:  # noqa: ANN401
         return [_plain(part) for part in value]
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items()}
-    return value if isinstance(value, (bool, int, float, str)) else str(value)
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
 def literal(value: object) -> str:

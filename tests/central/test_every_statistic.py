@@ -43,6 +43,14 @@ CALLS = {
         x, epsilon=1, population=True, missing="exclude", **B, **k
     ),
     "variance": lambda x, **k: variance(x, epsilon=1, **B, **k),
+    "mean-found": lambda x, **k: mean(x, epsilon=1, bounds="find", **k),
+    "mean-found-centre": lambda x, **k: mean(x, epsilon=1, bounds="find", n=1600, **k),
+    "sum-found": lambda x, **k: central.sum(x, epsilon=1, bounds=(0, None), step=1, **k),
+    "variance-found": lambda x, **k: variance(x, epsilon=1, bounds=(-5, 1000, "find"), n=1600, **k),
+    "histogram-found": lambda x, **k: histogram(
+        x, epsilon=1, bins=4, bounds=(None, 20), n=1600, **k
+    ),
+    "median-found": lambda x, **k: median(x, epsilon=1, bounds="find", **k),
     "proportion": lambda x, **k: proportion(x, epsilon=1, **k),
     "proportion-population": lambda x, **k: proportion(x, epsilon=1, population=True, **k),
     "proportion-planned": lambda x, **k: proportion(x, epsilon=1, n=6, **k),

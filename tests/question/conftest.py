@@ -56,7 +56,7 @@ BASE = {
 }  # fmt: skip
 """A good question of each statistic."""
 
-OUT = LEFT_OUT
+OUT, FIND = LEFT_OUT, "find"
 EDGES = {"bounds": OUT}
 LISTED = {"bins": OUT, "bounds": OUT, "column": "region"}
 UNKNOWN = {**LISTED, "categories": "unknown", "delta": 1e-6}
@@ -106,6 +106,11 @@ GOOD: dict[str, list[Any]] = {
         "0 120",
         "0,120",
         np.array([0, 240]),
+        FIND,
+        (0, None),
+        "0 none",
+        (None, "240"),
+        [0, 240, "find"],
     ],
     "step": [2, "0.5", "1/4", 0.125, 2**-10, Fraction(1, 3)],
     "category": ["m", "other"],
@@ -169,7 +174,8 @@ BAD: dict[str, list[Any]] = {
     "keys": [[], 5, [None], ["a", "a"], "a,,b", "a,a", [["a"]], "", {"age": ["a"]}, {}],
     "bounds": [(1, 0), (0, 0), 3, "0", "a b", (0, 1, 2), (0, "x"), "0 inf", (0, float("nan")),
                "0 120 5", [], {"a": 1}, (0, 1e300), ("9", "-9"), (0, True), (0, "2020-01-01"),
-               ("2020-01-02", "2020-01-01"), ("2020-01-01", "soon"), ("2020-02-30", "2021-01-01")],
+               ("2020-01-02", "2020-01-01"), ("2020-01-01", "soon"), ("2020-02-30", "2021-01-01"),
+               "5 find", (None, 1e300), (5, 1, "find"), (0, 1, "found"), (None, "x")],
     "step": [*NO_NUMBER[:4], *NOT_ABOVE_0, "nan", 0.7, "1e-13", 50, "1/7000000000001",
              "1 day", "1 month", dt.timedelta(0)],
     "method": ["magic", "", 3, "Laplace"],
@@ -325,8 +331,9 @@ def _spelled(name: str, x: Any) -> list[str] | None:  # noqa: PLR0911 - a case e
         return None
     if name == "bounds":
         parts = x.replace(",", " ").split() if isinstance(x, str) else x
-        pair = isinstance(parts, (list, tuple)) and len(parts) == 2
-        each = [_spelled("", part) for part in parts] if pair else [None]
+        found = isinstance(parts, (list, tuple)) and parts[-1:] in (["find"], ("find",))
+        pair = isinstance(parts, (list, tuple)) and len(parts) == (3 if found else 2)
+        each = [_spelled("", part) for part in parts] if pair or x is FIND else [None]
         return None if None in each else [part[0] for part in each]
     if isinstance(x, (list, tuple)):
         return _listed(name, x)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
+from fractions import Fraction
 
 import duckdb
 import numpy as np
@@ -16,6 +17,7 @@ from sourdine.grid import MISSING, Grid
 from sourdine.noise import SeededSource
 from sourdine.tally import Codes, Edges, Frame, Ticks
 from sourdine.tally.number_or_text import read_number, read_text
+from sourdine.tally.octaves import Octaves
 
 ENGINES = (
     *("list", "numpy", "pandas", "pandas-arrow", "polars", "polars-lazy", "arrow"),
@@ -66,6 +68,9 @@ GRIDS = (
     Grid(-(2**63), 2**64, step=2**20),
     Grid(10**38, 10**38 + 20, step=1),
     Grid(-1e300, 1e300, step=1e297),
+    Octaves(),
+    Octaves(0, 1000, step=1),
+    Octaves(-5, None, Fraction(1, 100), bits=4),
 )
 SORTS = (
     [0, 1, 2.5, 10],

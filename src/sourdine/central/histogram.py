@@ -15,12 +15,13 @@ from attrs import field, frozen
 from sourdine.central.bins import edge_texts, even_edges
 from sourdine.central.groups import each
 from sourdine.central.keys import NamedCounts
+from sourdine.central.lattice import bounds_first
 from sourdine.central.statistic import Statistic
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, one_of
 from sourdine.mechanisms import Laplace
 from sourdine.mechanisms.laplace import laplace_error
-from sourdine.question import WHAT, kinds, says
+from sourdine.question import WHAT, kinds, says, sought
 from sourdine.question import converters as read
 from sourdine.question.dates import dates
 from sourdine.tally import Codes, Edges
@@ -28,6 +29,8 @@ from sourdine.tally import Codes, Edges
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sourdine.central.finding.bounds import BoundsFirst
+    from sourdine.central.finding.rows import RowsFirst
     from sourdine.exact.parameters import Number
     from sourdine.question.converters import Bounds
     from sourdine.release import Release
@@ -84,7 +87,7 @@ def _categories(x: object) -> tuple[Any, ...] | None:
 
 def read_bounds(x: Sequence[Number] | None) -> Bounds | None:
     """Return the bounds of bins of one width."""
-    return None if x is None else read.bounds(x)
+    return None if x is None else sought.bounds(x)
 
 
 def read_missing(x: str) -> str:
@@ -131,7 +134,8 @@ class Histogram(Statistic):
         default=None, converter=read_bounds,
         metadata=says(
             kinds.BOUNDS,
-            "Public bounds, with a number of bins; values outside are in the first or the last.",
+            "Public bounds, with a number of bins; values outside are in the first or the last. "
+            "Where nobody knows them: find.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
@@ -152,6 +156,10 @@ class Histogram(Statistic):
             group=WHAT,
         ),
     )  # fmt: skip
+
+    def first(self) -> BoundsFirst | RowsFirst | None:
+        """Return what finds the bounds, if nobody knows them."""
+        return super().first() or bounds_first(self)
 
     def check(self) -> None:
         """Refuse parameters that do not go together."""
@@ -251,12 +259,19 @@ class Histogram(Statistic):
             named = f"Keys are named if their noisy count is at least {self.mechanism.threshold}."
             return (named, "The intervals hold for all named keys together.", *self.person)
         if isinstance(self.cell, Edges):
-            first, last = (edge_texts(self.cell)[i] for i in (0, -1))
-            outside = f"Values outside {first} to {last} are in the first or the last bin."
+            outside = self.clipping
         else:
             counted = "counts as missing" if self.missing == "count" else "is not counted"
             outside = f"What is none of the categories {counted}."
         return (outside, together, *self.person)
+
+    @property
+    def clipping(self) -> str:
+        """The caveat on the ends of bins."""
+        if not isinstance(self.cell, Edges):
+            return ""
+        first, last = (edge_texts(self.cell)[i] for i in (0, -1))
+        return f"Values outside {first} to {last} are in the first or the last bin."
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count and add the noise."""

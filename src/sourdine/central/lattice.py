@@ -6,7 +6,7 @@ import datetime as dt
 from fractions import Fraction
 from functools import cached_property
 from math import floor
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from attrs import field, frozen
 
@@ -14,15 +14,19 @@ from sourdine.calendar import moment
 from sourdine.central.statistic import Statistic
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.grid import Grid
-from sourdine.question import WHAT, kinds, says
+from sourdine.question import WHAT, kinds, says, sought
 from sourdine.question import converters as read
 from sourdine.question.converters import Bounds
 from sourdine.tally import Ticks
+from sourdine.tally.octaves import Octaves
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Bounds", "GaussianReady", "Numeric", "lattice"]
+    from sourdine.central.finding.bounds import BoundsFirst
+    from sourdine.central.finding.rows import RowsFirst
+
+__all__ = ["Bounds", "GaussianReady", "Numeric", "bounds_first", "lattice"]
 
 MOST_POINTS = 1 << 42
 
@@ -34,13 +38,20 @@ class Numeric(Statistic):
     required: ClassVar[tuple[str, ...]] = ("bounds",)
     of_dates: ClassVar[bool] = False
     """Whether it is something that dates have, too."""
+    searches: ClassVar[bool] = True
+    """Whether bounds that nobody knows are searched for; else the lattice of octaves has none."""
+    centred: ClassVar[bool] = True
+    """Whether bounds are best sought around the data, wherever they lie."""
+    found_units: ClassVar[str] = "found widths"
+    """What an error is counted in where bounds are found."""
 
     bounds: Bounds = field(
-        default=None, converter=read.bounds,
+        default=None, converter=sought.bounds,
         metadata=says(
             kinds.BOUNDS,
             "Public bounds, chosen without looking at the data: values outside count as the "
-            "nearest bound. An age is within 0 and 120. Two dates for a column of dates.",
+            "nearest bound. An age is within 0 and 120. Two dates for a column of dates. Where "
+            "nobody knows them: find, or none for one of them, or find behind a wide range.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
@@ -58,9 +69,24 @@ class Numeric(Statistic):
         """Refuse a step that does not fit the bounds."""
         _ = self.grid
 
+    def first(self) -> BoundsFirst | RowsFirst | None:
+        """Return what finds the bounds, if nobody knows them."""
+        return super().first() or (bounds_first(self) if self.searches else None)
+
+    @property
+    def units(self) -> str:
+        """What an error is counted in where bounds or rows are found."""
+        own = self.found_units if self.searches and sought.is_sought(self.bounds) else ""
+        return " times ".join(filter(None, (own, super().units)))
+
     @cached_property
     def grid(self) -> Grid:
-        """The lattice."""
+        """The lattice; of bounds that are sought there is none yet, unless none are needed."""
+        if sought.is_sought(self.bounds):
+            if self.searches:
+                raise AttributeError("grid")
+            sought.check_step(self.step, self.bounds)
+            return Octaves(*sought.ends(self.bounds), cast("Fraction | None", self.step))
         grid = lattice(self.bounds, self.step)
         if grid.points is not None and not self.of_dates:
             raise ParameterError(
@@ -109,6 +135,8 @@ class Numeric(Statistic):
     def clipping(self) -> str:
         """The caveat on bounds."""
         changed = "intervals do not cover what that changes."
+        if isinstance(self.grid, Octaves):
+            return f"Values are rounded to a public lattice, {self.grid}; {changed}"
         if self.lasting:
             ends, _, step = str(self.grid).partition(" in ")
             return f"Values are clamped to {ends} and rounded to {step}; {changed}"
@@ -135,6 +163,15 @@ class GaussianReady(Numeric):
     def needs_delta(self) -> bool:
         """Whether the noise is Gaussian."""
         return vars(self).get("method") == "gaussian"
+
+
+def bounds_first(question: Statistic) -> BoundsFirst | None:
+    """Return what finds the bounds of a question, if they are sought."""
+    if not sought.is_sought(getattr(question, "bounds", None)):
+        return None
+    from sourdine.central.finding.bounds import BoundsFirst  # noqa: PLC0415 - asks statistics
+
+    return BoundsFirst(question=question)
 
 
 def lattice(bounds: Bounds, step: Fraction | dt.timedelta | None) -> Grid:

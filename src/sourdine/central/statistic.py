@@ -25,11 +25,12 @@ from attrs import field, frozen
 
 from sourdine.central.groups import ByGroup, each
 from sourdine.central.target import epsilon_for
-from sourdine.errors import ParameterError
+from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.exact import given
 from sourdine.mechanisms.mechanism import read_beta
 from sourdine.noise import SYSTEM
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation, protected
-from sourdine.question import DATA, GROUPS, PRIVACY, Question, converters, kinds, says
+from sourdine.question import DATA, GROUPS, PRIVACY, Question, converters, kinds, says, sought
 from sourdine.question import keys as grouping
 from sourdine.release import Release
 from sourdine.tally import Frame, Reading
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Mapping
 
+    from sourdine.central.finding.bounds import BoundsFirst
+    from sourdine.central.finding.rows import RowsFirst
     from sourdine.central.population import Evidence
     from sourdine.exact.parameters import Number
     from sourdine.noise import Source
@@ -121,9 +124,12 @@ class Statistic(Question):
         ),
     )  # fmt: skip
     rows: int = field(
-        default=1, converter=converters.rows,
+        default=1, converter=sought.rows,
         metadata=says(
-            kinds.COUNT, "How many records of each person are used.", group=PRIVACY, unit="records"
+            kinds.ROWS,
+            "How many records of each person are used; find, to have that found for part of "
+            "epsilon.",
+            group=PRIVACY, unit="records",
         ),
     )  # fmt: skip
     delta: Fraction = field(
@@ -159,10 +165,15 @@ class Statistic(Question):
     def __attrs_post_init__(self) -> None:
         self._check_groups()
         if not self.epsilon and self.target is not None:
+            self._check_unit_of_error()
             object.__setattr__(self, "epsilon", epsilon_for(self))
         elif not self.epsilon:
             converters.epsilon(0)
-        self.check()
+        first = self.first()
+        if first is None:
+            self.check()
+        else:
+            first.check()
         if not (self.finds or self.needs_delta):
             converters.unused(self.delta, "delta", "where nothing needs it")
 
@@ -212,8 +223,34 @@ class Statistic(Question):
         """Whether what draws one answer has a delta of its own."""
         return False
 
+    def _check_unit_of_error(self) -> None:
+        if self.units:
+            raise ParameterError(
+                "error",
+                f"be left out, as its unit is not known: it is that of {self.units}",
+                given(self.target),
+                "Leave {error} out and type {epsilon}.",
+                error=LEFT_OUT, epsilon=1,
+            )  # fmt: skip
+
     def check(self) -> None:
-        """Refuse parameters that do not go together."""
+        """Refuse parameters that do not go together; those that are found are settled by then."""
+
+    def first(self) -> BoundsFirst | RowsFirst | None:
+        """Return what finds parameters that nobody knows; None if all are settled."""
+        if not sought.is_sought(self.rows):
+            return None
+        from sourdine.central.finding.rows import RowsFirst  # noqa: PLC0415 - asks statistics
+
+        if self.unit is None:
+            raise ParameterError(
+                "unit",
+                "be the column that names a person, where rows of each are to be found",
+                "none",
+                "Type {unit}.",
+                unit="patient",
+            )
+        return RowsFirst(question=self)
 
     def as_read(self, reading: Reading) -> Self:
         """Return the question with its text read like this, unless it says how itself."""
@@ -291,8 +328,11 @@ class Statistic(Question):
             except ParameterError as error:
                 raise error.renamed(column=parameter) from None
 
-    def drawer(self) -> Statistic | ByGroup:
+    def drawer(self) -> Statistic | ByGroup | BoundsFirst | RowsFirst:
         """Return what draws and explains the answer: the statistic, or one for each group."""
+        first = self.first()
+        if first is not None:
+            return first
         return self if self.by is None else ByGroup(question=self)
 
     def release(self, data: object) -> Release:
@@ -301,7 +341,7 @@ class Statistic(Question):
         self.require_columns(frame)
         if frame.parsed:
             asked = self.of_private_number()
-        if self.unit is not None:
+        if self.unit is not None and not sought.is_sought(self.rows):
             frame = frame.bound(self.unit, self.rows, source=self.source)
         drawer = asked.drawer()
         drawn = drawer.draw(frame)
@@ -337,6 +377,9 @@ class Statistic(Question):
         For groups it holds for all of them together, with ``n`` records in each.
         """
         about = self.n if n is None else converters.n(n)
+        first = self.first()
+        if first is not None:
+            return first.planned(Fraction(read_beta(beta)), about)
         if self.by is None:
             return self.planned(read_beta(beta), about)
         groups = ByGroup(question=self)
@@ -363,6 +406,11 @@ class Statistic(Question):
                 n=1000,
             )
         return n
+
+    @property
+    def units(self) -> str:
+        """What an error is counted in, where that is known only once it is found."""
+        return "found rows" if sought.is_sought(self.rows) else ""
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Drawer:  # type: ignore[override]

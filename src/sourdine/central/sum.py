@@ -46,6 +46,8 @@ class Sum(Numeric):
 
     kind: ClassVar[str] = "sum"
     populations: ClassVar[bool] = False
+    centred: ClassVar[bool] = False
+    found_units: ClassVar[str] = "found bounds"
     text: ClassVar[str] = "The sum of a column."
     examples: ClassVar[tuple[str, str]] = (
         "visits.parquet -c cost --bounds 0 5000 --step 1 --unit patient --rows 3 --epsilon 1",

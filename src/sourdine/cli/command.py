@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["ShellCommand", "ShellGroup", "speaks_shell", "spread"]
 
 FLAG = re.compile("--?[A-Za-z]")
+FIND = "find"
+"""The word for bounds that nobody knows, in place of two numbers or behind them."""
 INTERRUPTED = 130
 """The exit status after Ctrl-C."""
 
@@ -92,6 +94,10 @@ def spread(words: Sequence[str], pairs: dict[str, str]) -> list[str]:
     ['--bounds', '-5', '5']
     >>> spread(["--bounds", "2020-01-01 00:00", "2020-02-01 00:00"], {"--bounds": "bounds"})
     ['--bounds', '2020-01-01 00:00', '2020-02-01 00:00']
+    >>> spread(["--bounds", "find"], {"--bounds": "bounds"})
+    ['--bounds', 'find', 'find']
+    >>> spread(["--bounds", "0", "1e9", "find"], {"--bounds": "bounds"})
+    ['--bounds', '0', '1e9 find']
     """
     left, found = list(words), list[str]()
     while left:
@@ -101,13 +107,25 @@ def spread(words: Sequence[str], pairs: dict[str, str]) -> list[str]:
             found.append(word)
             continue
         numbers = (apart(value) or [value]) if joined else []
-        while len(numbers) < 2 and left and not _is_flag(left[0]):
+        while len(numbers) < 2 and FIND not in numbers and left and not _is_flag(left[0]):
             numbers += apart(left[0]) or [left[0]]
             left.pop(0)
+        numbers = _with_find(numbers, left)
         if len(numbers) != 2:
             raise _not_two(pairs[flag], numbers)
         found += [flag, *numbers]
     return found
+
+
+def _with_find(numbers: list[str], left: list[str]) -> list[str]:
+    """Return two words: that bounds are to be found is written in both, or behind the second."""
+    if numbers == [FIND]:
+        return [FIND, FIND]
+    if len(numbers) == 2 and left and left[0] == FIND:
+        numbers.append(left.pop(0))
+    if len(numbers) == 3 and numbers[2] == FIND:
+        return [numbers[0], f"{numbers[1]} {FIND}"]
+    return numbers
 
 
 def _is_flag(word: str) -> bool:

@@ -36,9 +36,10 @@ def run(cls: type[Statistic], given: dict[str, Any]) -> None:
 def _sheet(planned: Plan) -> Sheet:
     sheet = planned.sheet()
     ranks = " of the rank, as a part of n," if planned.ranks else ""
+    units = f"{planned.units} " if planned.units else ""
     promise = (
         f"With epsilon {shown(planned.epsilon)} the error{ranks} stays within "
-        f"{error_text(planned.error)} with probability {float(planned.confidence):g}. "
+        f"{error_text(planned.error)} {units}with probability {float(planned.confidence):g}. "
         "Nothing was spent."
     )
     return Sheet(heads=sheet.heads, lines=sheet.lines, notes=[*sheet.notes, ("note", promise)])

@@ -76,6 +76,8 @@ class ShellWording(PythonWording):
 
 
 def _word(value: object) -> str:
+    if value is None:
+        return "none"
     return value if isinstance(value, str) else literal(value).strip("'")
 
 

@@ -86,6 +86,11 @@ class Plan(Shown):
         return self.question.name
 
     @property
+    def units(self) -> str:
+        """What the error is counted in, where that is known only once it is found."""
+        return self.question.units
+
+    @property
     def ranks(self) -> bool:
         """Whether the error is that of a rank, as a part of n."""
         return self.question.head == "quantile"
@@ -106,6 +111,9 @@ class Plan(Shown):
     def sheet(self) -> Sheet:
         """Return what is printed."""
         notes = [("how", str(self.question.drawer()))]
+        first = self.question.first()
+        if first is not None:
+            notes.append(("spent", f"epsilon: {first.shares(self.n)}"))
         if self.remaining is not None:
             misfit = "" if self.fits else ", too little for this"
             notes.append(("left", f"epsilon {shown(self.remaining, up=False)}{misfit}"))
@@ -218,5 +226,13 @@ def _head(*plans: Plan) -> str:
     """Return what the errors are called: those of ranks are parts of n."""
     ranks = {plan.ranks for plan in plans}
     confidence = {float(100 * plan.confidence) for plan in plans}
+    units = {plan.units for plan in plans}
+    if units == {plans[0].units} and plans[0].units:
+        return f"error in {plans[0].units}" + _sure(confidence)
     what = "error or rank error" if len(ranks) > 1 else "rank error" if True in ranks else "error"
-    return what + (f" ({confidence.pop():g} %)" if len(confidence) == 1 else "")
+    return what + _sure(confidence)
+
+
+def _sure(confidence: set[float]) -> str:
+    """Return the one confidence of several errors, if there is one."""
+    return f" ({min(confidence):g} %)" if len(confidence) == 1 else ""

@@ -242,7 +242,8 @@ _WHICH = (
     "Noise is fitted to the bounds, and bounds read off the data would give its extreme records "
     "away. Choose them from what everybody knows, before looking: an age is within 0 and 120, a "
     "share within 0 and 1, a yearly salary within 0 and 500000. Bounds that are twice too wide "
-    "double the noise; bounds that are too narrow move outliers inwards. Type {bounds}."
+    "double the noise; bounds that are too narrow move outliers inwards. Type {bounds}; where "
+    "nobody knows them, {bounds:find} spends part of epsilon on finding them."
 )
 
 

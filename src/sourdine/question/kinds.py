@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BINS", "BOUNDS", "BY", "CATEGORIES", "COUNT", "DATA", "DISTANCE", "FLAG", "GROUPS",
-    "GROUP_KEYS", "KEYS", "NUMBER", "ORDERS", "PRIVACY", "PROBABILITY", "READING", "TEXT", "VALUE",
-    "WHAT", "Kind", "apart", "one_of", "says", "spelled",
+    "GROUP_KEYS", "KEYS", "NUMBER", "ORDERS", "PRIVACY", "PROBABILITY", "READING", "ROWS", "TEXT",
+    "VALUE", "WHAT", "Kind", "apart", "one_of", "says", "spelled",
 ]  # fmt: skip
 
 DATA, WHAT, GROUPS, PRIVACY = "Data", "What to publish", "Groups", "Privacy"
@@ -105,8 +105,23 @@ def _numbers(x: object) -> Any:  # noqa: ANN401
 
 
 def _pair(x: object) -> Any:  # noqa: ANN401
-    """Return the numbers or dates between blanks or commas, or in a list."""
-    return _each(apart(x) if isinstance(x, str) else x)
+    """Return the numbers or dates between blanks or commas, or in a list; none and find are words.
+
+    On a command line, find is written behind the second of two numbers.
+    """
+    if isinstance(x, str):
+        x = apart(x)
+    if isinstance(x, (list, tuple)) and len(x) == 2 and str(x[1]).endswith(" find"):
+        x = [x[0], *str(x[1]).split()]
+    if not isinstance(x, (list, tuple)):
+        return x
+    if x and all(isinstance(part, str) and part == "find" for part in x):
+        return "find"
+    return tuple(None if _is_none(part) else spelled(part) for part in x)
+
+
+def _is_none(part: object) -> bool:
+    return isinstance(part, str) and part.strip().lower() == "none"
 
 
 CLOCK = re.compile("[0-9]:[0-9]{2}|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec", re.IGNORECASE)
@@ -155,6 +170,7 @@ _WORDS = "weeks?|d|days?|h|hours?|min|minutes?|s|seconds?|ms|milliseconds?|us|mi
 _LASTING = rf"^\s*([0-9]+(\.[0-9]+)?|[0-9]+/[0-9]+)?\s*({_WORDS})\s*$"
 _DURATION = {"type": "string", "pattern": _LASTING}
 _POINT: Mapping[str, Any] = {"anyOf": [*_NUMBER["anyOf"], _DATE]}
+_OR_NONE: Mapping[str, Any] = {"anyOf": [*_NUMBER["anyOf"], {"type": "null"}]}
 _LABEL = {"type": ["string", "number", "boolean"], "minLength": 1}
 _LABELS: Mapping[str, Any] = {"type": "array", "items": _LABEL, "minItems": 1}
 
@@ -162,12 +178,25 @@ NUMBER = Kind(metavar="NUMBER", schema=_NUMBER, parse=spelled)
 PROBABILITY = Kind(metavar="PROBABILITY", schema=_NUMBER, parse=spelled)
 DISTANCE = Kind(metavar="NUMBER", schema={"anyOf": [*_NUMBER["anyOf"], _DURATION]}, parse=spelled)
 COUNT = Kind(metavar="COUNT", schema={"type": "integer", "minimum": 1}, parse=spelled)
+ROWS = Kind(metavar="COUNT", schema={"anyOf": [COUNT.schema, {"const": "find"}]}, parse=spelled)
 TEXT = Kind(metavar="NAME", schema={"type": "string", "minLength": 1}, parse=lambda x: x)
 VALUE = Kind(metavar="VALUE", schema=_LABEL, parse=lambda x: x)
 FLAG = Kind(metavar="", schema={"type": "boolean"}, parse=_flagged)
 BOUNDS = Kind(
     metavar="LOWER UPPER",
-    schema={"type": "array", "items": _POINT, "minItems": 2, "maxItems": 2},
+    schema={
+        "anyOf": [
+            {"const": "find"},
+            {"type": "array", "items": _POINT, "minItems": 2, "maxItems": 2},
+            {"type": "array", "items": _OR_NONE, "minItems": 2, "maxItems": 2},
+            {
+                "type": "array",
+                "prefixItems": [_OR_NONE, _OR_NONE, {"const": "find"}],
+                "minItems": 3,
+                "maxItems": 3,
+            },
+        ]
+    },
     parse=_pair,
     words=2,
 )

@@ -157,6 +157,10 @@ class Drawer(ABC):
         """Return the heads and lines of the table that is printed."""
         return release.columns().cells()
 
+    def findings(self, release: Release) -> list[tuple[str, str]]:  # noqa: ARG002
+        """Return further lines below the table, such as what was found before the answer."""
+        return []
+
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:  # noqa: ARG002
         """Return what the released numbers suggest to type, in the words of a face."""
         return ()
@@ -297,7 +301,7 @@ class Release(Answer):
 
     def notes(self, words: PythonWording | None = None) -> list[tuple[str, str]]:
         """Return what stands below the table, in the words of a face."""
-        facts = [("cost", self.price), ("how", str(self.mechanism))]
+        facts = [("cost", self.price), ("how", str(self.mechanism)), *self.mechanism.findings(self)]
         remarks = self.mechanism.remarks(self, words or PythonWording())
         texts = (*self.caveats, *self._warnings(), *remarks)
         return facts + [("note", text) for text in texts]

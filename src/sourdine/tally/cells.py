@@ -88,7 +88,7 @@ class Ticks:
         if self.dated:
             return self.grid.ticks_of_instants(column.instants, missing=MISSING)
         x = column.numbers
-        if x.dtype == np.float64:
+        if x.dtype == np.float64 and type(self.grid) is Grid:
             return self._snapped(x)
         t = self.grid.ticks(x, missing=MISSING)
         return t if column.gone is None else np.where(column.gone, MISSING, t)

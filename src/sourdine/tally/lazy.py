@@ -2,8 +2,8 @@
 
 Each count is one query of its own engine, on expressions that give the slot of
 `Cell.slots`. Where no such expression is safe (texts, decimals, bounds beyond 2**62, more than 64
-edges, dates but on a lattice in Polars) the engine groups by the raw value and Python finds the
-slots of the distinct ones.
+edges, octaves, dates but on a lattice in Polars) the engine groups by the raw value and Python
+finds the slots of the distinct ones.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from sourdine.calendar import DATES, DAY, FIRST, LAST
 from sourdine.errors import ParameterError
 from sourdine.tally.cells import Codes, Ticked, Ticks
 from sourdine.tally.engine import Engine
+from sourdine.tally.octaves import Octaves
 from sourdine.tally.present import Present
 from sourdine.tally.reading import STANDARD
 from sourdine.tally.series import column_of_series, is_whole, memory_of_frame
@@ -238,7 +239,8 @@ def _key(cell: Cell, name: str, dtype: Any, polars: bool) -> tuple[Any, bool]:  
     c = nw.col(name)
     if isinstance(cell, Codes):
         return _listed(cell, c, dtype), False
-    if isinstance(cell, (Ticked, Present)):
+    of_octaves = isinstance(cell, Ticks) and isinstance(cell.grid, Octaves)
+    if of_octaves or isinstance(cell, (Ticked, Present)):
         there = _there(c, dtype) if isinstance(cell, Present) else None
         return (c, False) if there is None else (_slot_if(there), True)
     if cell.dated:

@@ -22,6 +22,7 @@ from sourdine.calendar import DAY, FIRST, LAST
 from sourdine.tally.cells import Codes, Ticked, Ticks
 from sourdine.tally.column import DATES, NUMBERS, WORDS
 from sourdine.tally.number_or_text import WHOLE, WRITTEN
+from sourdine.tally.octaves import HIGHEST, Octaves
 from sourdine.tally.present import Present
 from sourdine.tally.reading import STANDARD
 
@@ -273,10 +274,34 @@ def _or_missing(x: str, slot: str) -> str:
 
 
 def _float_tick(grid: Grid, x: str) -> str:
+    if isinstance(grid, Octaves):
+        return _octave_tick(grid, x)
     lower, upper = float(grid.lower), float(grid.upper)
     near = f"greatest(least({x}, {double(upper)}), {double(lower)})"
     t = f"floor(({near} - {double(lower)}) / {double(float(grid.step))} + {double(0.5)})"
     return f"least(TRY_CAST({t} AS BIGINT), CAST({grid.last} AS BIGINT))"
+
+
+def _octave_tick(grid: Octaves, x: str) -> str:
+    """Return the tick of a lattice of octaves: dividing by a power of two is exact."""
+    size, bits = f"least(abs({x}), {double(grid.top)})", grid.bits
+
+    def number(e: int) -> str:
+        within = f"floor(({size} / {double(2.0**e)} - {double(1.0)}) * {double(2.0**bits)})"
+        return f"CAST({within} AS BIGINT) + {((e - grid.lowest) << bits) + 1}"
+
+    def chosen(first: int, end: int) -> str:
+        if end - first == 1:
+            return number(first)
+        half = (first + end) // 2
+        below, above = chosen(first, half), chosen(half, end)
+        return f"CASE WHEN {size} < {double(2.0**half)} THEN {below} ELSE {above} END"
+
+    least = f"{size} < {double(2.0**grid.lowest)}"
+    signed = f"(CASE WHEN {least} THEN 0 ELSE {chosen(grid.lowest, HIGHEST)} END)"
+    signed = f"(CASE WHEN {x} < 0 THEN -1 ELSE 1 END) * {signed}"
+    first, last = grid.first, grid.first + grid.last
+    return f"(greatest(least({signed}, {last}), {first}) - ({first}))"
 
 
 def _integer_tick(grid: Grid, v: str, kind: str = "HUGEINT") -> str:

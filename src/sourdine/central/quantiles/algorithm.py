@@ -8,6 +8,7 @@ present values replaces one record, or adds one, or removes one.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property, partial
@@ -247,11 +248,9 @@ class QuantileMechanism(Mechanism[Points]):
 
     def adjacent(self, x: Points, y: Points) -> bool:
         """Return whether the points differ by the records of one person."""
-        a, b = (np.bincount(list(p), minlength=self.cells) for p in (x, y))
-        more, fewer = np.maximum(b - a, 0).sum(), np.maximum(a - b, 0).sum()
-        if self.substitutes:
-            return bool(max(more, fewer) <= self.rows)
-        return bool(max(more, fewer) <= self.rows and not (more and fewer))
+        a, b = (Counter(x), Counter(y))
+        more, fewer = (b - a).total(), (a - b).total()
+        return max(more, fewer) <= self.rows and (self.substitutes or not (more and fewer))
 
 
 def release_from(reader: Reader, mechanism: QuantileMechanism, source: Source) -> Release:

@@ -67,6 +67,7 @@ class Quantiles(GaussianReady):
     kind: ClassVar[str] = "quantiles"
     required: ClassVar[tuple[str, ...]] = ("q", "bounds")
     of_dates: ClassVar[bool] = True
+    searches: ClassVar[bool] = False
     text: ClassVar[str] = "Quantiles of a column: medians, quartiles, deciles, or any orders."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv -c salary --bounds 0 500000 --step 1 --deciles --epsilon 1",

@@ -1,0 +1,281 @@
+r"""How far out the data reach: the first candidate that few records pass, on one side or on two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
+from math import ceil, exp, log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from attrs import field, frozen
+
+from sourdine import noise
+from sourdine.errors import ParameterTypeError
+from sourdine.exact import given, integer
+from sourdine.laws import Law, Product
+from sourdine.mechanisms import parameters as read
+from sourdine.mechanisms.inputs import add, read_vector
+from sourdine.mechanisms.mechanism import Mechanism, read_beta, read_scale
+from sourdine.mechanisms.registry import Specimen, register
+from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from sourdine.exact.parameters import Number
+    from sourdine.mechanisms.inputs import Value
+    from sourdine.noise import Source
+    from sourdine.release import Release
+
+    Cells = NDArray[np.int64]
+
+__all__ = ["OutwardSearch"]
+
+LEFT_OUTSIDE = 6
+"""The search aims at so many records beyond a bound, in units of 1/epsilon."""
+THRESHOLD = Fraction(2, 3)
+"""The part of the rate that disturbs the threshold; the rest disturbs each count."""
+CROSSING = Fraction(3, 4)
+"""Under substitution a record may leave one side and enter the other, which costs 4/3."""
+FAR = 80
+"""The law sums the threshold's noise this many scales beyond the counts."""
+
+
+def _sides(x: Iterable[int]) -> tuple[int, ...]:
+    if isinstance(x, str) or not isinstance(x, Iterable):
+        raise ParameterTypeError(
+            "sides", "list how many candidates each side has", given(x), "Type {sides}.", sides=[9]
+        )
+    return tuple(integer(k, "sides", least=1) for k in x)
+
+
+@frozen(kw_only=True)
+class OutwardSearch(Mechanism["Cells"]):
+    r"""On each side, name the first candidate that about :math:`6/\varepsilon` records pass.
+
+    Candidates :math:`r_0 < r_1 < \ldots` lie outward from a public centre. With :math:`N_i` records
+    beyond :math:`r_i`, a side's output is the first :math:`i` with
+
+    .. math:: N_i \le T + \nu_i - \rho, \qquad \rho \sim \mathrm{Geo}(\varepsilon_1),\quad
+        \nu_i \sim \mathrm{Geo}(\varepsilon_2), \qquad P(k) \propto e^{-\varepsilon k},\ k \ge 0,
+
+    or the number of candidates if there is none: :math:`\varepsilon_1 = \frac23\varepsilon'`,
+    :math:`\varepsilon_2 = \frac13\varepsilon'`, :math:`T = \lceil 6/\varepsilon' \rceil`. Here
+    :math:`\varepsilon'` is :math:`\varepsilon`, but :math:`\frac34\varepsilon` for two sides under
+    substitution. For a person of k records the rates are a k-th and T is k times as large.
+
+    Parameters
+    ----------
+    epsilon
+        The privacy loss of both sides together.
+    sides
+        How many candidates each side has: one number, or two.
+    relation
+        Which data sets are neighbours.
+    rows
+        How many records one person may own.
+
+    Notes
+    -----
+    The input is how many records lie between neighbouring candidates, side after side; those at
+    the centre or missing are in no cell.
+
+    *Claim*: :math:`\varepsilon`-differential privacy. Let a neighbour have :math:`N'_i` with
+    :math:`-a \le N'_i - N_i \le b` on a side. Fix :math:`\nu_j` for :math:`j < i` and send
+    :math:`\rho` to :math:`\rho + a` and :math:`\nu_i` to :math:`\nu_i + a + N'_i - N_i`. Both
+    stay whole and at least 0, the map is one to one, and whatever led to :math:`i` before leads to
+    :math:`i` now: :math:`\nu_j < N_j - T + \rho \le N'_j - T + \rho + a` for :math:`j < i`, and
+    :math:`\nu_i \ge N_i - T + \rho` becomes the same of :math:`N'_i`. So
+    :math:`P(i) \le e^{a\varepsilon_1 + (a + b)\varepsilon_2} P'(i)`, and no candidate at all costs
+    :math:`a\varepsilon_1`. One-sided noise suffices as every shift is upward. A record removed has
+    a = 1, b = 0 on its side and changes nothing on the other, one added a = 0, b = 1: at most
+    :math:`\varepsilon_1 + \varepsilon_2`, on both sides together. A record that stays on its side
+    moves all its counts one way: the same. One that crosses is removed here and added there:
+    :math:`\varepsilon_1 + 2\varepsilon_2 = \frac43\varepsilon'`. *Checked by*
+    ``test_exact_worst_case[choice.outward.substitute]``: both are reached exactly.
+
+    *Claim*: beyond the last record K candidates in a row are passed over with probability
+    :math:`e^{-\varepsilon_1 T} \frac{2}{(K+1)(K+2)}` at most, and about that for small
+    :math:`\varepsilon`. *Checked by* ``test_how_far_a_search_overshoots``.
+
+    References
+    ----------
+    .. [1] C. Dwork, A. Roth, "The algorithmic foundations of differential privacy", 2014, section
+       3.6 (the sparse vector technique, with two-sided noise).
+
+    Examples
+    --------
+    >>> search = OutwardSearch(epsilon=1, sides=[4, 4])
+    >>> search.target
+    6
+    >>> search.release([900, 80, 0, 0, 500, 0, 0, 0]).value.tolist()[0] > 0
+    True
+    """
+
+    epsilon: Fraction = field(converter=read.epsilon)
+    sides: tuple[int, ...] = field(converter=_sides)
+    relation: Relation = field(default=ADD_REMOVE, converter=read.relation)
+    rows: int = field(default=1, converter=read.rows)
+
+    def __attrs_post_init__(self) -> None:
+        read_scale(1 / self.count_rate)
+
+    @cached_property
+    def rate(self) -> Fraction:
+        r"""What one record may cost on its side, :math:`\varepsilon'/k`."""
+        crosses = self.relation is SUBSTITUTE and len(self.sides) > 1
+        return self.epsilon * (CROSSING if crosses else 1) / self.rows
+
+    @property
+    def threshold_rate(self) -> Fraction:
+        r""":math:`\varepsilon_1`."""
+        return self.rate * THRESHOLD
+
+    @property
+    def count_rate(self) -> Fraction:
+        r""":math:`\varepsilon_2`."""
+        return self.rate * (1 - THRESHOLD)
+
+    @cached_property
+    def target(self) -> int:
+        """T: about so many records are left outside."""
+        return ceil(LEFT_OUTSIDE / self.rate)
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """The promise of one search."""
+        return Guarantee(self.epsilon, 0, self.relation)
+
+    def read(self, x: object) -> Cells:
+        """Return how many records each cell holds."""
+        return np.maximum(read_vector(x, sum(self.sides), "cells"), 0)
+
+    def beyond(self, x: Cells) -> list[Cells]:
+        """Return, for each side, how many records are beyond each candidate."""
+        ends = list(accumulate(self.sides))
+        return [np.cumsum(part[::-1])[::-1] for part in np.split(x, ends[:-1])]
+
+    def draw(self, x: Cells, size: int | None, source: Source) -> Value:
+        """Disturb everything, whatever the counts, then look."""
+        runs = 1 if size is None else size
+        named = [self._first(counts, runs, source) for counts in self.beyond(x)]
+        rows = np.stack(named, axis=-1)
+        return rows[0] if size is None else rows
+
+    def _first(self, counts: Cells, runs: int, source: Source) -> Cells:
+        rho = noise.geometric(self.threshold_rate, (runs, 1), source=source)
+        nu = noise.geometric(self.count_rate, (runs, len(counts)), source=source)
+        few = add(np.broadcast_to(counts - self.target, nu.shape), rho) <= nu
+        return np.where(few.any(axis=1), few.argmax(axis=1), len(counts))
+
+    def outcome(self, release: Release) -> Any:  # noqa: ANN401
+        """Return a candidate's number for each side."""
+        return release.value
+
+    def law(self, x: Cells) -> Product:
+        """Return the law of each side, over 0 to the number of its candidates."""
+        return Product(tuple(self._law(counts) for counts in self.beyond(x)))
+
+    def _law(self, counts: Cells) -> Law:
+        r"""Return :math:`P(i) = \sum_\rho P(\rho) \prod_{j<i} P(\nu < m_j)\,P(\nu \ge m_i)`.
+
+        Here :math:`m_j = (N_j - T + \rho)^+`. The sum ends where all factors but
+        :math:`P(\rho)` are within :math:`e^{-80}` of their limits.
+        """
+        e1, e2 = float(self.threshold_rate), float(self.count_rate)
+        height = counts - self.target
+        rho = np.arange(int(np.abs(height).max()) + ceil(FAR / e2) + 1)
+        need = np.maximum(height[:, None] + rho, 0)
+        with np.errstate(divide="ignore"):
+            below = np.log(-np.expm1(-e2 * need))
+        passed = np.vstack((np.zeros(len(rho)), np.cumsum(below, axis=0)))
+        named = np.vstack((-e2 * need, np.zeros(len(rho))))
+        terms = passed + named - e1 * rho
+        peak = terms.max(axis=1)
+        total = peak + np.log(np.exp(terms - peak[:, None]).sum(axis=1))
+        rest = exp(float((terms[:, -1] - total).max())) * 2 * (1 / e1 + 1)
+        rounding = 2.0**-50 * (len(rho) + len(counts) + float(np.abs(total).max()))
+        return Law.finite(total, slack=rest + rounding)
+
+    def loss(self, x: Cells, y: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return how far below T a count passed over lies, or above it that of the one named."""
+        worst = np.zeros(len(y))
+        for side, counts in enumerate(self.beyond(x)):
+            short = np.maximum(self.target - counts, 0)
+            passed = np.concatenate(([0], np.maximum.accumulate(short)))
+            over = np.append(np.maximum(counts - self.target, 0), 0)
+            at = y[:, side]
+            worst = np.maximum(worst, np.maximum(passed[at], over[at]))
+        return worst
+
+    def error(self, beta: Number = 0.05) -> float:
+        r"""Return the least a with :math:`\sum K e^{-\varepsilon_2 a} + e^{-\varepsilon_1 a}
+        \le \beta`, summed over the sides: a count passed over needs :math:`\rho > T - N_i`, one
+        named too early :math:`\nu_i \ge N_i - T`.
+        """  # noqa: D205 - the formula does not fit one line
+        half = read_beta(beta) / 2
+        early = log(sum(self.sides) / half) / float(self.count_rate)
+        late = log(len(self.sides) / half) / float(self.threshold_rate)
+        return float(ceil(max(early, late)))
+
+    def neighbours(self, x: Cells) -> Iterator[Cells]:
+        """Yield what is left or becomes of the cells if one person's records change."""
+        here = tuple(int(k) for k in x)
+        fewer, more = _reached(here, self.rows, -1), _reached(here, self.rows, 1)
+        found = fewer | more
+        if self.relation is SUBSTITUTE:
+            found = {z for y in fewer | {here} for z in _reached(y, self.rows, 1)} | found
+        for cells in sorted(found - {here}):
+            yield np.array(cells, np.int64)
+
+    def adjacent(self, x: Cells, y: Cells) -> bool:
+        """Return whether the cells differ by the records of one person."""
+        more, fewer = int(np.maximum(y - x, 0).sum()), int(np.maximum(x - y, 0).sum())
+        both = self.relation is SUBSTITUTE or not (more and fewer)
+        return both and max(more, fewer) <= self.rows
+
+
+def _reached(cells: tuple[int, ...], records: int, move: int) -> set[tuple[int, ...]]:
+    """Return what cells can become by at most so many records, all added or all removed."""
+    found = {cells}
+    for _ in range(records):
+        found |= {
+            (*y[:i], y[i] + move, *y[i + 1 :])
+            for y in found
+            for i in range(len(y))
+            if y[i] + move >= 0
+        }
+    return found
+
+
+def _enter(
+    name: str,
+    sides: tuple[int, ...],
+    inputs: list[list[int]],
+    *,
+    tight: bool = True,
+    **public: Any,  # noqa: ANN401
+) -> None:
+    register(
+        Specimen(
+            name=f"choice.outward.{name}",
+            make=lambda epsilon: OutwardSearch(epsilon=epsilon, sides=sides, **public),
+            inputs=inputs,
+            tight=tight,
+            draws=50_000,
+            also=("mean.find", "sum.find", "variance.find", "histogram.find"),
+        )
+    )
+
+
+_enter("add_remove", (3, 2), [[1, 0, 0, 0, 0], [40, 3, 1, 12, 2], [9, 2, 0, 7, 1]])
+_enter("one_side", (4,), [[1, 0, 0, 0], [9, 2, 0, 1]], relation="substitute")
+_enter(
+    "substitute", (3, 2), [[1, 0, 0, 8, 0], [1, 0, 0, 0, 8], [9, 2, 1, 9, 0]], relation="substitute"
+)
+_enter("rows", (2, 2), [[2, 0, 20, 0], [1, 1, 14, 1]], tight=False, rows=2)

@@ -1,0 +1,286 @@
+"""Whole calls whose bounds or rows are found: what they cost, what they say, what they survive."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import attrs
+import numpy as np
+import pytest
+
+import sourdine as sd
+from sourdine.audit import replay
+from sourdine.central.finding.candidates import MOST_CELLS
+from sourdine.noise import SYSTEM, SeededSource
+from sourdine.tally import Frame
+
+NAN, INF = float("nan"), float("inf")
+RNG = np.random.default_rng(11)
+WAGES = RNG.lognormal(10, 1, 4000)
+CALLS = {
+    "mean": sd.mean,
+    "sum": sd.sum,
+    "variance": sd.variance,
+    "histogram": lambda x, **k: sd.histogram(x, bins=5, **k),
+    "quantiles": lambda x, **k: sd.quantiles(x, [0.25, 0.75], **k),
+}
+SOUGHT = ("find", (0, None), (None, 10**6), (0, 10**9, "find"), (-9, -1, "find"))
+HOSTILE = {
+    "empty": [],
+    "missing": [None] * 9,
+    "not a number": [NAN] * 9,
+    "one": [5],
+    "constant": [37.5] * 9,
+    "zeros": [0] * 9,
+    "infinite": [INF, -INF, 1.0] * 9,
+    "huge": [10**40, -(10**40), 3] * 9,
+    "texts": ["a", "1", "2e3", ""] * 9,
+    "tiny": [5e-324, 1e-310, -1e-9] * 9,
+    "largest": [1e308, -1e308] * 9,
+    "64 bits": np.array([2**63 - 1, -(2**63)] * 9),
+    "unsigned": np.array([2**64 - 1] * 9, np.uint64),
+    "booleans": [True, False] * 9,
+    "off the lattice": [1.7e9 + 7] * 9,
+}
+every = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+
+
+@every
+@pytest.mark.parametrize("bounds", SOUGHT, ids=str)
+def test_nothing_in_the_data_raises(call, bounds, relation):
+    asked = {"bounds": bounds, "epsilon": 1, "relation": relation, "n": 1600}
+    usual = call(WAGES, **asked)
+    for x in HOSTILE.values() if bounds == "find" else list(HOSTILE.values())[::4]:
+        release = call(x, **asked)
+        assert np.isfinite(np.asarray(release.value, float)).all()
+        assert release.caveats == usual.caveats
+        assert release.cost == usual.cost
+
+
+@pytest.mark.parametrize("step", [1, 0.01, "1/3", 2**20, "1e-9"])
+def test_no_step_meets_data_that_it_cannot_hold(step, relation):
+    for call, x in product((sd.sum, sd.variance), list(HOSTILE.values())[::3]):
+        release = call(x, bounds="find", step=step, epsilon=1, relation=relation, n=1600)
+        low, high = (Fraction(end) for end in release.drawn["bounds"])
+        found = Fraction(release.drawn["step"])
+        assert (high - low) % found == 0
+        assert (high - low) / found <= MOST_CELLS + 2
+        assert found % Fraction(str(step)) == 0
+
+
+def test_parts_add_up_to_epsilon(relation):
+    for name, call in CALLS.items():
+        if name == "quantiles":
+            continue
+        release = call(WAGES, bounds="find", epsilon=0.7, relation=relation)
+        spent = {part: Fraction(str(x)) for part, x in release.drawn["spent"].items()}
+        assert sum(spent.values()) == Fraction("0.7")
+        assert spent["bounds"] == Fraction("0.21")
+        assert ("count" in spent) == (name != "sum" and relation == "add_remove")
+        assert ("centre" in spent) == (name != "sum")
+
+
+def test_what_is_public_is_not_paid_for():
+    def parts(**more):
+        return set(sd.mean(WAGES, bounds="find", epsilon=1, **more).drawn["spent"])
+
+    assert parts() == {"count", "centre", "bounds", "mean"}
+    assert parts(n=4000) == {"centre", "bounds", "mean"}
+    assert parts(n=600) == {"bounds", "mean"}
+    one_sided = sd.mean(WAGES, bounds=(0, None), epsilon=1)
+    assert set(one_sided.drawn["spent"]) == {"bounds", "mean"}
+
+
+def test_a_file_of_text_has_a_private_number_of_rows(tmp_path):
+    path = tmp_path / "wages.csv"
+    path.write_text("wage\n" + "\n".join(map(str, WAGES)))
+    release = sd.mean(str(path), bounds="find", epsilon=1, relation="substitute")
+    assert "count" in release.drawn["spent"]
+    assert "count" not in sd.mean(
+        WAGES, bounds="find", epsilon=1, relation="substitute"
+    ).drawn["spent"]  # fmt: skip
+
+
+NEAR = [3, 7, 0, 10, NAN, 3, -4, 1e9]
+
+
+@every
+@pytest.mark.parametrize(("bounds", "n"), [("find", 2000), ("find", None), ((0, None), None)])
+def test_whole_calls_hold_on_neighbours(call, bounds, n, relation):
+    def asked(x):
+        return call(x, bounds=bounds, epsilon=1, relation=relation, n=n)
+
+    others = (
+        [NEAR[:i] + NEAR[i + 1 :] for i in (0, 4, 7)] + [[*NEAR, v] for v in (5, -99, NAN)]
+        if relation == "add_remove"
+        else [[*NEAR[:-1], v] for v in (0, 10, -1e9, NAN, INF)]
+    )
+    for other in others:
+        result = replay(asked, NEAR, other)
+        assert result.holds, (other, result.faults)
+
+
+@pytest.mark.parametrize("bounds", ["find", (0, 9)])
+def test_whole_calls_of_persons_hold_on_neighbours(bounds, relation):
+    """One person owns 1, 3 or 40 rows, or comes to own others."""
+
+    def frame(owned):
+        rows = [(who, v) for who, values in enumerate(owned) for v in values]
+        return {"who": [who for who, _ in rows], "value": [v for _, v in rows]}
+
+    def asked(x):
+        release = sd.mean(
+            x, column="value", bounds=bounds, epsilon=1, unit="who", rows="find",
+            relation=relation, source=SeededSource(5),
+        )  # fmt: skip
+        question = attrs.evolve(release.mechanism.question, source=SYSTEM)
+        return replace(release, cost=question.cost)
+
+    people = [[1, 2], [3], [4, 4, 4], [9] * 12]
+    for rows in ([5], [5, 9, 0], [7] * 40):
+        other = [*people, rows] if relation == "add_remove" else [rows, *people[1:]]
+        result = replay(asked, frame(people), frame(other))
+        assert result.holds, result.faults
+
+
+def test_the_rows_found_are_those_that_few_people_pass():
+    who = np.repeat(np.arange(3000), RNG.poisson(3, 3000) + 1)
+    release = sd.count({"who": who}, unit="who", rows="find", epsilon=1)
+    assert 6 <= release.drawn["rows"] <= 12
+    assert abs(release.value - len(who)) < 500
+    once = sd.count({"who": np.arange(3000)}, unit="who", rows="find", epsilon=1)
+    assert once.drawn["rows"] == 1
+
+
+def test_rows_need_a_unit_and_a_session_fixes_them(refused):
+    refused(lambda: sd.count([1, 2], rows="find", epsilon=1), "unit must be the column")
+    session = sd.Session({"who": [1, 2]}, epsilon=1, unit="who")
+    refused(lambda: session.count(rows="find", epsilon=1), "rows must be left to the session")
+    refused(lambda: sd.Session([1], epsilon=1, rows="find"), "rows must be a whole number")
+
+
+def test_one_search_serves_all_groups():
+    x = {"wage": WAGES, "sex": np.where(WAGES > 2e4, "f", "m")}
+    release = sd.mean(x, column="wage", by="sex", keys=["f", "m"], bounds="find", epsilon=1)
+    assert set(release.value) == {"f", "m"}
+    assert "One search was made, over all rows of all groups." in release.caveats
+    assert sd.Release.from_json(release.to_json()) == release
+    true = {key: float(WAGES[x["sex"] == key].mean()) for key in "fm"}
+    assert all(abs(release.value[key] - true[key]) < 0.1 * true["f"] for key in "fm")
+
+
+@every
+def test_a_release_says_what_was_found(call, tmp_path):
+    release = call(WAGES, bounds="find", epsilon=1)
+    text = str(release)
+    back = sd.Release.from_json(release.to_json())
+    assert str(back) == text
+    assert json.loads(release.to_json())["question"]["bounds"] == "find"
+    if release.mechanism.head == "quantile":
+        assert "a public lattice" in text
+    else:
+        assert "\nbounds  " in text
+        assert "some 20 records may lie beyond each of them" in " ".join(text.split())
+        assert "\nspent   epsilon:" in text
+        assert "Bounds were found privately." in text
+        assert "bounds" in release._repr_html_()
+        low, high = (float(Fraction(end)) for end in release.drawn["bounds"])
+        assert low < high
+    pytest.importorskip("matplotlib")
+    release.plot(path=str(tmp_path / "found.png"))
+    assert (tmp_path / "found.png").stat().st_size > 1000
+
+
+def test_a_declared_side_stays_where_it_is():
+    for call in (sd.mean, sd.sum, sd.variance):
+        low, high = call(WAGES, bounds=(0, None), epsilon=1).drawn["bounds"]
+        assert low == 0
+        assert 1e5 < high < 1e7
+        low, high = call(-WAGES, bounds=(None, 0), step=1, epsilon=1).drawn["bounds"]
+        assert high == 0
+    within = sd.mean(WAGES, bounds=(1000, 50_000, "find"), epsilon=1).drawn["bounds"]
+    assert 990 < within[0] < within[1] < 50_100
+
+
+def test_bounds_reach_about_as_far_as_the_data(relation):
+    for x in (RNG.normal(1e6, 1, 5000), -RNG.exponential(3, 5000), RNG.uniform(-2, 5, 5000)):
+        low, high = sd.mean(x, bounds="find", epsilon=1, relation=relation).drawn["bounds"]
+        inner = np.quantile(x, [0.02, 0.98])
+        assert low <= inner[0]
+        assert high >= inner[1]
+        assert high - low < 6 * (x.max() - x.min())
+
+
+def test_engines_find_the_same(tmp_path):
+    """Counts and sums are the same wherever the data are, so a seed gives the same answer."""
+    pl, pq, pa = (pytest.importorskip(n) for n in ("polars", "pyarrow.parquet", "pyarrow"))
+    x = np.round(WAGES, 2)
+    path = str(tmp_path / "x.parquet")
+    pq.write_table(pa.table({"value": x}), path)
+    for call in CALLS.values():
+        found = {
+            call(data, bounds="find", epsilon=1, source=SeededSource(3)).to_json()
+            for data in (x, x.tolist(), pl.DataFrame({"value": x}).lazy(), path, Frame(x))
+        }
+        assert len(found) == 1
+
+
+def test_intervals_hold_for_the_clamped_values():
+    x, misses = RNG.lognormal(0, 1, 3000), 0
+    for _ in range(40):
+        release = sd.mean(x, bounds="find", epsilon=0.5)
+        clamped = np.clip(x, *(float(Fraction(end)) for end in release.drawn["bounds"])).mean()
+        low, high = release.interval(0.9)
+        misses += not low <= clamped <= high
+    assert misses <= 14
+
+
+def test_a_plan_says_the_shares_and_the_unit(refused):
+    planned = sd.plan.mean(bounds="find", n=10_000, epsilon=1)
+    assert planned.units == "found widths"
+    assert "error in found widths (95 %)" in str(planned)
+    assert "epsilon: centre 0.0064, bounds 0.3, mean 0.6936" in str(planned)
+    own = sd.plan.mean(bounds=(0, 1), n=10_000, epsilon="0.6936")
+    assert planned.error == own.error
+    unknown = sd.plan.variance(bounds="find", epsilon=1, n=10_000, by="sex", keys=["f", "m"])
+    assert "epsilon: count 0.02, centre 0.0064, bounds 0.3, variance 0.6736" in str(unknown)
+    assert sd.plan.sum(bounds=(0, None), epsilon=1).units == "found bounds"
+    both = sd.plan.sum(bounds="find", epsilon=1, unit="who", rows="find")
+    assert both.units == "found bounds times found rows"
+    counted = sd.plan.histogram(bins=4, bounds="find", error=20)
+    assert (counted.units, counted.error <= 20) == ("", True)
+    assert sd.plan.median(bounds="find", n=1000, error=0.05).units == ""
+    refused(lambda: sd.plan.mean(bounds="find", error=1, n=1000), "error must be left out")
+
+
+def test_data_are_passed_over_a_few_times(monkeypatch):
+    """A count, the occupied cells, one table of some hundred cells, the sums."""
+    from sourdine.tally.memory import Memory  # noqa: PLC0415
+
+    passes, groups = [], Memory.groups
+
+    def counted(self, cells):
+        passes.append(cells[0][1].size)
+        return groups(self, cells)
+
+    monkeypatch.setattr(Memory, "groups", counted)
+    sd.mean(WAGES.tolist(), bounds="find", epsilon=1)
+    assert len(passes) <= 4
+    assert max(size for size in passes if size < 10**5) <= 341
+
+
+def test_a_session_charges_the_whole_and_no_more():
+    session = sd.Session(WAGES, epsilon=1)
+    session.mean(bounds="find", epsilon=0.75)
+    assert session.spent.epsilon == pytest.approx(0.75)
+    assert json.loads(session.history[-1].parameters)["bounds"] == "find"
+
+
+def test_small_epsilons_are_refused_before_any_data_are_read(refused):
+    refused(lambda: sd.plan.variance(bounds="find", epsilon="1e-9", n=10), "scale must be below")
+    for epsilon in ("1e-3", "1e-2"):
+        for x in HOSTILE.values():
+            sd.variance(x, bounds="find", epsilon=epsilon, n=10**8)
