@@ -61,6 +61,7 @@ if TYPE_CHECKING:
         ask,
         cdf,
         count,
+        describe,
         histogram,
         mean,
         median,
@@ -85,8 +86,8 @@ _ROOMS = (
     "mechanisms", "noise", "plan", "privacy", "questions", "session", "tally",
 )  # fmt: skip
 _STATISTICS = (
-    "ask", "cdf", "count", "histogram", "mean", "median", "mode", "proportion", "quantile",
-    "quantiles", "sum", "table", "variance",
+    "ask", "cdf", "count", "describe", "histogram", "mean", "median", "mode", "proportion",
+    "quantile", "quantiles", "sum", "table", "variance",
 )  # fmt: skip
 _PROMISES = ("ADD_REMOVE", "LOCAL", "SUBSTITUTE", "Budget", "Guarantee", "Relation")
 _NAMES = {
@@ -125,6 +126,7 @@ __all__ = [
     "count",
     "curator",
     "data",
+    "describe",
     "exact",
     "histogram",
     "laws",

@@ -7,12 +7,14 @@ Its function, its method of a session, its plan and its command are made from it
 from sourdine.central.bernoulli import BernoulliMean
 from sourdine.central.cdf import Cdf
 from sourdine.central.count import Count
+from sourdine.central.describing import Describe
 from sourdine.central.differences import Difference
 from sourdine.central.distribution import Distribution
 from sourdine.central.functions import (
     ask,
     cdf,
     count,
+    describe,
     histogram,
     mean,
     median,
@@ -44,6 +46,7 @@ __all__ = [
     "ByGroup",
     "Cdf",
     "Count",
+    "Describe",
     "Difference",
     "Distribution",
     "GridMean",
@@ -63,6 +66,7 @@ __all__ = [
     "ask",
     "cdf",
     "count",
+    "describe",
     "histogram",
     "mean",
     "median",

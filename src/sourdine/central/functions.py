@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sourdine.central.cdf import Cdf
 from sourdine.central.count import Count
+from sourdine.central.describing import Describe
 from sourdine.central.histogram import Histogram
 from sourdine.central.mean import Mean
 from sourdine.central.mode import Mode
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from sourdine.release import Release
 
 __all__ = [
-    "ask", "cdf", "count", "histogram", "mean", "median", "mode", "proportion", "quantile",
-    "quantiles", "sum", "table", "variance",
+    "ask", "cdf", "count", "describe", "histogram", "mean", "median", "mode", "proportion",
+    "quantile", "quantiles", "sum", "table", "variance",
 ]  # fmt: skip
 
 
@@ -40,6 +41,7 @@ def ask(data: object, question: Statistic) -> Release:
 
 
 count = function(Count)
+describe = function(Describe)
 sum = function(Sum)  # noqa: A001 - the statistic; Python's own is not used here
 mean = function(Mean)
 variance = function(Variance)

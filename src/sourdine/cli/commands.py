@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from sourdine.central import Describe
 from sourdine.cli import options as o
 from sourdine.cli.options import Option, command
 from sourdine.question import parameters
@@ -35,9 +36,11 @@ SHORTCUTS = {"quantiles": (o.DECILES, o.QUARTILES)}
 
 def add_statistics(app: typer.Typer) -> None:
     """Add a command for each statistic."""
-    for name, cls in STATISTICS.items():
+    for name, cls in {**STATISTICS, Describe.kind: Describe}.items():
         options = (o.FILE, *_declared(cls), *o.READING, *RELEASING)
-        examples = (f"sourdine {name} {cls.examples[0]}", f"sourdine plan {name} {cls.examples[1]}")
+        release, plan = cls.examples
+        planned = (f"sourdine plan {name} {plan}",) if plan else ()
+        examples = (f"sourdine {name} {release}", *planned)
         _add(app, cls, RELEASED, options, examples, _lazily("statistics", cls))
 
 

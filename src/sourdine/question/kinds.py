@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BINS", "BOUNDS", "BY", "CATEGORIES", "COUNT", "DATA", "DISTANCE", "FLAG", "GROUPS",
-    "GROUP_KEYS", "KEYS", "NUMBER", "ORDERS", "PRIVACY", "PROBABILITY", "READING", "ROWS", "TEXT",
-    "VALUE", "WHAT", "Kind", "apart", "one_of", "says", "spelled",
+    "GROUP_KEYS", "KEYS", "KINDS", "NUMBER", "ORDERS", "PRIVACY", "PROBABILITY", "READING", "ROWS",
+    "TEXT", "VALUE", "WHAT", "Kind", "apart", "one_of", "says", "spelled",
 ]  # fmt: skip
 
 DATA, WHAT, GROUPS, PRIVACY = "Data", "What to publish", "Groups", "Privacy"
@@ -150,6 +150,14 @@ def _flagged(x: object) -> Any:  # noqa: ANN401
     return {"true": True, "false": False}.get(x.lower(), x) if isinstance(x, str) else x
 
 
+def _declared(x: object) -> Any:  # noqa: ANN401
+    """Return what is said of each name, from ``a=b,c=d``."""
+    if not isinstance(x, str):
+        return x
+    said = (part.partition("=") for part in x.split(","))
+    return tuple((name.strip(), what.strip()) for name, _, what in said)
+
+
 def _categories(x: object) -> Any:  # noqa: ANN401
     return x if isinstance(x, str) and x == "unknown" else _listed(x)
 
@@ -228,6 +236,11 @@ READING = Kind(
     words=0,
 )
 KEYS = Kind(metavar="A,B,...", schema=_LABELS, parse=_listed)
+KINDS = Kind(
+    metavar="A=KIND,...",
+    schema={"type": "object", "additionalProperties": {"enum": ["number", "category"]}},
+    parse=_declared,
+)
 CATEGORIES = Kind(
     metavar="A,B,...", schema={"anyOf": [_LABELS, {"const": "unknown"}]}, parse=_categories
 )

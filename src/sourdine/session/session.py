@@ -9,6 +9,7 @@ from pathlib import PurePath
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from sourdine.central import Describe
 from sourdine.errors import (
     LEFT_OUT,
     BudgetExceededError,
@@ -19,7 +20,7 @@ from sourdine.errors import (
 from sourdine.plan import Planner
 from sourdine.privacy import ADD_REMOVE
 from sourdine.privacy.budget import read_total, remaining
-from sourdine.question import converters, read
+from sourdine.question import Face, converters, read
 from sourdine.question.kinds import spelled
 from sourdine.questions import Statistics
 from sourdine.release import History, Release, Sheet, Shown
@@ -104,6 +105,8 @@ class Session(Statistics[Release], Shown):
     """  # noqa: E501
 
     __slots__ = ("_data", "_ledger", "_reading")
+
+    describe = Face(Describe)
 
     def __init__(  # noqa: PLR0913 - what a person may say of a session
         self,

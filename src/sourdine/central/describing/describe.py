@@ -1,0 +1,296 @@
+"""What pandas' ``describe`` is to data that may be seen, for data that may not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import attrs
+from attrs import field, frozen
+
+from sourdine.central.count import Count
+from sourdine.central.describing.parts import CATEGORY, NUMBER, ColumnPart
+from sourdine.central.describing.sheet import cells
+from sourdine.central.statistic import Statistic
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import given
+from sourdine.question import DATA, PRIVACY, WHAT, converters, kinds, says
+from sourdine.release import Columns, Release
+from sourdine.release.release import read_confidence
+from sourdine.tally.column import DATES, NUMBERS, WORDS
+from sourdine.tally.memory import Memory
+
+if TYPE_CHECKING:
+    from sourdine.exact.parameters import Number
+    from sourdine.tally import Frame, Reading
+
+__all__ = ["Describe"]
+
+EACH = "Each number is followed by how far off it may be; each holds with a probability of 95 %."
+ASSUMED = (
+    "Nothing was assumed but the names of the columns and the kinds that types state or you "
+    "declared. Bounds were found: a few records beyond them were moved in to them, and intervals "
+    "do not cover that."
+)
+LEFT_OUT = (
+    "What cannot be read as a number counts as missing in a column of numbers. Categories that few "
+    "records have are not named."
+)
+ROWS = Fraction(1, 50)
+"""The part of epsilon that pays for the number of rows."""
+STATED = {
+    "integer": NUMBER, "float": NUMBER, "decimal": NUMBER, "text": CATEGORY, "boolean": CATEGORY,
+    NUMBERS: NUMBER, WORDS: CATEGORY, DATES: CATEGORY,
+}  # fmt: skip
+"""The kind of a column whose type is stated."""
+
+
+def read_columns(x: object) -> tuple[str, ...] | None:
+    """Return the names of columns."""
+    names = converters.listed(x, "columns", ["age", "sex"])
+    if names is not None and not all(isinstance(name, str) for name in names):
+        raise ParameterTypeError(
+            "columns", "be names", given(x), "Type {columns}.", columns=["age", "sex"]
+        )
+    return names
+
+
+def read_kinds(x: object) -> tuple[tuple[str, str], ...]:
+    """Return the kinds that are declared, by the names of columns."""
+    if x is None:
+        return ()
+    pairs = tuple(x.items()) if isinstance(x, Mapping) else x
+    if not isinstance(pairs, (list, tuple)) or not all(map(_is_kind, pairs)):
+        raise ParameterError(
+            "kinds",
+            "say 'number' or 'category' of columns",
+            given(x),
+            "Type {kinds}.",
+            kinds={"zip": CATEGORY},
+        )
+    return tuple((str(name), str(kind)) for name, kind in pairs)
+
+
+def _is_kind(pair: object) -> bool:
+    return isinstance(pair, (list, tuple)) and len(pair) == 2 and pair[1] in {NUMBER, CATEGORY}
+
+
+@frozen(kw_only=True, slots=False)
+class Describe(Statistic):
+    r"""Of each column: how many values, which share is missing, bounds, mean, spread, deciles.
+
+    Of a column of categories the most common ones. Nothing has to be public but the names of the
+    columns: their kinds are chosen privately, unless they are declared or stated by the types of a
+    frame or of a Parquet file, and bounds are found.
+
+    Notes
+    -----
+    *Claim*: everything together costs what the question says: :math:`\varepsilon/50` for the number
+    of rows and an equal share of the rest for each column, of which the parts are in
+    `sourdine.central.describing.parts`; sequential composition adds them up. *Checked by*
+    ``test_a_description_costs_what_it_says`` and ``test_neighbours_see_the_same[describe]``.
+    *Claim*: each interval holds on its own. *Checked by* ``test_intervals_of_descriptions_cover``.
+
+    Examples
+    --------
+    >>> table = {"age": list(range(20, 70)) * 100, "sex": ["f", "m"] * 2500}
+    >>> found = Describe(epsilon=4).release(table).value
+    >>> abs(found["age"]["mean"] - 44.5) < 2, found["sex"]["= f"] > 0.4
+    (True, True)
+    """
+
+    kind: ClassVar[str] = "describe"
+    populations: ClassVar[bool] = False
+    text: ClassVar[str] = "The shape of a table that nobody described, column by column."
+    examples: ClassVar[tuple[str, str]] = (
+        "people.csv --epsilon 1 --plot people.png",
+        "",
+    )
+
+    columns_: tuple[str, ...] | None = field(
+        default=None, converter=read_columns, alias="columns",
+        metadata=says(kinds.KEYS, "The columns; all if left out.", group=DATA),
+    )  # fmt: skip
+    declared: tuple[tuple[str, str], ...] = field(
+        default=(), converter=read_kinds, alias="kinds",
+        metadata=says(
+            kinds.KINDS,
+            "What is known of columns: number or category. Else a frame's types say it, or it is "
+            "chosen privately.",
+            group=WHAT,
+        ),
+    )  # fmt: skip
+    delta: Fraction = field(
+        default=Fraction(1, 10**6), converter=converters.delta,
+        metadata=says(
+            kinds.PROBABILITY,
+            "The probability with which the loss may pass epsilon, for naming categories.",
+            group=PRIVACY,
+        ),
+    )  # fmt: skip
+    column: None = field(init=False, default=None)
+    target: None = field(init=False, default=None, eq=False, repr=False)
+    confidence: Fraction = field(init=False, default=Fraction(19, 20), eq=False, repr=False)
+    n: None = field(init=False, default=None)
+    by: None = field(init=False, default=None)
+    keys: None = field(init=False, default=None)
+
+    def check(self) -> None:
+        """Refuse early what would be refused later."""
+        if not self.delta:
+            raise ParameterError(
+                "delta", "be above 0: categories are named by a threshold", "0", "Type {delta}.",
+                delta=1e-6,
+            )  # fmt: skip
+        part = self.part("value", None, len(self.columns_ or "1"))
+        _ = part.mean, part.count, part.histogram, part.choosing, self.counting
+
+    def as_read(self, reading: Reading) -> Self:
+        """Return the question with its text read like this."""
+        return attrs.evolve(self, read=reading)
+
+    def at(self, epsilon: Number) -> Self:
+        """Return the question at another epsilon."""
+        return attrs.evolve(self, epsilon=epsilon)
+
+    @property
+    def spare(self) -> Fraction:
+        """The delta of the promise."""
+        return self.delta
+
+    @cached_property
+    def common(self) -> dict[str, Any]:
+        """What all parts have."""
+        return {"relation": self.relation, "rows": self.rows, "source": self.source}
+
+    @cached_property
+    def counting(self) -> Count:
+        """What counts the rows."""
+        return Count(epsilon=self.epsilon * ROWS, **self.common)
+
+    def part(self, name: str, declared: str | None, of: int) -> ColumnPart:
+        """Return what is drawn of a column, one of so many."""
+        return ColumnPart(
+            name=name,
+            declared=declared,
+            epsilon=self.epsilon * (1 - ROWS) / of,
+            delta=self.delta / of,
+            common=self.common,
+        )
+
+    def reads(self) -> dict[str, str | None]:
+        """Return the columns that must be there."""
+        return {} if self.unit is None else {"unit": self.unit}
+
+    def require_columns(self, data: Frame) -> None:
+        """Refuse to describe columns that are not there."""
+        super().require_columns(data)
+        for name in (*(self.columns_ or ()), *dict(self.declared)):
+            try:
+                data.resolve(name)
+            except ParameterError as error:
+                raise error.renamed(column="columns") from None
+
+    def draw(self, data: Frame) -> dict[str, Any]:
+        """Draw the number of rows, then column by column."""
+        names = self.columns_ or tuple(name for name in data.columns if name != self.unit)
+        declared = dict(self.declared)
+        drawn = {}
+        for name in names:
+            stated = declared.get(name) or _stated(data, name)
+            drawn[name] = self.part(name, stated, len(names)).draw(data)
+        return {"rows": self.counting.draw(data), "columns": drawn}
+
+    def numbers(self, drawn: Mapping[str, Any], beta: float) -> dict[str, dict[str, Any]]:
+        """Return every number with its ends, by column."""
+        rows = _counted(self.counting, drawn["rows"], beta / 2)
+        found = {}
+        for name, own in drawn["columns"].items():
+            part = self.part(name, None, len(drawn["columns"]))
+            numbers = part.numbers(own, beta)
+            count = part.numbers(own, beta / 2)["count"]
+            first, *rest = numbers.items()
+            found[name] = dict([first, ("missing", _missing(count, rows)), *rest])
+        return found
+
+    def value(self, drawn: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """Return the numbers of each column, by name."""
+        found = self.numbers(drawn, 0.05)
+        return {
+            name: {what: value for what, (value, _, _) in numbers.items()}
+            for name, numbers in found.items()
+        }
+
+    def limits(self, release: Release, beta: float, of: str) -> dict[str, Any]:
+        """Return the ends of each number on its own."""
+        del of
+        found = self.numbers(release.drawn, beta)
+        return {
+            name: {what: (low, high) for what, (_, low, high) in numbers.items()}
+            for name, numbers in found.items()
+        }
+
+    def columns(self, release: Release) -> Columns:
+        """Return one row for each number."""
+        found = self.numbers(release.drawn, read_confidence(self.shown))
+        rows = [(name, what, *x) for name, numbers in found.items() for what, x in numbers.items()]
+        names, what, values, lower, upper = zip(*rows, strict=True)
+        labels = {"column": list(names), "statistic": list(what)}
+        return Columns(labels=labels, name="value", values=values, lower=lower, upper=upper)
+
+    def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return columns side by side, as many as a terminal is wide."""
+        found = self.numbers(release.drawn, read_confidence(self.shown))
+        kinds_ = {name: own["kind"] for name, own in release.drawn["columns"].items()}
+        return cells(found, kinds_)
+
+    @cached_property
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader must know."""
+        return (EACH, ASSUMED, LEFT_OUT, *self.person)
+
+    @property
+    def how(self) -> str:
+        """What draws it."""
+        return "an equal share of epsilon for each column"
+
+    @property
+    def name(self) -> str:
+        """What it is."""
+        return "describe"
+
+    def planned(self, beta: float, n: int | None) -> float:
+        """Refuse: a description has many errors."""
+        raise NotImplementedError
+
+    def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
+        """Draw a small picture of each column."""
+        from sourdine.central.describing import figure  # noqa: PLC0415 - matplotlib is loaded there
+
+        return figure.panels(self, release, **options)
+
+
+def _counted(counting: Count, drawn: Mapping[str, Any], beta: float) -> tuple[int, int, int]:
+    value = counting.value(drawn)
+    release = Release(value=value, cost=counting.cost, mechanism=counting, drawn=drawn)
+    return value, *counting.limits(release, beta, "sample")
+
+
+def _missing(count: tuple[Any, Any, Any], rows: tuple[int, int, int]) -> tuple[float, float, float]:
+    """Return the share of rows that have no value, between the ends of both counts."""
+    n, least, most = (max(float(x), 1.0) for x in rows)
+
+    def share(there: float, of: float) -> float:
+        return min(max(1 - float(there) / of, 0.0), 1.0)
+
+    return share(count[0], n), share(count[2], least), share(count[1], most)
+
+
+def _stated(data: Frame, name: str) -> str | None:
+    """Return the kind that a column's type states: values are not looked at."""
+    known = data.kind(name)
+    if known is None and isinstance(data.engine, Memory):
+        known = data.column(name).holds
+    return STATED.get(known or "")
