@@ -36,7 +36,8 @@ SHORTCUTS = {"quantiles": (o.DECILES, o.QUARTILES)}
 
 def add_statistics(app: typer.Typer) -> None:
     """Add a command for each statistic."""
-    for name, cls in {**STATISTICS, Describe.kind: Describe}.items():
+    every: dict[str, type[Statistic]] = {**STATISTICS, Describe.kind: Describe}
+    for name, cls in every.items():
         options = (o.FILE, *_declared(cls), *o.READING, *RELEASING)
         release, plan = cls.examples
         planned = (f"sourdine plan {name} {plan}",) if plan else ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sourdine.presentation.numbers import own_width, shown
+from sourdine.presentation.numbers import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,9 +68,8 @@ def cut(name: str, most: int = CELL) -> str:
 def _within(value: float, low: float, high: float) -> str:
     """Return a number and how far off it may be."""
     half = float(max(high - value, value - low, 0))
-    if not half:
-        return f"{value:g} ±0"
-    return f"{shown(float(value), own_width(value, 2 * half))} ±{shown(half, half)}"
+    text = shown(float(value), half) if half else f"{value:g}"
+    return f"{text} ±{shown(half, half) if half else 0}"
 
 
 def _percent(value: float, low: float, high: float) -> str:
