@@ -22,7 +22,13 @@ from rich.console import Console
 from rich.table import Table
 
 from sourdine.central import Mean, Proportion
-from sourdine.central.population import Evidence, Moments, Share, normal_reach, proved_reach
+from sourdine.central.population import (
+    MomentEvidence,
+    ShareEvidence,
+    SumEvidence,
+    normal_reach,
+    proved_reach,
+)
 from sourdine.data import wages
 
 if TYPE_CHECKING:
@@ -56,26 +62,26 @@ def laws() -> dict[str, Floats]:
     return {name: np.bincount(t, minlength=LAST + 1) / len(t) for name, t in ticks.items()}
 
 
-def together(parts: Sequence[Evidence]) -> Evidence:
+def together(parts: Sequence[SumEvidence]) -> SumEvidence:
     """Return the evidence of all runs side by side."""
     first: Any = parts[0]
     ends: dict[str, Any] = {
         name: np.array([getattr(p, name) for p in parts]) for name in ("at_0", "at_1")
     }
-    if isinstance(first, Moments):
-        every: Any = [p.square for p in parts if isinstance(p, Moments)]
-        return Moments(
+    if isinstance(first, MomentEvidence):
+        every: Any = [p.square for p in parts if isinstance(p, MomentEvidence)]
+        return MomentEvidence(
             square=tuple(np.array(every).T),
             scale=first.scale,
             weights=first.weights,
             n=first.n,
             **ends,
         )
-    n: Any = np.array([p.n for p in parts if isinstance(p, Share)])
-    return Share(n=n, scales=first.scales, noises=first.noises, **ends)
+    n: Any = np.array([p.n for p in parts if isinstance(p, ShareEvidence)])
+    return ShareEvidence(n=n, scales=first.scales, noises=first.noises, **ends)
 
 
-def held(evidence: Evidence, mu: float, reach: Callable[..., tuple[Floats, Floats]]) -> float:
+def held(evidence: SumEvidence, mu: float, reach: Callable[..., tuple[Floats, Floats]]) -> float:
     """Return the part of runs in which the truth is within reach of the line."""
     at = np.full(len(np.asarray(evidence.at_0)), mu)
     z = evidence.line(at)

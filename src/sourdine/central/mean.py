@@ -25,7 +25,7 @@ from sourdine.question import WHAT, converters, kinds, says
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sourdine.central.population import Evidence
+    from sourdine.central.population import SumEvidence
     from sourdine.release import Release
     from sourdine.tally import Frame
 
@@ -177,7 +177,7 @@ class Mean(GaussianReady):
             return OfPublicNumber(last=self.last, **promise)
         return OfPrivateNumber(sums=ThreeSums(last=self.last, **promise))
 
-    def evidence(self, drawn: Mapping[str, Any]) -> Evidence | None:
+    def evidence(self, drawn: Mapping[str, Any]) -> SumEvidence | None:
         """Return what is known of the law, as a fraction of the range."""
         return self.with_spread.evidence(drawn) if self.population else None
 

@@ -53,9 +53,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ASKED",
-    "Evidence",
-    "Moments",
-    "Share",
+    "MomentEvidence",
+    "ShareEvidence",
+    "SumEvidence",
     "normal",
     "normal_reach",
     "proved",
@@ -78,7 +78,7 @@ CELLS, ROUNDS = 32, 4
 LAMBDAS = np.geomspace(1e-4, 0.98, 48)
 
 
-class Evidence(ABC):
+class SumEvidence(ABC):
     """What was drawn, for stretches of candidates from ``low`` to ``high``."""
 
     at_0: float
@@ -108,7 +108,7 @@ class Evidence(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Moments(Evidence):
+class MomentEvidence(SumEvidence):
     r"""A line and the sum of squares :math:`Q(\mu) = q_0 + q_1\mu + q_2\mu^2`, with noise.
 
     Parameters
@@ -182,7 +182,7 @@ class Moments(Evidence):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Share(Evidence):
+class ShareEvidence(SumEvidence):
     r"""A line of zeros and ones: :math:`V = n\mu(1-\mu)`, n with noise.
 
     Parameters
@@ -202,7 +202,7 @@ class Share(Evidence):
     noises: Callable[[Floats, Floats], Floats]
 
     @classmethod
-    def of_public(cls, ones: int, n: int, scale: float) -> Share:
+    def of_public(cls, ones: int, n: int, scale: float) -> ShareEvidence:
         """Return what a noisy number of ones says, among a public number of records."""
         return cls(
             at_0=float(ones),
@@ -249,18 +249,18 @@ def _most_apart(low: Floats, high: Floats) -> Floats:
     return np.asarray(p * (1 - p))
 
 
-def proved(evidence: Evidence, beta: float) -> Fractions:
+def proved(evidence: SumEvidence, beta: float) -> Fractions:
     """Return the ends of the law's mean, whatever the law."""
     return _hull(evidence, proved_reach, beta)
 
 
-def normal(evidence: Evidence, beta: float) -> Fractions:
+def normal(evidence: SumEvidence, beta: float) -> Fractions:
     """Return the ends of the law's mean, sums of records being taken for normal."""
     return _hull(evidence, normal_reach, beta)
 
 
 def proved_reach(
-    evidence: Evidence, low: Floats, high: Floats, beta: float
+    evidence: SumEvidence, low: Floats, high: Floats, beta: float
 ) -> tuple[Floats, Floats]:
     """Return what the line passes downwards and upwards, whatever the law."""
     upper, lower = evidence.spread(low, high, ABOVE * beta, BELOW * beta)
@@ -280,7 +280,7 @@ def proved_reach(
 
 
 def normal_reach(
-    evidence: Evidence, low: Floats, high: Floats, beta: float
+    evidence: SumEvidence, low: Floats, high: Floats, beta: float
 ) -> tuple[Floats, Floats]:
     """Return what the line passes downwards and upwards, if sums of records are normal."""
     half = np.full(low.shape, beta / 2)
@@ -289,7 +289,7 @@ def normal_reach(
 
 
 def _hull(
-    evidence: Evidence, reach: Callable[..., tuple[Floats, Floats]], beta: float
+    evidence: SumEvidence, reach: Callable[..., tuple[Floats, Floats]], beta: float
 ) -> Fractions:
     """Return the least and the largest candidate that is kept; see `lower_risks` if none is."""
     if evidence.at_1 >= evidence.at_0:  # no records, as far as one can see

@@ -29,7 +29,7 @@ from sourdine.central.intervals import (
     least_fixed,
     lower_risks,
 )
-from sourdine.central.population import Moments, normal, proved
+from sourdine.central.population import MomentEvidence, normal, proved
 from sourdine.central.ratio import PLANNED
 from sourdine.central.together import Together
 
@@ -62,7 +62,7 @@ class PopulationMean(ABC):
         """Return every number drawn, from the sums of powers of ticks."""
 
     @abstractmethod
-    def evidence(self, drawn: Mapping[str, Any]) -> Moments | None:
+    def evidence(self, drawn: Mapping[str, Any]) -> MomentEvidence | None:
         """Return what was drawn, a record being 1; None if there seem to be no records."""
 
     @abstractmethod
@@ -88,7 +88,7 @@ class PopulationMean(ABC):
         p = self.fraction(drawn)
         return min(low, p), max(high, p)
 
-    def _of_sample(self, seen: Moments, beta: float) -> Fractions:
+    def _of_sample(self, seen: MomentEvidence, beta: float) -> Fractions:
         for risk in lower_risks(beta):
             if inside := accepted(seen.at_0, seen.at_1, self.quantiles(risk)):
                 return inside
@@ -112,14 +112,14 @@ class OfPrivateNumber(PopulationMean):
         n, total, squares = moments
         return self.sums.draw((n, total, squares), source)
 
-    def evidence(self, drawn: Mapping[str, Any]) -> Moments | None:
+    def evidence(self, drawn: Mapping[str, Any]) -> MomentEvidence | None:
         """Return the line and the sum of squares."""
         a, b, c = self.sums.in_records(drawn).tolist()
         n = a + b + c
         if n <= 0:
             return None
         m = b / 2 + c
-        return Moments(
+        return MomentEvidence(
             at_0=m,
             at_1=m - n,
             square=(c, -(b + 2 * c), n),
@@ -200,13 +200,13 @@ class OfPublicNumber(PopulationMean):
         first, second = self.mechanism.release(given, source=source).value
         return {"total": int(first), "crossed": int(second), "records": records}
 
-    def evidence(self, drawn: Mapping[str, Any]) -> Moments | None:
+    def evidence(self, drawn: Mapping[str, Any]) -> MomentEvidence | None:
         """Return the line and the sum of squares."""
         n = drawn["records"]
         if not n:
             return None
         t, w = drawn["total"] / self.filled, drawn["crossed"] / self.filled
-        return Moments(
+        return MomentEvidence(
             at_0=t,
             at_1=t - n,
             square=(t - w, -2 * t, float(n)),

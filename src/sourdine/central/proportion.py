@@ -9,7 +9,7 @@ import attrs
 from attrs import field, frozen
 
 from sourdine.central.intervals import lower_risks
-from sourdine.central.population import ASKED, Share, normal, proved
+from sourdine.central.population import ASKED, ShareEvidence, normal, proved
 from sourdine.central.ratio import Ratio
 from sourdine.central.shares import exact_ends
 from sourdine.central.statistic import Statistic
@@ -24,7 +24,7 @@ from sourdine.tally import Codes, Ticks
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sourdine.central.population import Evidence
+    from sourdine.central.population import SumEvidence
     from sourdine.release import Release
     from sourdine.tally import Frame
 
@@ -151,7 +151,7 @@ class Proportion(Statistic):
         """What draws the number of ones among a public n."""
         return Laplace(epsilon=self.epsilon, sensitivity=self.rows, relation=self.relation)
 
-    def evidence(self, drawn: Mapping[str, Any]) -> Evidence | None:
+    def evidence(self, drawn: Mapping[str, Any]) -> SumEvidence | None:
         """Return what is known of the law."""
         if self.known:
             return None
@@ -237,7 +237,7 @@ class Proportion(Statistic):
         n, ones, scale = drawn["records"], drawn["ones"], self.mechanism.scale
         if n <= EXACT:
             return exact_ends(ones, n, float(scale), beta)
-        return proved(Share.of_public(ones, n, float(scale)), beta)
+        return proved(ShareEvidence.of_public(ones, n, float(scale)), beta)
 
     @property
     def widest(self) -> float:

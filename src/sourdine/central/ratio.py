@@ -42,7 +42,7 @@ from sourdine.central.intervals import (
     lower_risks,
     sampled,
 )
-from sourdine.central.population import Share
+from sourdine.central.population import ShareEvidence
 from sourdine.central.together import Together
 from sourdine.laws.normal import gaussian_quantile
 from sourdine.mechanisms import Gaussian
@@ -174,7 +174,7 @@ class Ratio:
                 return min(inside[0], p), max(inside[1], p)
         return 0.0, 1.0
 
-    def evidence(self, drawn: Pair) -> Share:
+    def evidence(self, drawn: Pair) -> ShareEvidence:
         """Return what the two numbers say, if they are of zeros and ones; a record is 1."""
         first, second = (x / (self.last * self.boost) for x in drawn)
         scale = self.scale / (self.last * self.boost)
@@ -188,7 +188,9 @@ class Ratio:
             tilted = np.maximum(np.abs(1 - 2 * low), np.abs(1 - 2 * high))
             return scale / 2 * np.stack((np.ones_like(low), tilted), -1)
 
-        return Share(at_0=ends[0], at_1=ends[1], n=n, scales=(scale,) * parts, noises=noises)
+        return ShareEvidence(
+            at_0=ends[0], at_1=ends[1], n=n, scales=(scale,) * parts, noises=noises
+        )
 
     def population(self, drawn: Pair, beta: float) -> tuple[float, float]:
         """Return the ends of the law's mean: a fifth of ``beta`` for noise, the rest for chance."""

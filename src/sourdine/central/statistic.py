@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from sourdine.central.finding.bounds import BoundsFirst
     from sourdine.central.finding.rows import RowsFirst
-    from sourdine.central.population import Evidence
+    from sourdine.central.population import SumEvidence
     from sourdine.exact.parameters import Number
     from sourdine.noise import Source
     from sourdine.release import Drawer, Release
@@ -358,7 +358,7 @@ class Statistic(Question):
     def draw(self, data: Frame) -> dict[str, Any]:
         """Read and draw: every number that is drawn, by name."""
 
-    def evidence(self, drawn: Mapping[str, Any]) -> Evidence | None:  # noqa: ARG002
+    def evidence(self, drawn: Mapping[str, Any]) -> SumEvidence | None:  # noqa: ARG002
         """Return what was drawn of a law on [0, 1], where the statistic is its mean."""
         return None
 

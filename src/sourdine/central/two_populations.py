@@ -31,7 +31,7 @@ from sourdine.central.population import LAMBDAS, passed, proved
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sourdine.central.population import Evidence
+    from sourdine.central.population import SumEvidence
 
     Fractions = tuple[float, float]
 
@@ -46,7 +46,7 @@ UNEQUAL = 0.56
 class _Known:
     """What is known of one group, all of it at once but for its parts of the risk."""
 
-    def __init__(self, evidence: Evidence, beta: float) -> None:
+    def __init__(self, evidence: SumEvidence, beta: float) -> None:
         self.seen = evidence.at_0 - evidence.at_1
         self.estimate = evidence.at_0 / self.seen
         self.low, self.high = proved(evidence, OWN * beta)
@@ -68,7 +68,7 @@ class _Known:
         return error * max(self.most - self.seen, self.seen - self.least) / self.least
 
 
-def proved_apart(first: Evidence, second: Evidence, beta: float) -> Fractions:
+def proved_apart(first: SumEvidence, second: SumEvidence, beta: float) -> Fractions:
     """Return the ends of the first law's mean minus the second's, whatever the laws."""
     a, b = _Known(first, beta), _Known(second, beta)
     outer = a.low - b.high, a.high - b.low

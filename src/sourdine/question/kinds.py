@@ -238,7 +238,10 @@ READING = Kind(
 KEYS = Kind(metavar="A,B,...", schema=_LABELS, parse=_listed)
 KINDS = Kind(
     metavar="A=KIND,...",
-    schema={"type": "object", "additionalProperties": {"enum": ["number", "category"]}},
+    schema={
+        "type": "object",
+        "additionalProperties": {"enum": ["number", "whole", "category", "date"]},
+    },
     parse=_declared,
 )
 CATEGORIES = Kind(

@@ -274,7 +274,7 @@ class Release(Answer):
         if assume != "normal" or of != "population":
             raise ParameterError(
                 "assume",
-                "be 'normal', with of='population', or left out",
+                "be 'normal', with {of}, or left out",
                 given(assume),
                 "Type {assume} and {of}.",
                 assume="normal",

@@ -93,6 +93,15 @@ def test_a_file_of_text_is_described_like_a_frame(tmp_path):
     assert abs(release.value["income"]["mean"] / TABLE["income"].mean() - 1) < 0.1
 
 
+def test_types_state_kinds():
+    data = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=99), "yes": [True] * 99})
+    release = sd.describe(data.assign(n=range(99), x=0.5), epsilon=40)
+    kinds = {name: own["kind"] for name, own in release.drawn["columns"].items()}
+    assert kinds == {"day": "date", "yes": "category", "n": "whole", "x": "number"}
+    assert set(release.value["day"]) == {"count", "missing"}
+    assert all(float(release.value["n"][q]).is_integer() for q in ("10 %", "50 %", "90 %"))
+
+
 def test_declared_kinds_and_columns():
     data = {"zip": [89073, 53111] * 200, "age": [30, 40] * 200}
     release = sd.describe(data, epsilon=8, columns=["zip"], kinds={"zip": "category"})
@@ -160,7 +169,7 @@ def test_intervals_of_descriptions_cover():
 
 WRONG = [
     (lambda: sd.describe(TABLE, epsilon=1, columns=["wage"]), "columns must be one of the columns"),
-    (lambda: sd.describe(TABLE, epsilon=1, kinds={"age": "colour"}), "kinds must say"),
+    (lambda: sd.describe(TABLE, epsilon=1, kinds={"age": "colour"}), "kinds must be"),
     (lambda: sd.describe(TABLE, epsilon=1, columns=3), "columns must be a list"),
     (lambda: sd.describe(TABLE, epsilon=1, delta=0), "delta must be above 0"),
     (lambda: sd.describe(TABLE), "epsilon must be given"),

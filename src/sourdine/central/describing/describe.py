@@ -11,7 +11,7 @@ import attrs
 from attrs import field, frozen
 
 from sourdine.central.count import Count
-from sourdine.central.describing.parts import CATEGORY, NUMBER, ColumnPart
+from sourdine.central.describing.parts import CATEGORY, DATE, KINDS, NUMBER, WHOLE, ColumnPart
 from sourdine.central.describing.sheet import cells
 from sourdine.central.statistic import Statistic
 from sourdine.errors import ParameterError, ParameterTypeError
@@ -36,13 +36,14 @@ ASSUMED = (
 )
 LEFT_OUT = (
     "What cannot be read as a number counts as missing in a column of numbers. Categories that few "
-    "records have are not named."
+    "records have are not named. Dates are only counted: ask for quantiles "
+    "with two dates as bounds."
 )
 ROWS = Fraction(1, 50)
 """The part of epsilon that pays for the number of rows."""
 STATED = {
-    "integer": NUMBER, "float": NUMBER, "decimal": NUMBER, "text": CATEGORY, "boolean": CATEGORY,
-    NUMBERS: NUMBER, WORDS: CATEGORY, DATES: CATEGORY,
+    "integer": WHOLE, "float": NUMBER, "decimal": NUMBER, "text": CATEGORY, "boolean": CATEGORY,
+    "date": DATE, "timestamp": DATE, NUMBERS: NUMBER, WORDS: CATEGORY, DATES: DATE,
 }  # fmt: skip
 """The kind of a column whose type is stated."""
 
@@ -65,7 +66,7 @@ def read_kinds(x: object) -> tuple[tuple[str, str], ...]:
     if not isinstance(pairs, (list, tuple)) or not all(map(_is_kind, pairs)):
         raise ParameterError(
             "kinds",
-            "say 'number' or 'category' of columns",
+            "be 'number', 'whole', 'category' or 'date' for each column",
             given(x),
             "Type {kinds}.",
             kinds={"zip": CATEGORY},
@@ -74,7 +75,7 @@ def read_kinds(x: object) -> tuple[tuple[str, str], ...]:
 
 
 def _is_kind(pair: object) -> bool:
-    return isinstance(pair, (list, tuple)) and len(pair) == 2 and pair[1] in {NUMBER, CATEGORY}
+    return isinstance(pair, (list, tuple)) and len(pair) == 2 and pair[1] in KINDS
 
 
 @frozen(kw_only=True, slots=False)
@@ -117,8 +118,8 @@ class Describe(Statistic):
         default=(), converter=read_kinds, alias="kinds",
         metadata=says(
             kinds.KINDS,
-            "What is known of columns: number or category. Else a frame's types say it, or it is "
-            "chosen privately.",
+            "What is known of columns: number, whole (numbers), category or date. Else a frame's "
+            "types say it, or it is chosen privately.",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -136,6 +137,7 @@ class Describe(Statistic):
     n: None = field(init=False, default=None)
     by: None = field(init=False, default=None)
     keys: None = field(init=False, default=None)
+    other: bool = field(init=False, default=False)
 
     def check(self) -> None:
         """Refuse early what would be refused later."""
@@ -156,9 +158,9 @@ class Describe(Statistic):
         return attrs.evolve(self, epsilon=epsilon)
 
     @property
-    def spare(self) -> Fraction:
-        """The delta of the promise."""
-        return self.delta
+    def needs_delta(self) -> bool:
+        """Categories are named by a threshold."""
+        return True
 
     @cached_property
     def common(self) -> dict[str, Any]:
@@ -208,7 +210,7 @@ class Describe(Statistic):
         rows = _counted(self.counting, drawn["rows"], beta / 2)
         found = {}
         for name, own in drawn["columns"].items():
-            part = self.part(name, None, len(drawn["columns"]))
+            part = self.part(name, own["kind"], len(drawn["columns"]))
             numbers = part.numbers(own, beta)
             count = part.numbers(own, beta / 2)["count"]
             first, *rest = numbers.items()
@@ -292,5 +294,7 @@ def _stated(data: Frame, name: str) -> str | None:
     """Return the kind that a column's type states: values are not looked at."""
     known = data.kind(name)
     if known is None and isinstance(data.engine, Memory):
-        known = data.column(name).holds
+        column = data.column(name)
+        whole = column.data.dtype.kind in "iu" and column.holds == NUMBERS
+        known = "integer" if whole else "boolean" if column.data.dtype.kind == "b" else column.holds
     return STATED.get(known or "")

@@ -6,9 +6,10 @@ its kind       :math:`\varepsilon/20`, unless it is declared or its type states 
                numbers and the number of all values
 numbers        :math:`11\varepsilon/20` for the mean with bounds that are found first, whose three
                sums give the number of values and their standard deviation as well; the rest for
-               the deciles within the same bounds
+               a distribution function within the same bounds, with the deciles on it
 categories     :math:`3\varepsilon/20` for the number of values, the rest for a histogram of the
                categories that many records have, and all of the column's delta
+dates          :math:`3\varepsilon/20` for the number of values
 =============  ==================================================================================
 """
 
@@ -17,14 +18,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import sqrt
+from math import ceil, floor, sqrt
 from typing import TYPE_CHECKING, Any
 
+from sourdine.central.cdf import Cdf
 from sourdine.central.count import Count
 from sourdine.central.histogram import Histogram
 from sourdine.central.intervals import laplace_quantile
 from sourdine.central.mean import Mean
-from sourdine.central.quantiles.statistic import Quantiles
 from sourdine.central.variance import Variance
 from sourdine.grid import Grid
 from sourdine.mechanisms import PermuteAndFlip
@@ -37,13 +38,13 @@ if TYPE_CHECKING:
     from sourdine.central.statistic import Statistic
     from sourdine.tally import Frame
 
-__all__ = ["CATEGORY", "DECILES", "NUMBER", "ColumnPart", "Numbers"]
+__all__ = ["CATEGORY", "DATE", "KINDS", "NUMBER", "WHOLE", "ColumnPart", "Numbers"]
 
-NUMBER, CATEGORY = "number", "category"
+NUMBER, WHOLE, CATEGORY, DATE = KINDS = ("number", "whole", "category", "date")
 KIND, MEAN, COUNT = Fraction(1, 20), Fraction(11, 20), Fraction(3, 20)
 DECILES = tuple(Fraction(k, 10) for k in range(1, 10))
-CERTAIN = Fraction(19, 20)
-"""The confidence that the deciles are certified for."""
+EDGES = 14_000
+"""For fewer records times epsilon a distribution function is drawn at edges, not at all ticks."""
 Numbers = dict[str, tuple[Any, Any, Any]]
 """A value and the ends of its interval, by name; None for ends that do not exist."""
 
@@ -86,7 +87,9 @@ class ColumnPart:
     def mean(self) -> Mean:
         """The mean, within bounds that are found."""
         sought: Any = "find"
-        return Mean(bounds=sought, population=True, missing="exclude", **self._asked(MEAN))
+        step = 1 if self.declared == WHOLE else None
+        within = {"bounds": sought, "step": step, "population": True, "missing": "exclude"}
+        return Mean(**within, **self._asked(MEAN))
 
     @cached_property
     def count(self) -> Count:
@@ -102,12 +105,16 @@ class ColumnPart:
     def _asked(self, share: Fraction) -> dict[str, Any]:
         return {"column": self.name, "epsilon": self.epsilon * share, **self.common}
 
-    def deciles(self, drawn: Mapping[str, Any]) -> Quantiles:
-        """Return the deciles within the bounds that were found."""
+    def deciles(self, drawn: Mapping[str, Any]) -> Cdf:
+        """Return the distribution function within the bounds found, for the deciles on it.
+
+        It is told of fewer records than there are where those are many: a few edges are enough.
+        """
         settled: Any = self._settled(drawn)
         asked = self._asked(1 - KIND - MEAN)
-        within = {"bounds": settled.bounds, "step": settled.step, "interval": CERTAIN}
-        return Quantiles(q=DECILES, **within, **asked)
+        seen = self.variance(drawn).three.in_records(drawn["mean"]["answer"]).sum()
+        n = max(1, min(int(seen), int(EDGES / asked["epsilon"])))
+        return Cdf(bounds=settled.bounds, step=settled.step, n=n, **asked)
 
     def variance(self, drawn: Mapping[str, Any]) -> Variance:
         """Return what explains the variance that the three sums hold."""
@@ -124,12 +131,13 @@ class ColumnPart:
         """Draw the kind and what belongs to it."""
         kind = self.declared or self._chosen(data)
         drawn: dict[str, Any] = {"kind": kind}
-        if kind == NUMBER:
+        if kind in {NUMBER, WHOLE}:
             drawn["mean"] = self.mean.drawer().draw(data)
             drawn["deciles"] = self.deciles(drawn).draw(data)
         else:
             drawn["count"] = self.count.draw(data)
-            drawn["histogram"] = self.histogram.draw(data)
+            if kind == CATEGORY:
+                drawn["histogram"] = self.histogram.draw(data)
         return drawn
 
     def _chosen(self, data: Frame) -> str:
@@ -140,7 +148,7 @@ class ColumnPart:
 
     def numbers(self, drawn: Mapping[str, Any], beta: float) -> Numbers:
         """Return everything that was drawn, with the ends of its intervals."""
-        of = self._of_numbers if drawn["kind"] == NUMBER else self._of_words
+        of = self._of_numbers if drawn["kind"] in {NUMBER, WHOLE} else self._of_words
         return of(drawn, beta)
 
     def _of_numbers(self, drawn: Mapping[str, Any], beta: float) -> Numbers:
@@ -152,7 +160,7 @@ class ColumnPart:
         low, high = (float(b) for b in settled.bounds)
         v, least, most = _ends(self.variance(drawn), sums, beta)
         return {
-            "count": (max(round(n), 0), max(n - half, 0.0), max(n + half, 0.0)),
+            "count": (max(round(n), 0), max(floor(n - half), 0), max(ceil(n + half), 0)),
             "lowest": (low, None, None),
             "highest": (high, None, None),
             "mean": _ends(settled, sums, beta),
@@ -161,12 +169,16 @@ class ColumnPart:
         }
 
     def _deciles(self, drawn: Mapping[str, Any], beta: float) -> Numbers:
-        values, low, high = _ends(self.deciles(drawn), drawn["deciles"], beta)
-        ends = zip(DECILES, values.tolist(), low.tolist(), high.tolist(), strict=True)
+        asked = self.deciles(drawn)
+        knots = asked.knots(drawn["deciles"])
+        ticks = (knots.quantiles(DECILES), *knots.quantile_ends(DECILES, beta, "sample"))
+        ends = zip(DECILES, *(asked.grid.values(t).tolist() for t in ticks), strict=True)
         return {f"{int(100 * q)} %": (v, a, b) for q, v, a, b in ends}
 
     def _of_words(self, drawn: Mapping[str, Any], beta: float) -> Numbers:
         named: Numbers = {"count": _ends(self.count, drawn["count"], beta)}
+        if "histogram" not in drawn:
+            return named
         counted = _ends(self.count, drawn["count"], beta / 2)
         values, ends = _both(self.histogram, drawn["histogram"], beta / 2)
         for key in sorted(values, key=lambda key: -values[key]):

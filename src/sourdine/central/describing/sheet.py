@@ -24,6 +24,9 @@ def cells(
     found: Mapping[str, Numbers], kinds: Mapping[str, str]
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return heads and lines; columns of one kind stand together."""
+    kinds = {
+        name: "number" if "mean" in numbers else kinds[name] for name, numbers in found.items()
+    }
     names = sorted(found, key=lambda name: kinds[name], reverse=True)
     blocks = [
         [name for name in names if kinds[name] == kind][i : i + BESIDE]
@@ -67,8 +70,8 @@ def cut(name: str, most: int = CELL) -> str:
 
 def _within(value: float, low: float, high: float) -> str:
     """Return a number and how far off it may be."""
-    half = float(max(high - value, value - low, 0))
-    text = shown(float(value), half) if half else f"{value:g}"
+    half = max(high - value, value - low, 0)
+    text = shown(value, half) if half else f"{value:g}"
     return f"{text} ±{shown(half, half) if half else 0}"
 
 
