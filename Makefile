@@ -75,12 +75,9 @@ docs: $(VENV)/.ready ## the manual, in docs/_build/html
 simulate: $(VENV)/.ready ## two hours: coverage of intervals, surveys, densities, large tables, adversaries, fuzzed calls, kills
 	$(BIN)/python benchmarks/coverage.py
 	$(BIN)/python benchmarks/populations.py
-<<<<<<< HEAD
 	$(BIN)/python benchmarks/many_quantiles.py
 	$(BIN)/python benchmarks/cdf.py
-=======
 	$(BIN)/python benchmarks/descriptions.py
->>>>>>> 84f5419 (A guide to descriptions, and a benchmark of their intervals)
 	$(BIN)/python benchmarks/surveys.py
 	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/densities.py
