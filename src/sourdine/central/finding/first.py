@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sourdine.central.statistic import Statistic
-    from sourdine.release import Release
+    from sourdine.release import Columns, Release
     from sourdine.tally import Frame
 
     Drawn = Mapping[str, Any]
@@ -168,6 +168,26 @@ class FoundFirst(Drawer):
         """Return what tells the numbers apart."""
         part = self.part(release)
         return part.mechanism.labels(part)
+
+    @property
+    def lead(self) -> int | None:  # type: ignore[override]
+        """How many columns begin each part of a table that is cut to the width of a page."""
+        return self._drawer.lead
+
+    def columns(self, release: Release) -> Columns:
+        """Return the answer's numbers."""
+        part = self.part(release)
+        return part.mechanism.columns(part)
+
+    def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return the answer's table."""
+        part = self.part(release)
+        return part.mechanism.printed(part)
+
+    @property
+    def release_kind(self) -> type[Release]:
+        """What the answer is."""
+        return self._drawer.release_kind
 
     def difference(self, release: Release, first: object, second: object) -> Release:
         """Return how far one group is above another."""
