@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sourdine.central.statistic import Statistic
+    from sourdine.errors import PythonWording
     from sourdine.release import Columns, Release
     from sourdine.tally import Frame
 
@@ -201,6 +202,11 @@ class FoundFirst(Drawer):
         told = ", ".join(f"{name} {shown(rational(spelled(x), 'epsilon'))}" for name, x in spent)
         lines = [self.found(release.drawn), ("spent", f"epsilon: {told}")]
         return lines + part.mechanism.findings(part)
+
+    def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
+        """Return what the answer suggests to type."""
+        part = self.part(release)
+        return part.mechanism.remarks(part, words)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question."""
