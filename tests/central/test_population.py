@@ -249,3 +249,12 @@ def test_gaussian_means_have_no_spread(refused):
         "population must be left out unless",
     )
     refused(lambda: sd.mean([1], bounds=(0, 1), epsilon=1, population="x"), "population must be")
+
+
+def test_a_picture_shows_the_interval_of_the_population():
+    values = np.random.default_rng(3).uniform(0, 100, 500)
+    release = sd.mean(values, bounds=(0, 100), epsilon=1, population=True)
+    (axes,) = release.plot().axes
+    (line,) = [lines for lines in axes.collections if lines.get_label() == "population"]
+    (low, high) = line.get_segments()[0][:, 0]
+    assert (low, high) == pytest.approx(release.interval(0.95, of="population", assume="normal"))

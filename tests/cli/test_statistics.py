@@ -179,7 +179,7 @@ def test_a_picture_of_deciles(run, csv):
         (("mean", *AGE, "--error", "1", "--n", "10.5"), "--n must be a whole number"),
         (("mean", *AGE, "-e", "1", "--relation", "swap"), "Type --relation add_remove."),
         (("mean", *AGE, "-e", "1", "--unit", "who"), "sourdine check"),
-        (("count", "-e", "1", "--by", "sex"), "Type --keys a,b."),
+        (("count", "-e", "1", "--by", "sex"), "Type --keys a,b;"),
         (("count", "-e", "1", "--by", "sxe", "--keys", "f"), "Did you mean 'sex'?"),
         (("mean", *AGE, "-e", "1", "--plot", "x.gif"), "--plot must end in png, svg or html"),
         (("mean", *AGE, "-e", "1", "--plot", "no/where/x.png"), "folder that exists"),
@@ -351,3 +351,58 @@ def test_hints_are_in_the_words_of_the_command_line(tries, typed):
     (name,) = tries
     error = ParameterError(name, "be so", "not so", f"Type {{{name}}}.", **tries)
     assert error.said(ShellWording(command.params)).endswith(typed)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["median", *AGE], "type --interval 0.95 for shorter ones"),
+        (["describe"], "--epsilon must be given, got none. Type --epsilon 1."),
+        (["describe", "-e", "1", "--kinds", "age:integer"], "got 'integer'. Type --kinds"),
+        (
+            ["mean", "-c", "age", "--bounds", "fnd", "-e", "1"],
+            "or find, got 'fnd'",
+        ),
+        (
+            ["median", "-c", "age", "--bounds", "01.02.2020", "31.12.2024"],
+            "the date format",
+        ),
+        (["table", "--of", "mean"], "ask for the count alone where no column is named, got 'mean'"),
+        (["histogram", "-c", "age", "--bins", "month"], "edges may be dates"),
+        (
+            [
+                "table",
+                "--of",
+                "age:median",
+                "--of",
+                "cold:mean",
+                "--bounds",
+                "age:2020-01-01,2024-12-31",
+            ],
+            "Type --bounds age:2020-01-01,2024-12-31 --bounds cold:0,120.",
+        ),
+    ],
+)
+def test_what_to_type_is_said_in_the_words_of_the_shell(run, csv, words, said):
+    command, *rest = words
+    paid = [] if command == "describe" else ["-e", "1"]
+    _, out, err = run(command, csv, *rest, *(paid if "-e" not in rest else []))
+    assert said in " ".join((out + err).split())
+
+
+def test_kinds_may_be_typed_as_the_help_says(run, csv):
+    for kinds in ("age:category,cold:number", "age=category,cold=number"):
+        code, out, _ = run("describe", csv, "-e", "9", "--columns", "age,cold", "--kinds", kinds)
+        assert code == 0
+        assert "top 1" in out
+
+
+def test_wide_tables_are_cut_to_a_terminal(run, csv):
+    options = ("--by", "sex", "--keys", "f,m", "--bounds", "age:0,120")
+    _, out, _ = run("table", csv, *options, "--of", "age:mean,deciles", "--of", "count", "-e", "1")
+    assert max(map(len, out.split("\ncost ")[0].splitlines())) <= 80
+    dates = "\n".join(["day", *(f"2020-01-{1 + i % 28:02}" for i in range(900))])
+    csv.write_text(dates)
+    asked = ("-c", "day", "--bounds", "2020-01-01", "2020-12-31", "--population", "-e", "1")
+    _, out, _ = run("mean", csv, *asked)
+    assert max(map(len, out.split("\ncost ")[0].splitlines())) <= 80

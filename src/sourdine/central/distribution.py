@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sourdine.central.finding.first import FoundFirst
 from sourdine.central.groups import ByGroup, each
 from sourdine.central.quantiles.algorithm import is_one, read_orders
 from sourdine.errors import ParameterError
@@ -111,13 +112,16 @@ class Distribution(Release):
         how: tuple[Callable[[Release], Any], Callable[[Release, float, str], Ends]],
     ) -> ReadOff:
         value, ends = how
-        if not isinstance(self.mechanism, ByGroup):
+        answer: Release = self
+        while isinstance(answer.mechanism, FoundFirst):
+            answer = answer.mechanism.part(answer)
+        groups = answer.mechanism
+        if not isinstance(groups, ByGroup):
             return ReadOff(
-                name=name, labels=labels, value=value(self), release=self, asked=asked,
-                ends=lambda beta, of: ends(self, beta, of),
+                name=name, labels=labels, value=value(answer), release=self, asked=asked,
+                ends=lambda beta, of: ends(answer, beta, of),
             )  # fmt: skip
-        groups = self.mechanism
-        keys, parts = groups.keys(self.drawn), groups.parts(self)
+        keys, parts = groups.keys(answer.drawn), groups.parts(answer)
         size = len(next(iter(labels.values())))
         repeated = {head: list(column) * len(keys) for head, column in labels.items()}
         listed = [key if isinstance(key, tuple) else (key,) for key in keys for _ in range(size)]

@@ -51,7 +51,8 @@ def read_bins(x: int | Sequence[Number | dt.date | str] | None) -> int | AnyEdge
     if isinstance(x, (str, bool)) or not isinstance(x, Iterable):
         if isinstance(x, (str, bool)) or not hasattr(x, "__index__"):
             raise ParameterTypeError(
-                "bins", "be a whole number, or a list of edges", given(x), "Type {bins}.",
+                "bins", "be a whole number, or a list of edges", given(x),
+                "Type {bins}; edges may be dates, such as the first of each month.",
                 bins=[0, 18, 65, 120],
             )  # fmt: skip
         count = integer(x, "bins", least=1)

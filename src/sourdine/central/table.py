@@ -226,7 +226,8 @@ class Table(Statistic):
     @property
     def how(self) -> str:
         """What draws it."""
-        return f"{len(self.parts)} statistics, each with a share of epsilon"
+        many = len(self.parts)
+        return f"{many} statistics, each with a share of epsilon" if many > 1 else "one statistic"
 
     @property
     def name(self) -> str:
@@ -247,8 +248,9 @@ class Table(Statistic):
             if hasattr(part, "clipping")
         }
         spent = ", ".join(f"{name} {shown(part.epsilon)}" for name, part in self.parts.items())
+        shared = f"Epsilon is shared so that the largest relative error is smallest: {spent}."
         return (
-            f"Epsilon is shared so that the largest relative error is smallest: {spent}.",
+            *([shared] if len(self.parts) > 1 else ()),
             *clipped.values(),
             (
                 "Missing values are left out. Intervals, whose ends are in to_frame() and in the "

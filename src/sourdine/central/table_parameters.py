@@ -47,10 +47,12 @@ def read_of(x: Mapping[str, Sequence[str] | str] | None) -> Asked:
     for column, words in asked:
         for word in words:
             if word not in WORDS or (column == RECORDS and word != "count"):
-                allowed = "'count'" if column == RECORDS else f"of {', '.join(WORDS)}"
-                raise ParameterError(
-                    "of", f"hold words {allowed}", given(word), "Type {of}.", of=EXAMPLE
+                must = (
+                    "ask for the count alone where no column is named"
+                    if column == RECORDS
+                    else f"hold words of {', '.join(WORDS)}"
                 )
+                raise ParameterError("of", must, given(word), "Type {of}.", of=EXAMPLE)
         if len(set(words)) < len(words):
             raise ParameterError("of", "hold each once", "one twice", "Type {of}.", of=EXAMPLE)
     return asked

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from sourdine.cli.streams import complain
-from sourdine.cli.wording import ShellWording
+from sourdine.cli.wording import SPOKEN, ShellWording
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.exact import given
 from sourdine.question.kinds import apart
@@ -55,6 +55,7 @@ class ShellCommand(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401
         """Run; an error is worded for the shell, and Ctrl-C is not one."""
+        spoken = SPOKEN.set(ShellWording(self.params))
         try:
             return super().invoke(ctx)
         except SourdineError as error:
@@ -62,6 +63,8 @@ class ShellCommand(TyperCommand):
         except KeyboardInterrupt:
             complain("stopped.")
             raise typer.Exit(INTERRUPTED) from None
+        finally:
+            SPOKEN.reset(spoken)
 
     def _worded(self, error: SourdineError) -> SourdineError:
         error.wording = ShellWording(self.params)
@@ -135,7 +138,11 @@ def _is_flag(word: str) -> bool:
 def _not_two(name: str, numbers: Collection[str]) -> ParameterError:
     got = given(" ".join(numbers)) if numbers else "none"
     return ParameterError(
-        name, "be two numbers, the lower first", got, f"Type {{{name}}}.", **{name: (0, 120)}
+        name,
+        "be two numbers, the lower first, or find",
+        got,
+        f"Type {{{name}}}.",
+        **{name: (0, 120)},
     )
 
 

@@ -42,7 +42,7 @@ def print_sheet(console: Console, sheet: Sheet) -> None:
     """Print a sheet: its table and its notes."""
     if sheet.title is not None:
         console.print(sheet.title, style="bold", highlight=False, markup=False)
-    for part in sheet.pages():
+    for part in sheet.pages(gap=3):
         lines = [[line[i] for i in part] for line in sheet.lines]
         print_table(console, [sheet.heads[i] for i in part], lines)
     notes(console, sheet.notes)

@@ -11,6 +11,7 @@ from sourdine.cli.options import read_options
 from sourdine.cli.output import picture, print_sheet
 from sourdine.cli.patience import patience
 from sourdine.cli.streams import Terminal, UnprintedError, complain, printing
+from sourdine.cli.wording import SPOKEN
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
 from sourdine.exact import given
 from sourdine.presentation.texts import json_text
@@ -185,12 +186,7 @@ def _facts(release: Release, session: Session | None) -> dict[str, Any]:
 
 
 def _sheet(release: Release, session: Session | None) -> Sheet:
-    from click import get_current_context  # noqa: PLC0415 - loaded with the commands
-
-    from sourdine.cli.wording import ShellWording  # noqa: PLC0415 - likewise
-
-    context = get_current_context(silent=True)
-    sheet = release.sheet(ShellWording(context.command.params) if context else None)
+    sheet = release.sheet(SPOKEN.get())
     if session is None:
         return sheet
     total = shown(session.total.exact_epsilon())

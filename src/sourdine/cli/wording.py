@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from contextvars import ContextVar
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +11,8 @@ from sourdine.errors import PythonWording, literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-__all__ = ["ShellWording"]
+
+__all__ = ["SPOKEN", "ShellWording"]
 
 
 class ShellWording(PythonWording):
@@ -78,9 +81,15 @@ class ShellWording(PythonWording):
 def _word(value: object) -> str:
     if value is None:
         return "none"
+    if isinstance(value, dt.date):
+        return value.isoformat()
     return value if isinstance(value, str) else literal(value).strip("'")
 
 
 def _quoted(word: str) -> str:
     """Return a word as the shell reads it; a sign alone is set apart from the sentence's end."""
     return quote(word) if any(map(str.isalnum, word)) else f"'{word}'"
+
+
+SPOKEN: ContextVar[ShellWording | None] = ContextVar("SPOKEN", default=None)
+"""How the command that runs words what it prints."""

@@ -227,7 +227,8 @@ def _refusal(  # noqa: PLR0913, PLR0917 - the parts of one sentence
     if not left:
         hint, tries = "Nothing is left: another total would come on top of this one.", {}
     if not whole:
-        hint, tries = f"The total holds no {name}: choose a method that needs none.", {}
+        begin = "ask what needs none, or begin with a total that has some"
+        hint, tries = f"The total holds no {name}: {begin}.", {}
     return BudgetExceededError(
         f"{name} of {label!r}" if label else name,
         f"be at most {shown(left, up=False)}, what is left of {shown(whole)}",

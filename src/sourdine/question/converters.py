@@ -208,7 +208,7 @@ def bounds(x: Sequence[Number | dt.date | str] | None) -> Bounds:
         return typed[0], typed[1]
     texts = any(isinstance(b, str) for b in x)
     must = f"be two finite numbers{', or two dates such as 2020-01-31' if texts else ''}"
-    lower, upper = (part(b, "bounds", must, (0, 120)) for b in x)
+    lower, upper = (_bound(b, must) for b in x)
     if max(abs(lower), abs(upper)) > WIDEST or 0 < upper - lower < 1 / WIDEST:
         raise ParameterError(
             "bounds",
@@ -226,6 +226,20 @@ def bounds(x: Sequence[Number | dt.date | str] | None) -> Bounds:
             bounds=(0, 120),
         )
     return lower, upper
+
+
+def _bound(x: object, must: str) -> Fraction:
+    """Return a bound; a text that is none may be a date in another format."""
+    try:
+        return part(x, "bounds", must, (0, 120))
+    except (ParameterError, ParameterTypeError) as error:
+        if not isinstance(x, str) or not any(map(str.isdigit, x)):
+            raise
+        raise type(error)(
+            "bounds", must, error.got,
+            "Type {bounds}; declare the date format of dates that are not ISO 8601.",
+            bounds=(0, 120),
+        ) from None  # fmt: skip
 
 
 def part(x: object, parameter: str, must: str, example: object) -> Fraction:

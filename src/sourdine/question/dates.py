@@ -45,7 +45,8 @@ def dates(x: Iterable[object], parameter: str) -> tuple[dt.date, ...] | None:
             parameter,
             "be all dates or all numbers",
             got,
-            f"Type {{{parameter}}}; dates are written as in ISO 8601, or as date_format says.",
+            f"Type {{{parameter}}}; dates are written as in ISO 8601, or in the date format "
+            "that is declared.",
             **{parameter: example},
         )
     timed = any(isinstance(date, dt.datetime) for date in there)

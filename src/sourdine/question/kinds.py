@@ -151,10 +151,10 @@ def _flagged(x: object) -> Any:  # noqa: ANN401
 
 
 def _declared(x: object) -> Any:  # noqa: ANN401
-    """Return what is said of each name, from ``a=b,c=d``."""
+    """Return what is said of each name, from ``a:b,c:d``; ``a=b`` means the same."""
     if not isinstance(x, str):
         return x
-    said = (part.partition("=") for part in x.split(","))
+    said = (part.rpartition("=" if "=" in part else ":") for part in x.split(","))
     return tuple((name.strip(), what.strip()) for name, _, what in said)
 
 
@@ -237,7 +237,7 @@ READING = Kind(
 )
 KEYS = Kind(metavar="A,B,...", schema=_LABELS, parse=_listed)
 KINDS = Kind(
-    metavar="A=KIND,...",
+    metavar="A:KIND,...",
     schema={
         "type": "object",
         "additionalProperties": {"enum": ["number", "whole", "category", "date"]},

@@ -205,6 +205,8 @@ def obeyed(said: Mapping[str, Any], tries: Mapping[str, Any]) -> dict[str, Any]:
 
 def _built(cls: type[Q], said: Mapping[str, Any]) -> Q:
     _require_known(cls, said)
+    if "epsilon" not in said and "error" not in {p.name for p in parameters(cls)}:
+        raise ParameterError("epsilon", "be given", "none", "Type {epsilon}.", epsilon=1)
     if ("epsilon" in said) == ("error" in said):
         raise ParameterError(
             "epsilon",

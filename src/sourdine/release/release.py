@@ -297,7 +297,10 @@ class Release(Answer):
         """Return what is printed, in the words of a face."""
         heads, lines = self.mechanism.printed(self)
         notes = self.notes(words)
-        return Sheet(heads=heads, lines=lines, notes=notes, lead=self.mechanism.lead)
+        lead = self.mechanism.lead
+        if lead is None and self.mechanism.beside:
+            lead = len(self.mechanism.labels(self))
+        return Sheet(heads=heads, lines=lines, notes=notes, lead=lead)
 
     def notes(self, words: PythonWording | None = None) -> list[tuple[str, str]]:
         """Return what stands below the table, in the words of a face."""

@@ -80,8 +80,13 @@ class Sheet:
         below = [_wrapped(f"{word:<{width}}  {text}", width + 2) for word, text in self.notes]
         return "\n".join([*([self.title] if self.title else []), *lines, *below])
 
-    def pages(self) -> list[list[int]]:
+    def pages(self, gap: int = GAP) -> list[list[int]]:
         """Return which columns stand beside each other, so that no part is wider than a page.
+
+        Parameters
+        ----------
+        gap
+            Letters between columns, and as many at the edges together.
 
         Examples
         --------
@@ -91,7 +96,7 @@ class Sheet:
         every = list(range(len(self.heads)))
         if self.lead is None:
             return [every]
-        wide = [max(map(len, cells)) + GAP for cells in zip(self.heads, *self.lines, strict=True)]
+        wide = [max(map(len, cells)) + gap for cells in zip(self.heads, *self.lines, strict=True)]
         first = every[: self.lead]
         parts, room = [list(first)], PAGE - sum(wide[: self.lead])
         for i in every[self.lead :]:

@@ -284,3 +284,38 @@ def test_small_epsilons_are_refused_before_any_data_are_read(refused):
     for epsilon in ("1e-3", "1e-2"):
         for x in HOSTILE.values():
             sd.variance(x, bounds="find", epsilon=epsilon, n=10**8)
+
+
+VISITS = {
+    "who": [i // 3 for i in range(6000)],
+    "x": [float(i % 50) for i in range(6000)],
+    "ward": ["a", "b"] * 3000,
+}
+
+
+@pytest.mark.parametrize(
+    "found", [{"bounds": "find"}, {"bounds": (0, 60), "unit": "who", "rows": "find"}]
+)
+@pytest.mark.parametrize("by", [{}, {"by": "ward", "keys": ["a", "b"]}])
+def test_quantiles_are_read_off_a_function_whose_bounds_or_rows_are_found(found, by):
+    release = sd.cdf(VISITS, column="x", epsilon=4, **found, **by)
+    medians = release.quantile(0.5).value
+    for median in medians.values() if by else [medians]:
+        assert 15 < median < 35
+    assert type(release).from_json(release.to_json()).quantile(0.5).value == medians
+    assert len(str(release).splitlines()) < 50
+
+
+@pytest.mark.parametrize(
+    ("asked", "more"),
+    [
+        (sd.table, {"of": {"x": ["mean"], "*": ["count"]}, "bounds": {"x": (0, 60)}}),
+        (sd.describe, {}),
+    ],
+)
+def test_rows_are_found_for_tables_and_descriptions(asked, more):
+    release = asked(VISITS, unit="who", rows="find", epsilon=4, **more)
+    assert release.drawn["rows"] in {2, 3, 4}
+    settled = asked(VISITS, unit="who", rows=3, epsilon=4, **more)
+    assert str(release).splitlines()[0].split() == str(settled).splitlines()[0].split()
+    assert type(release).from_json(release.to_json()) == release

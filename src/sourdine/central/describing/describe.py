@@ -12,7 +12,7 @@ from attrs import field, frozen
 
 from sourdine.central.count import Count
 from sourdine.central.describing.parts import CATEGORY, DATE, KINDS, NUMBER, WHOLE, ColumnPart
-from sourdine.central.describing.sheet import cells
+from sourdine.central.describing.sheet import cells, leaves_many_out
 from sourdine.central.statistic import Statistic
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
@@ -23,6 +23,7 @@ from sourdine.tally.column import DATES, NUMBERS, WORDS
 from sourdine.tally.memory import Memory
 
 if TYPE_CHECKING:
+    from sourdine.errors import PythonWording
     from sourdine.exact.parameters import Number
     from sourdine.tally import Frame, Reading
 
@@ -31,8 +32,8 @@ __all__ = ["Describe"]
 EACH = "Each number is followed by how far off it may be; each holds with a probability of 95 %."
 ASSUMED = (
     "Nothing was assumed but the names of the columns and the kinds that types state or you "
-    "declared. Bounds were found: a few records beyond them were moved in to them, and intervals "
-    "do not cover that."
+    "declared. Bounds were found: about as many records as stand beside 'beyond' may lie beyond "
+    "each, and were moved in to it; intervals do not cover that."
 )
 LEFT_OUT = (
     "What cannot be read as a number counts as missing in a column of numbers. Categories that few "
@@ -63,11 +64,13 @@ def read_kinds(x: object) -> tuple[tuple[str, str], ...]:
     if x is None:
         return ()
     pairs = tuple(x.items()) if isinstance(x, Mapping) else x
-    if not isinstance(pairs, (list, tuple)) or not all(map(_is_kind, pairs)):
+    listed = isinstance(pairs, (list, tuple))
+    if wrong := [pair for pair in pairs if not _is_kind(pair)] if listed else [x]:
+        typed = wrong[0][1] if isinstance(wrong[0], tuple) and len(wrong[0]) == 2 else wrong[0]
         raise ParameterError(
             "kinds",
             "be 'number', 'whole', 'category' or 'date' for each column",
-            given(x),
+            given(typed),
             "Type {kinds}.",
             kinds={"zip": CATEGORY},
         )
@@ -75,7 +78,7 @@ def read_kinds(x: object) -> tuple[tuple[str, str], ...]:
 
 
 def _is_kind(pair: object) -> bool:
-    return isinstance(pair, (list, tuple)) and len(pair) == 2 and pair[1] in KINDS
+    return isinstance(pair, (list, tuple)) and len(pair) == 2 and all(pair) and pair[1] in KINDS
 
 
 @frozen(kw_only=True, slots=False)
@@ -247,6 +250,18 @@ class Describe(Statistic):
         found = self.numbers(release.drawn, read_confidence(self.shown))
         kinds_ = {name: own["kind"] for name, own in release.drawn["columns"].items()}
         return cells(found, kinds_)
+
+    def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
+        """Say of which columns the bounds that were found may leave many records out."""
+        rough = [name for name, numbers in release.value.items() if leaves_many_out(numbers)]
+        if not rough:
+            return ()
+        more = f"fewer {words.subject('columns')}, or a larger {words.subject('epsilon')}"
+        text = (
+            f"Of {', '.join(rough)} more than a tenth of the records may lie beyond each bound: "
+            f"these numbers say little. Type {more}; or ask for each with bounds that you know."
+        )
+        return (text,)
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.central.describing.sheet import TOP, cut
+from sourdine.central.describing.parts import DATE
+from sourdine.central.describing.sheet import TOP, cut, leaves_many_out
 from sourdine.presentation.figures import (
     BLUE,
     GREY,
@@ -47,10 +48,15 @@ def panels(
         axes.remove()
     for axes, (name, numbers) in zip(grid, found.items(), strict=False):
         _dress(axes)
-        draw = _deciles if "mean" in numbers else _categories
-        draw(axes, numbers)
+        if release.drawn["columns"][name]["kind"] == DATE:
+            _empty(axes, "dates are only counted")
+        else:
+            (_deciles if "mean" in numbers else _categories)(axes, numbers)
         gone = numbers["missing"][0]
-        more = f"   {100 * gone:.0f} % missing" if gone >= 0.005 else ""
+        out = {what: x[0] for what, x in numbers.items()}
+        said = [f"{100 * gone:.0f} % missing"] if gone >= 0.005 else []
+        said += ["many may lie outside"] if leaves_many_out(out) else []
+        more = ", ".join(said)
         axes.set_title(cut(name, 30), loc="left", fontsize=9, color=INK)
         axes.text(1, 1.03, more, transform=axes.transAxes, ha="right", fontsize=7, color=NOTE)
     figure.suptitle(title or "Described privately", x=0.01, ha="left", fontsize=12, color=INK)
@@ -87,13 +93,20 @@ def _deciles(axes: Any, numbers: Numbers) -> None:  # noqa: ANN401
     gaps(axes.xaxis)
 
 
+def _empty(axes: Any, text: str) -> None:  # noqa: ANN401
+    """Write why there is no picture."""
+    axes.text(
+        0.5, 0.5, text, transform=axes.transAxes, ha="center", fontsize=7, color=NOTE
+    )  # fmt: skip
+    axes.set_xticks([])
+    axes.set_yticks([])
+
+
 def _categories(axes: Any, numbers: Numbers) -> None:  # noqa: ANN401
     """Draw the most common categories as bars with their intervals."""
     named = [(what[2:], x) for what, x in numbers.items() if what.startswith("= ")][:TOP]
     if not named:
-        axes.text(0.5, 0.5, "no category is common enough", ha="center", fontsize=7, color=NOTE)
-        axes.set_xticks([])
-        axes.set_yticks([])
+        _empty(axes, "no category is common enough")
         return
     place = np.arange(len(named))[::-1]
     share, low, high = (100 * np.array([x[i] for _, x in named], float) for i in range(3))

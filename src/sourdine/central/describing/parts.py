@@ -122,6 +122,12 @@ class ColumnPart:
         asked = {**self._asked(MEAN), "epsilon": settled.epsilon}
         return Variance(bounds=settled.bounds, step=settled.step, **asked)
 
+    @cached_property
+    def beyond(self) -> int:
+        """About how many records may lie beyond each of the bounds that are found."""
+        first: Any = self.mean.first()
+        return int(first.outside)
+
     def _settled(self, drawn: Mapping[str, Any]) -> Statistic:
         first = self.mean.first()
         assert first is not None  # noqa: S101 - its bounds are sought
@@ -163,6 +169,7 @@ class ColumnPart:
             "count": (max(round(n), 0), max(floor(n - half), 0), max(ceil(n + half), 0)),
             "lowest": (low, None, None),
             "highest": (high, None, None),
+            "beyond": (self.beyond, None, None),
             "mean": _ends(settled, sums, beta),
             "sd": (sqrt(v), sqrt(least), sqrt(most)),
             **self._deciles(drawn, beta),

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
     Numbers = Mapping[str, tuple[Any, Any, Any]]
 
-__all__ = ["TOP", "cells", "cut"]
+__all__ = ["TOP", "cells", "cut", "leaves_many_out"]
 
-CELL, BESIDE = 17, 3
-"""How many letters a column takes, and how many fit beside each other in a terminal."""
+CELL, BESIDE = 20, 3
+"""How many letters a column takes, so that three fit beside each other in 80 letters."""
 TOP = 5
 """How many categories are printed."""
-OWN = ("count", "missing", "lowest", "highest")
+OWN = ("count", "missing", "lowest", "highest", "beyond")
 
 
 def cells(
@@ -54,13 +54,26 @@ def _column(numbers: Numbers, kind: str) -> dict[str, str]:
     if kind == "number":
         low, high = numbers["lowest"][0], numbers["highest"][0]
         width = (high - low) / 50
-        texts["within"] = f"{shown(low, width)} to {shown(high, width)}"
+        within = f"{shown(low, width)} to {shown(high, width)}"
+        texts["within"] = within if len(within) <= CELL else f"{low:.2g} to {high:.2g}"
+        texts["beyond"] = f"some {numbers['beyond'][0]} each"
         return texts | {what: _within(*x) for what, x in numbers.items() if what not in OWN}
     named = [(what[2:], x) for what, x in numbers.items() if what not in OWN]
     for i, (name, x) in enumerate(named[:TOP], 1):
         share = _percent(*x)
-        texts[f"top {i}"] = f"{cut(name, CELL - len(share) + 4)} {share}"
+        texts[f"top {i}"] = f"{cut(name, CELL - len(share) - 1)} {share}"
     return texts
+
+
+def leaves_many_out(numbers: Mapping[str, Any]) -> bool:
+    """Return whether more than a tenth of the records may lie beyond each bound.
+
+    Examples
+    --------
+    >>> leaves_many_out({"count": 768, "beyond": 500})
+    True
+    """
+    return bool(10 * numbers.get("beyond", 0) > numbers["count"])
 
 
 def cut(name: str, most: int = CELL) -> str:
@@ -71,8 +84,8 @@ def cut(name: str, most: int = CELL) -> str:
 def _within(value: float, low: float, high: float) -> str:
     """Return a number and how far off it may be."""
     half = max(high - value, value - low, 0)
-    text = shown(value, half) if half else f"{value:g}"
-    return f"{text} ±{shown(half, half) if half else 0}"
+    text = f"{shown(value, half)} ±{shown(half, half)}" if half else f"{value:g} ±0"
+    return text if len(text) <= CELL else f"{value:.3g} ±{half:.2g}"
 
 
 def _percent(value: float, low: float, high: float) -> str:

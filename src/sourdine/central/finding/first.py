@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sourdine.central.statistic import Statistic
-    from sourdine.release import Release
+    from sourdine.errors import PythonWording
+    from sourdine.release import Columns, Release
     from sourdine.tally import Frame
 
     Drawn = Mapping[str, Any]
@@ -169,6 +170,26 @@ class FoundFirst(Drawer):
         part = self.part(release)
         return part.mechanism.labels(part)
 
+    @property
+    def lead(self) -> int | None:  # type: ignore[override]
+        """How many columns begin each part of a table that is cut to the width of a page."""
+        return self._drawer.lead
+
+    def columns(self, release: Release) -> Columns:
+        """Return the answer's numbers."""
+        part = self.part(release)
+        return part.mechanism.columns(part)
+
+    def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return the answer's table."""
+        part = self.part(release)
+        return part.mechanism.printed(part)
+
+    @property
+    def release_kind(self) -> type[Release]:
+        """What the answer is."""
+        return self._drawer.release_kind
+
     def difference(self, release: Release, first: object, second: object) -> Release:
         """Return how far one group is above another."""
         part = self.part(release)
@@ -181,6 +202,11 @@ class FoundFirst(Drawer):
         told = ", ".join(f"{name} {shown(rational(spelled(x), 'epsilon'))}" for name, x in spent)
         lines = [self.found(release.drawn), ("spent", f"epsilon: {told}")]
         return lines + part.mechanism.findings(part)
+
+    def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
+        """Return what the answer suggests to type."""
+        part = self.part(release)
+        return part.mechanism.remarks(part, words)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question."""

@@ -7,6 +7,7 @@ under either relation, so a person counts as one record of a search on one side.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,6 +18,7 @@ import numpy as np
 
 from sourdine.central.finding.first import FoundFirst
 from sourdine.central.finding.search import OutwardSearch
+from sourdine.errors import ParameterError
 from sourdine.privacy.printing import shown
 from sourdine.question.question import plain_parameter
 
@@ -55,7 +57,20 @@ class RowsFirst(FoundFirst):
 
     def check(self) -> None:
         """Refuse early whatever a settled question would refuse."""
-        _ = self.like, self._settled(CANDIDATES[-1]), self.search
+        _ = self.like, self.search
+
+    @cached_property
+    def candidates(self) -> tuple[int, ...]:
+        """The numbers of rows among which is sought: all that the noise can carry."""
+        most = bisect_left(CANDIDATES, True, lo=1, key=lambda rows: not self._carries(rows))  # noqa: FBT003
+        return CANDIDATES[:most]
+
+    def _carries(self, rows: int) -> bool:
+        try:
+            self._settled(rows)
+        except ParameterError:
+            return False
+        return True
 
     @cached_property
     def search(self) -> OutwardSearch:
@@ -63,7 +78,7 @@ class RowsFirst(FoundFirst):
         question = self.question
         return OutwardSearch(
             epsilon=question.epsilon * SEARCHING,
-            sides=[len(CANDIDATES)],
+            sides=[len(self.candidates)],
             relation=question.relation,
         )
 
@@ -72,10 +87,10 @@ class RowsFirst(FoundFirst):
         _, owned = data.distinct(self.question.unit)
         nameless = len(data) - int(owned.sum())
         people = np.append(owned, nameless) if nameless else owned
-        at = np.searchsorted(CANDIDATES, people)
-        cells = np.bincount(at, minlength=len(CANDIDATES) + 1)[1:]
+        at = np.searchsorted(self.candidates, people)
+        cells = np.bincount(at, minlength=len(self.candidates) + 1)[1:]
         (named,) = self.search.release(cells, source=self.question.source).value
-        rows = CANDIDATES[min(int(named), len(CANDIDATES) - 1)]
+        rows = self.candidates[min(int(named), len(self.candidates) - 1)]
         return {"rows": rows, "spent": {"rows": plain_parameter(self.search.epsilon)}}
 
     def rows(self, data: Frame, drawn: Mapping[str, Any]) -> Frame:
@@ -90,7 +105,8 @@ class RowsFirst(FoundFirst):
 
     def _settled(self, rows: int) -> Statistic:
         left = self.question.epsilon * (1 - SEARCHING)
-        return attrs.evolve(self.question, rows=rows, epsilon=left, error=None)
+        error = {"error": None} if attrs.fields_dict(type(self.question))["target"].init else {}
+        return attrs.evolve(self.question, rows=rows, epsilon=left, **error)
 
     def found(self, drawn: Mapping[str, Any]) -> tuple[str, str]:
         """Return how many rows of each person were kept."""
