@@ -3,8 +3,9 @@
 Run ``python benchmarks/groups.py`` (``--rows 1e6`` for a short look). A Parquet file of a column of
 keys and a column of numbers is written to a temporary folder. The plain way is what one types
 without privacy, ``SELECT key, avg(x) FROM file GROUP BY key``; ours is the whole call, from the
-file to noisy answers. Both run in turns, and the best of the repeats counts for both. The exit
-status is 1 if counts, sums or means take more than ten times as long. A Markdown copy goes to
+file to noisy answers. Both run in turns, and the best of the repeats counts for both, on the clock
+and in processor time, which other work on the machine disturbs less. The exit status is 1 if counts,
+sums or means take more than ten times as long, on either. A Markdown copy goes to
 ``benchmarks/out/groups.md``.
 """
 
@@ -14,7 +15,7 @@ import argparse
 import sys
 import tempfile
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -53,14 +54,14 @@ def write(path: Path, rows: int, *, words: bool) -> None:
     pq.write_table(pa.table({"key": held, "x": rng.integers(0, 121, rows)}), path)
 
 
-def best(work: Callable[[], object], repeats: int) -> float:
-    """Return the shortest time."""
+def best(work: Callable[[], object], repeats: int) -> tuple[float, float]:
+    """Return the shortest time on the clock, and of the processor."""
     times = []
     for _ in range(repeats):
-        start = perf_counter()
+        clock, processor = perf_counter(), process_time()
         work()
-        times.append(perf_counter() - start)
-    return min(times)
+        times.append((perf_counter() - clock, process_time() - processor))
+    return min(clock for clock, _ in times), min(processor for _, processor in times)
 
 
 def main() -> int:
@@ -81,10 +82,14 @@ def main() -> int:
                 ask = getattr(sd, name)
                 listed = {"by": "key", "keys": list(keys), **asked}
                 ours = best(lambda: ask(path, **listed), given.repeats)  # noqa: B023
-                ratio = ours / theirs
-                late |= name in PROMISED and ratio > MOST
-                lines.append((kind, name, f"{theirs:.2f}", f"{ours:.2f}", f"{ratio:.1f}"))
-    heads = ("keys", "statistic", "GROUP BY, s", "private, s", "ratio")
+                ratios = [b / a for a, b in zip(theirs, ours, strict=True)]
+                late |= name in PROMISED and max(ratios) > MOST
+                times = [f"{time:.2f}" for time in (*theirs, *ours)]
+                lines.append((kind, name, *times, *(f"{ratio:.1f}" for ratio in ratios)))
+    heads = (
+        *("keys", "statistic", "GROUP BY, s", "processor, s", "private, s", "processor, s"),
+        *("ratio", "of processor time"),
+    )
     table = Table(title=f"{rows:.0e} rows, {GROUPS} groups")
     for head in heads:
         table.add_column(head, justify="right")

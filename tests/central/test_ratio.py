@@ -32,8 +32,9 @@ def test_sum_and_count_move_together(neighbours, furthest):
 def test_ratio_intervals_cover(replaced, p):
     ratio = Ratio(last=10, epsilon=1, relation=SUBSTITUTE if replaced else ADD_REMOVE)
     source, n, hits = SeededSource(3), 30, 0
-    for _ in range(1000):
-        low, high = ratio.limits(ratio.draw(n, round(10 * n * p), source), 0.1)
+    moments = [(n, round(10 * n * p))] * 1000
+    for drawn in ratio.draw_all(moments, source):
+        low, high = ratio.limits(tuple(drawn.values()), 0.1)
         hits += low <= p <= high
     assert 0.9 - 6 * sqrt(0.09 / 1000) <= hits / 1000 <= 0.99
 
@@ -50,8 +51,8 @@ def test_the_interval_has_power():
     """With noise 30 % larger than it is told of, it would not cover."""
     told, true = (Ratio(last=1000, epsilon=Fraction(e, 100), relation=ADD_REMOVE) for e in (13, 10))
     source, hits = SeededSource(2), 0
-    for _ in range(2000):
-        low, high = told.limits(true.draw(50_000, 25_000_000, source), 0.2)
+    for drawn in true.draw_all([(50_000, 25_000_000)] * 2000, source):
+        low, high = told.limits(tuple(drawn.values()), 0.2)
         hits += low <= 0.5 <= high
     assert hits / 2000 < 0.8 - 6 * sqrt(0.16 / 2000)
 

@@ -11,7 +11,7 @@ from sourdine.central.statistic import Statistic
 from sourdine.mechanisms import Laplace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sourdine.release import Release
     from sourdine.tally import Frame
@@ -76,8 +76,13 @@ class Count(Statistic):
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count and add the noise."""
-        count = len(data) if self.column is None else data.present(self.column)
-        return {"count": self.mechanism.release(count, source=self.source).value}
+        return self.draw_all([data])[0]
+
+    def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
+        """Count each group and add the noise of all."""
+        column = self.column
+        counts = [len(data) if column is None else data.present(column) for data in frames]
+        return [{"count": n} for n in self.mechanism.release_all(counts, source=self.source)]
 
     def value(self, drawn: Mapping[str, Any]) -> int:
         """Return the noisy count."""

@@ -193,7 +193,7 @@ class ByGroup(Drawer):
         drawn: dict[str, Any] = {}
         if self.question.finds:
             drawn["keys"] = self._found(data)
-        return {**drawn, "groups": [self.part.draw(rows) for rows in self.groups(data, drawn)]}
+        return {**drawn, "groups": self.part.draw_all(self.groups(data, drawn))}
 
     def _found(self, data: Frame) -> list[Any]:
         single = len(self.columns_of) == 1

@@ -23,7 +23,7 @@ from sourdine.mechanisms import Gaussian, Laplace
 from sourdine.question import WHAT, converters, kinds, says
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sourdine.central.population import SumEvidence
     from sourdine.release import Release
@@ -232,14 +232,20 @@ class Mean(GaussianReady):
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Sum up and draw."""
+        return self.draw_all([data])[0]
+
+    def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
+        """Sum up each group and draw, the noise of all ratios at once."""
         if self.population:
-            return self.with_spread.draw(len(data), data.moments(self.cell, 2), self.source)
-        n, total = data.moments(self.cell, 1)
+            draw = self.with_spread.draw
+            return [draw(len(x), x.moments(self.cell, 2), self.source) for x in frames]
+        moments = [data.moments(self.cell, 1) for data in frames]
         if self.known:
-            return self._draw_known(len(data), n, total)
+            both = zip(frames, moments, strict=True)
+            return [self._draw_known(len(data), n, total) for data, (n, total) in both]
         if self.method == "exponential":
-            return self._draw_chosen(n, total)
-        return dict(zip(self.ratio.names, self.ratio.draw(n, total, self.source), strict=True))
+            return [self._draw_chosen(n, total) for n, total in moments]
+        return [*self.ratio.draw_all(moments, self.source)]
 
     def _draw_known(self, records: int, n: int, total: int) -> dict[str, int]:
         last = self.last

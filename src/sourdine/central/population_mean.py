@@ -110,7 +110,7 @@ class OfPrivateNumber(PopulationMean):
         """Draw the three sums."""
         del records
         n, total, squares = moments
-        return self.sums.draw((n, total, squares), source)
+        return self.sums.draw_all([(n, total, squares)], source)[0]
 
     def evidence(self, drawn: Mapping[str, Any]) -> MomentEvidence | None:
         """Return the line and the sum of squares."""

@@ -22,7 +22,7 @@ from sourdine.question import converters as read
 from sourdine.tally import Codes, Ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sourdine.central.population import SumEvidence
     from sourdine.release import Release
@@ -186,17 +186,26 @@ class Proportion(Statistic):
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count the ones and draw."""
-        if self.category is None:
-            n, ones = data.moments(Ticks(self.column, COIN), 1)
-        else:
-            ones = int(data.tally(Codes(self.column, [self.category])).counts[0])
-            n = len(data)
+        return self.draw_all([data])[0]
+
+    def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
+        """Count the ones of each group and draw the noise of all."""
+        moments = self._moments(frames)
         if not self.known:
-            pair = self.ratio.draw(n, ones, self.source)
-            return dict(zip(self.ratio.names, pair, strict=True))
-        records = self.n if self.stated and self.n is not None else len(data)
-        noisy = self.mechanism.release(min(ones, records), source=self.source)
-        return {"ones": int(noisy), "records": records}
+            return [*self.ratio.draw_all(moments, self.source)]
+        stated = self.n if self.stated else None
+        records = [len(data) if stated is None else stated for data in frames]
+        ones = [min(own, n) for (_, own), n in zip(moments, records, strict=True)]
+        noisy = self.mechanism.release_all(ones, source=self.source)
+        return [{"ones": x, "records": n} for x, n in zip(noisy, records, strict=True)]
+
+    def _moments(self, frames: Sequence[Frame]) -> list[Sequence[int]]:
+        """Return how many values count in each group, and how many say yes."""
+        if self.category is None:
+            cell = Ticks(self.column, COIN)
+            return [data.moments(cell, 1) for data in frames]
+        codes = Codes(self.column, [self.category])
+        return [(len(data), int(data.tally(codes).counts[0])) for data in frames]
 
     def value(self, drawn: Mapping[str, Any]) -> float:
         """Return the noisy share."""

@@ -28,7 +28,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import field, frozen
@@ -50,6 +50,8 @@ from sourdine.mechanisms import parameters as read
 from sourdine.privacy import SUBSTITUTE, Relation
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from sourdine.noise import Source
@@ -122,14 +124,14 @@ class Ratio:
         return (k * (2 * total - filled), k * filled) if self.replaced else (
             k * total, k * (filled - total))  # fmt: skip
 
-    def draw(self, n: int, total: int, source: Source) -> Pair:
-        """Return the two numbers with noise."""
-        given = self.numbers(n, total)
-        first, second = self.mechanism.release(
-            given if isinstance(self.mechanism, Together) else np.array(given, object),
-            source=source,
-        ).value
-        return int(first), int(second)
+    def draw_all(self, moments: Sequence[Sequence[int]], source: Source) -> list[dict[str, int]]:
+        """Return the two numbers of each group with noise, by name."""
+        pairs: list[Any] = [self.numbers(n, total) for n, total in moments]
+        if not isinstance(self.mechanism, Together):
+            pairs = [np.array(pair, object) for pair in pairs]
+        drawn = self.mechanism.release_all(pairs, source=source)
+        a, b = self.names
+        return [{a: int(first), b: int(second)} for first, second in drawn]
 
     @property
     def names(self) -> tuple[str, str]:

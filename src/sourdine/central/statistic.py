@@ -38,7 +38,7 @@ from sourdine.tally.reading import STANDARD
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sourdine.central.finding.bounds import BoundsFirst
     from sourdine.central.finding.rows import RowsFirst
@@ -357,6 +357,10 @@ class Statistic(Question):
     @abstractmethod
     def draw(self, data: Frame) -> dict[str, Any]:
         """Read and draw: every number that is drawn, by name."""
+
+    def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
+        """Read and draw for each of several groups, with noise from one call where that can be."""
+        return [self.draw(data) for data in frames]
 
     def evidence(self, drawn: Mapping[str, Any]) -> SumEvidence | None:  # noqa: ARG002
         """Return what was drawn of a law on [0, 1], where the statistic is its mean."""

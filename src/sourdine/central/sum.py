@@ -12,7 +12,7 @@ from sourdine.central.lattice import Numeric
 from sourdine.mechanisms import Laplace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sourdine.release import Release
     from sourdine.tally import Frame
@@ -82,9 +82,14 @@ class Sum(Numeric):
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Add up and add the noise."""
+        return self.draw_all([data])[0]
+
+    def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
+        """Add up each group and add the noise of all."""
         p, q = self._whole()
-        n, total = data.moments(self.cell, 1)
-        return {"units": self.mechanism.release(p * n + q * total, source=self.source).value}
+        moments = [data.moments(self.cell, 1) for data in frames]
+        sums = [p * n + q * total for n, total in moments]
+        return [{"units": x} for x in self.mechanism.release_all(sums, source=self.source)]
 
     def value(self, drawn: Mapping[str, Any]) -> int | float:
         """Return the noisy sum."""

@@ -25,7 +25,7 @@ from sourdine.central.together import Together
 from sourdine.privacy import SUBSTITUTE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from fractions import Fraction
 
     from numpy.typing import NDArray
@@ -90,10 +90,11 @@ class ThreeSums:
         crossed = last * total - squares
         return k * (last * last * n - last * total - crossed), k * 2 * crossed, k * squares
 
-    def draw(self, moments: tuple[int, int, int] | list[int], source: Source) -> dict[str, Any]:
-        """Return the three sums with noise, by name."""
-        drawn = self.mechanism.release(self.sums(*moments), source=source).value
-        return dict(zip(NAMES, drawn, strict=True))
+    def draw_all(self, moments: Sequence[Sequence[int]], source: Source) -> list[dict[str, Any]]:
+        """Return the three sums of each group with noise, by name."""
+        sums = [self.sums(*own) for own in moments]
+        drawn = self.mechanism.release_all(sums, source=source)
+        return [dict(zip(NAMES, three, strict=True)) for three in drawn]
 
     def in_records(self, drawn: Mapping[str, int]) -> NDArray[np.float64]:
         """Return what was drawn, a record being 1."""

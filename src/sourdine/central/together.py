@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from sourdine.mechanisms.moves import within
 from sourdine.mechanisms.registry import Specimen, register
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sourdine.noise import Source
 
@@ -53,6 +54,11 @@ class Together(LaplaceNoise["Whole"]):
         if size is not None:
             return np.array([self.draw(x, None, source) for _ in range(size)])
         return tuple(self.sampler.one(source, v) for v in x)
+
+    def draw_all(self, xs: Sequence[Whole], source: Source) -> list[Whole]:
+        """Add noise from one block of bits to all numbers of all vectors."""
+        drawn = iter(self.sampler.around([v for x in xs for v in x], source))
+        return [tuple(islice(drawn, len(x))) for x in xs]
 
     def law(self, x: Whole) -> Product:
         """Return the law of each number; they are independent."""

@@ -33,7 +33,7 @@ from sourdine.central.ratio import PLANNED
 from sourdine.central.three_sums import NAMES, ThreeSums
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -98,7 +98,12 @@ class Variance(Numeric):
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Sum up and draw."""
-        return self.three.draw(data.moments(self.cell, 2), self.source)
+        return self.draw_all([data])[0]
+
+    def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
+        """Sum up each group and draw the noise of all."""
+        moments = [data.moments(self.cell, 2) for data in frames]
+        return self.three.draw_all(moments, self.source)
 
     def value(self, drawn: Mapping[str, Any]) -> float:
         """Return the noisy variance."""

@@ -21,7 +21,7 @@ from sourdine.noise.laplace import laplace_bits
 from sourdine.privacy import ADD_REMOVE, Guarantee, Relation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sourdine.exact.parameters import Number
     from sourdine.mechanisms.inputs import Value
@@ -118,6 +118,13 @@ class Laplace(LaplaceNoise["Value"]):
             return self.sampler.one(source, x)
         shape = size if isinstance(x, int) else x.shape if size is None else (size, *x.shape)
         return add(x, noise.discrete_laplace(self.scale, shape, source=source))
+
+    def draw_all(self, xs: Sequence[Value], source: Source) -> list[Value]:
+        """Add noise from one block of bits, where all inputs are numbers."""
+        numbers = [x for x in xs if isinstance(x, int)]
+        if len(numbers) < len(xs):
+            return super().draw_all(xs, source)
+        return list(self.sampler.around(numbers, source))
 
     def law(self, x: Value) -> Law | Product:
         """Return the two-sided geometric law around ``x``, or around each number of a vector."""

@@ -32,7 +32,7 @@ from sourdine.release import Columns, Drawer, Release, read_confidence
 from sourdine.release.release import flat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -119,6 +119,20 @@ class Mechanism(Drawer, Generic[X]):
             drawn = tape.answer(self, value, lambda: self.draw(value, None, source))
         cost = self.guarantee if source.private else Guarantee.none(self.guarantee.relation)
         return Release(value=drawn, cost=cost, mechanism=self)
+
+    def release_all(self, xs: Sequence[object], *, source: Source = SYSTEM) -> list[Any]:
+        """Draw one output for each input, each under the guarantee; return what was drawn.
+
+        The same as `release` of each, but the noise may come from one call. In an audit each is a
+        step of its own.
+        """
+        if len(xs) == 1 or CURRENT.get() is not None:
+            return [self.release(x, source=source).value for x in xs]
+        return self.draw_all([self.read(x) for x in xs], source)
+
+    def draw_all(self, xs: Sequence[X], source: Source) -> list[Any]:
+        """Draw one output for each input, independently."""
+        return [self.draw(x, None, source) for x in xs]
 
     def simulate(self, x: object, size: int, *, source: Source = SYSTEM) -> NDArray[np.int64]:
         """Draw many times for one public input, to look at or to test: no release."""

@@ -35,10 +35,11 @@ import numpy as np
 
 from sourdine.exact import Real, exp_neg
 from sourdine.noise.arrays import saturated
-from sourdine.noise.equal_work import python_int
+from sourdine.noise.equal_work import python_int, python_ints
 from sourdine.noise.lazy import LazyUniform
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
 
     from numpy.typing import NDArray
@@ -88,6 +89,13 @@ class LaplaceBits:
         if isinstance(value, int):
             return centre + self._clip(value)
         return python_int(value, centre)
+
+    def around(self, centres: Sequence[int], source: Source) -> list[int]:
+        """Draw a value for each centre and add them: `one` of each, from one block of bits."""
+        values = self.many(len(centres), source)
+        if self.digits < 62 and values.dtype != object:
+            return python_ints(values, centres)
+        return [centre + self._clip(int(x)) for centre, x in zip(centres, values, strict=True)]
 
     def word(self, source: Source) -> NDArray[np.int64] | int:
         """Draw one value: a 64-bit integer as an array, or a Python int where that may not do."""

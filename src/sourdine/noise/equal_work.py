@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-__all__ = ["python_int"]
+__all__ = ["python_int", "python_ints"]
 
 _HALF = 1 << 62
 _UNSIGNED = np.dtype(np.uint64)
@@ -26,6 +28,7 @@ _WIDTHS = np.array([0, 262, 2 * _ONE_DIGIT + 1, 2 * _TWO_DIGITS + 1], _UNSIGNED)
 _LIKE = 99
 """A ready-made number that is not in use everywhere, as 0 is."""
 _ONE_OF_EACH = np.array([_LIKE, _LIKE, 1 << 20, 1 << 40, 1 << 61], np.int64)
+_SHIFTS = np.array([0, 5, _ONE_DIGIT, _TWO_DIGITS], np.int64)
 _READY = list(range(-5, 257))
 _left: list[list[int]] = [[]]
 
@@ -50,3 +53,22 @@ def python_int(x: NDArray[np.int64], centre: int) -> int:
     value, made[kind] = made[kind], _LIKE
     _left[0] = made
     return value
+
+
+def python_ints(x: NDArray[np.int64], centres: Sequence[int]) -> list[int]:
+    """Return ``x[i] + centres[i]``, where each ``x[i]`` is below ``2**62`` in magnitude.
+
+    Examples
+    --------
+    >>> python_ints(np.array([-9, 1 << 35]), [2, 3])
+    [-7, 34359738371]
+    """
+    if not all(-_HALF <= centre < _HALF for centre in centres):
+        return [centre + noise for centre, noise in zip(centres, x.tolist(), strict=True)]
+    sums = x + np.array(centres, np.int64)
+    shifted = sums[:, None] + _SHIFTS
+    kinds = np.count_nonzero(shifted.view(_UNSIGNED) >= _WIDTHS, axis=1)
+    each = np.tile(_ONE_OF_EACH, (len(sums), 1))
+    each[np.arange(len(sums)), kinds] = sums
+    made: list[list[int]] = each.tolist()
+    return [row[kind] for row, kind in zip(made, kinds.tolist(), strict=True)]

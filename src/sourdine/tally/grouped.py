@@ -64,7 +64,8 @@ class Partition:
     ) -> None:
         self.engine, self.size, self._other = engine, len(keys) + other, other
         own = list(zip(*keys, strict=True)) or [()] * len(names)
-        listed = [{read_text(part): part for part in parts} for parts in own]
+        texts = [[read_text(part) for part in parts] for parts in own]
+        listed = [dict(zip(*both, strict=True)) for both in zip(texts, own, strict=True)]
         self._axes = [
             (n, Codes(n, list(own.values()))) for n, own in zip(names, listed, strict=True)
         ]
@@ -73,10 +74,10 @@ class Partition:
         places = [{text: i for i, text in enumerate(own)} for own in listed]
         flat = [
             sum(
-                step * place[read_text(part)]
-                for step, place, part in zip(self._steps, places, key, strict=True)
+                step * place[text]
+                for step, place, text in zip(self._steps, places, key, strict=True)
             )
-            for key in keys
+            for key in zip(*texts, strict=True)
         ]
         self._wide = prod(shape)
         order = sorted(range(len(flat)), key=flat.__getitem__)
