@@ -111,13 +111,14 @@ class Distribution(Release):
         how: tuple[Callable[[Release], Any], Callable[[Release, float, str], Ends]],
     ) -> ReadOff:
         value, ends = how
-        if not isinstance(self.mechanism, ByGroup):
+        answer = self.mechanism.answered(self)
+        if not isinstance(answer.mechanism, ByGroup):
             return ReadOff(
-                name=name, labels=labels, value=value(self), release=self, asked=asked,
-                ends=lambda beta, of: ends(self, beta, of),
+                name=name, labels=labels, value=value(answer), release=self, asked=asked,
+                ends=lambda beta, of: ends(answer, beta, of),
             )  # fmt: skip
-        groups = self.mechanism
-        keys, parts = groups.keys(self.drawn), groups.parts(self)
+        groups = answer.mechanism
+        keys, parts = groups.keys(answer.drawn), groups.parts(answer)
         size = len(next(iter(labels.values())))
         repeated = {head: list(column) * len(keys) for head, column in labels.items()}
         listed = [key if isinstance(key, tuple) else (key,) for key in keys for _ in range(size)]

@@ -23,7 +23,6 @@ from sourdine.tally.column import DATES, NUMBERS, WORDS
 from sourdine.tally.memory import Memory
 
 if TYPE_CHECKING:
-    from sourdine.exact.parameters import Number
     from sourdine.tally import Frame, Reading
 
 __all__ = ["Describe"]
@@ -151,11 +150,11 @@ class Describe(Statistic):
 
     def as_read(self, reading: Reading) -> Self:
         """Return the question with its text read like this."""
-        return attrs.evolve(self, read=reading)
+        return self.changed(read=reading)
 
-    def at(self, epsilon: Number) -> Self:
-        """Return the question at another epsilon."""
-        return attrs.evolve(self, epsilon=epsilon)
+    def changed(self, **parameters: Any) -> Self:  # noqa: ANN401
+        """Return the question with other parameters."""
+        return attrs.evolve(self, **parameters)
 
     @property
     def needs_delta(self) -> bool:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sourdine.central.statistic import Statistic
-    from sourdine.release import Release
+    from sourdine.errors import PythonWording
+    from sourdine.release import Columns, Release
     from sourdine.tally import Frame
 
     Drawn = Mapping[str, Any]
@@ -168,6 +169,36 @@ class FoundFirst(Drawer):
         """Return what tells the numbers apart."""
         part = self.part(release)
         return part.mechanism.labels(part)
+
+    def answered(self, release: Release) -> Release:
+        """Return the answer alone, whatever was found before it."""
+        part = self.part(release)
+        return part.mechanism.answered(part)
+
+    def columns(self, release: Release) -> Columns:
+        """Return the answer's numbers, with labels and the ends that are shown."""
+        part = self.part(release)
+        return part.mechanism.columns(part)
+
+    def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return the answer's table as it is printed."""
+        part = self.part(release)
+        return part.mechanism.printed(part)
+
+    def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
+        """Return what the answer suggests to type."""
+        part = self.part(release)
+        return part.mechanism.remarks(part, words)
+
+    @property
+    def lead(self) -> int | None:  # type: ignore[override]
+        """How many columns begin each part of a table that is cut to a page."""
+        return self._drawer.lead
+
+    @property
+    def release_kind(self) -> type[Release]:
+        """What its releases are: those of the answer."""
+        return self._drawer.release_kind
 
     def difference(self, release: Release, first: object, second: object) -> Release:
         """Return how far one group is above another."""

@@ -7,16 +7,17 @@ under either relation, so a person counts as one record of a search on one side.
 
 from __future__ import annotations
 
+from bisect import bisect
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 
 from sourdine.central.finding.first import FoundFirst
 from sourdine.central.finding.search import OutwardSearch
+from sourdine.errors import ParameterError
 from sourdine.privacy.printing import shown
 from sourdine.question.question import plain_parameter
 
@@ -39,7 +40,9 @@ class RowsFirst(FoundFirst):
 
     Examples
     --------
-    >>> CANDIDATES[:7], CANDIDATES[-1]
+    >>> from sourdine.central import Count
+    >>> asked = Count(unit="who", rows="find", epsilon=1).drawer()
+    >>> asked.candidates[:7], asked.candidates[-1]
     ((1, 2, 3, 4, 6, 8, 12), 6144)
     """
 
@@ -55,7 +58,19 @@ class RowsFirst(FoundFirst):
 
     def check(self) -> None:
         """Refuse early whatever a settled question would refuse."""
-        _ = self.like, self._settled(CANDIDATES[-1]), self.search
+        _ = self.like, self.search
+
+    @cached_property
+    def candidates(self) -> tuple[int, ...]:
+        """How many rows may be found: all but those that the noise of the answer cannot carry."""
+        return CANDIDATES[: bisect(CANDIDATES, 0, lo=1, key=self._too_many)]
+
+    def _too_many(self, rows: int) -> int:
+        try:
+            self._settled(rows)
+        except ParameterError:
+            return 1
+        return 0
 
     @cached_property
     def search(self) -> OutwardSearch:
@@ -63,7 +78,7 @@ class RowsFirst(FoundFirst):
         question = self.question
         return OutwardSearch(
             epsilon=question.epsilon * SEARCHING,
-            sides=[len(CANDIDATES)],
+            sides=[len(self.candidates)],
             relation=question.relation,
         )
 
@@ -72,10 +87,10 @@ class RowsFirst(FoundFirst):
         _, owned = data.distinct(self.question.unit)
         nameless = len(data) - int(owned.sum())
         people = np.append(owned, nameless) if nameless else owned
-        at = np.searchsorted(CANDIDATES, people)
-        cells = np.bincount(at, minlength=len(CANDIDATES) + 1)[1:]
+        at = np.searchsorted(self.candidates, people)
+        cells = np.bincount(at, minlength=len(self.candidates) + 1)[1:]
         (named,) = self.search.release(cells, source=self.question.source).value
-        rows = CANDIDATES[min(int(named), len(CANDIDATES) - 1)]
+        rows = self.candidates[min(int(named), len(self.candidates) - 1)]
         return {"rows": rows, "spent": {"rows": plain_parameter(self.search.epsilon)}}
 
     def rows(self, data: Frame, drawn: Mapping[str, Any]) -> Frame:
@@ -90,7 +105,7 @@ class RowsFirst(FoundFirst):
 
     def _settled(self, rows: int) -> Statistic:
         left = self.question.epsilon * (1 - SEARCHING)
-        return attrs.evolve(self.question, rows=rows, epsilon=left, error=None)
+        return self.question.changed(rows=rows, epsilon=left)
 
     def found(self, drawn: Mapping[str, Any]) -> tuple[str, str]:
         """Return how many rows of each person were kept."""
