@@ -263,7 +263,7 @@ class Statistic(Question):
         """Return the question at another epsilon."""
         return self.changed(epsilon=epsilon)
 
-    def changed(self, **parameters: Any) -> Self:  # noqa: ANN401
+    def changed(self, **parameters: object) -> Self:
         """Return the question with other parameters; its epsilon is settled, whatever asked."""
         return attrs.evolve(self, error=None, **parameters)
 

@@ -152,7 +152,7 @@ class Describe(Statistic):
         """Return the question with its text read like this."""
         return self.changed(read=reading)
 
-    def changed(self, **parameters: Any) -> Self:  # noqa: ANN401
+    def changed(self, **parameters: object) -> Self:
         """Return the question with other parameters."""
         return attrs.evolve(self, **parameters)
 
