@@ -4,8 +4,8 @@ Run ``python benchmarks/groups.py`` (``--rows 1e6`` for a short look). A Parquet
 keys and a column of numbers is written to a temporary folder. The plain way is what one types
 without privacy, ``SELECT key, avg(x) FROM file GROUP BY key``; ours is the whole call, from the
 file to noisy answers. Both run in turns, and the best of the repeats counts for both, on the clock
-and in processor time, which other work on the machine disturbs less. The exit status is 1 if counts,
-sums or means take more than ten times as long, on either. A Markdown copy goes to
+and in processor time, which other work on the machine disturbs less. The exit status is 1 if
+counts, sums or means take more than ten times as long, on either. A Markdown copy goes to
 ``benchmarks/out/groups.md``.
 """
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sourdine.central.finding.first import FoundFirst
 from sourdine.central.groups import ByGroup, each
 from sourdine.central.quantiles.algorithm import is_one, read_orders
 from sourdine.errors import ParameterError
@@ -112,15 +111,13 @@ class Distribution(Release):
         how: tuple[Callable[[Release], Any], Callable[[Release, float, str], Ends]],
     ) -> ReadOff:
         value, ends = how
-        answer: Release = self
-        while isinstance(answer.mechanism, FoundFirst):
-            answer = answer.mechanism.part(answer)
-        groups = answer.mechanism
-        if not isinstance(groups, ByGroup):
+        answer = self.mechanism.answered(self)
+        if not isinstance(answer.mechanism, ByGroup):
             return ReadOff(
                 name=name, labels=labels, value=value(answer), release=self, asked=asked,
                 ends=lambda beta, of: ends(answer, beta, of),
             )  # fmt: skip
+        groups = answer.mechanism
         keys, parts = groups.keys(answer.drawn), groups.parts(answer)
         size = len(next(iter(labels.values())))
         repeated = {head: list(column) * len(keys) for head, column in labels.items()}

@@ -172,6 +172,8 @@ class Statistic(Question):
         first = self.first()
         if first is None:
             self.check()
+            if self.by is not None:
+                ByGroup(question=self).check()
         else:
             first.check()
         if not (self.finds or self.needs_delta):
@@ -255,11 +257,16 @@ class Statistic(Question):
     def as_read(self, reading: Reading) -> Self:
         """Return the question with its text read like this, unless it says how itself."""
         same = self.read != STANDARD or reading == STANDARD
-        return self if same else attrs.evolve(self, read=reading, error=None)
+        return self if same else self.changed(read=reading)
 
     def at(self, epsilon: Number) -> Self:
         """Return the question at another epsilon."""
-        return attrs.evolve(self, epsilon=epsilon, error=None)
+        return self.changed(epsilon=epsilon)
+
+    def changed(self, **parameters: object) -> Self:
+        """Return the question with other parameters; its epsilon is settled, whatever asked."""
+        typed: dict[str, Any] = parameters
+        return attrs.evolve(self, error=None, **typed)
 
     @cached_property
     def cost(self) -> Guarantee:

@@ -170,6 +170,10 @@ class Drawer(ABC):
         """What its releases are."""
         return Release
 
+    def answered(self, release: Release) -> Release:
+        """Return the answer alone, where something was found before it."""
+        return release
+
     def value(self, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Return the published value, from what was drawn."""
         raise NotImplementedError

@@ -319,3 +319,48 @@ def test_rows_are_found_for_tables_and_descriptions(asked, more):
     settled = asked(VISITS, unit="who", rows=3, epsilon=4, **more)
     assert str(release).splitlines()[0].split() == str(settled).splitlines()[0].split()
     assert type(release).from_json(release.to_json()) == release
+
+
+OWNED = {
+    "who": [str(i // 2) for i in range(3000)],
+    "x": [i % 100 for i in range(3000)],
+    "g": ["ab"[i % 3 // 2] for i in range(3000)],
+}
+ASKED = {
+    "describe": {},
+    "table": {"of": {"x": ["mean", "median"], "*": ["count"]}, "bounds": {"x": (0, 100)}},
+    "cdf": {"column": "x", "bounds": (0, 100), "step": 1},
+    "histogram": {"column": "g", "categories": "unknown", "delta": 1e-6},
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_an_answer_looks_the_same_where_rows_were_found(name):
+    ask = getattr(sd, name)
+    found = ask(OWNED, unit="who", rows="find", epsilon=8, **ASKED[name])
+    known = ask(OWNED, unit="who", rows=2, epsilon=8, **ASKED[name])
+    assert type(found) is type(known)
+    assert found.sheet().heads == known.sheet().heads
+    assert len(found.sheet().lines) == len(known.sheet().lines) or name == "cdf"
+    assert list(found.to_frame().columns) == list(known.to_frame().columns)
+    assert str(sd.Release.from_json(found.to_json())) == str(found)
+    found.plot()
+
+
+def test_functions_are_read_off_where_rows_were_found():
+    asked = {"unit": "who", "rows": "find", "epsilon": 8, **ASKED["cdf"]}
+    assert abs(sd.cdf(OWNED, **asked).quantile(0.5).value - 49) < 5
+    both = sd.cdf(OWNED, by="g", keys=["a", "b"], **asked)
+    assert abs(both.probability(0, 49).value["a"] - 0.5) < 0.1
+
+
+def test_rows_are_found_as_far_as_the_answer_can_carry_them():
+    """A thousand rows of a person are the most where keys are unknown: nothing fails later."""
+    data = {"who": ["one"] * 1 + [str(i // 1500) for i in range(60_000)], "g": ["a"] * 60_001}
+    release = sd.count(
+        data, unit="who", rows="find", by="g", keys="unknown", epsilon=50, delta=1e-6
+    )
+    assert release.drawn["rows"] == 768
+    few = sd.sum({"who": ["a"], "x": [1]}, column="x", bounds=(None, 5), unit="who", rows="find",
+                 epsilon=0.5)  # fmt: skip
+    assert 1 < few.mechanism.candidates[-1] < 6144

@@ -24,7 +24,6 @@ from sourdine.tally.memory import Memory
 
 if TYPE_CHECKING:
     from sourdine.errors import PythonWording
-    from sourdine.exact.parameters import Number
     from sourdine.tally import Frame, Reading
 
 __all__ = ["Describe"]
@@ -154,11 +153,12 @@ class Describe(Statistic):
 
     def as_read(self, reading: Reading) -> Self:
         """Return the question with its text read like this."""
-        return attrs.evolve(self, read=reading)
+        return self.changed(read=reading)
 
-    def at(self, epsilon: Number) -> Self:
-        """Return the question at another epsilon."""
-        return attrs.evolve(self, epsilon=epsilon)
+    def changed(self, **parameters: object) -> Self:
+        """Return the question with other parameters."""
+        typed: dict[str, Any] = parameters
+        return attrs.evolve(self, **typed)
 
     @property
     def needs_delta(self) -> bool:
@@ -310,6 +310,7 @@ def _stated(data: Frame, name: str) -> str | None:
     known = data.kind(name)
     if known is None and isinstance(data.engine, Memory):
         column = data.column(name)
-        whole = column.data.dtype.kind in "iu" and column.holds == NUMBERS
-        known = "integer" if whole else "boolean" if column.data.dtype.kind == "b" else column.holds
+        stated = {"i": "integer", "u": "integer", "b": "boolean"}
+        numbers = column.holds == NUMBERS  # by its type: how a list is stored depends on its values
+        known = stated.get(column.data.dtype.kind, NUMBERS) if numbers else column.holds
     return STATED.get(known or "")

@@ -170,24 +170,29 @@ class FoundFirst(Drawer):
         part = self.part(release)
         return part.mechanism.labels(part)
 
-    @property
-    def lead(self) -> int | None:  # type: ignore[override]
-        """How many columns begin each part of a table that is cut to the width of a page."""
-        return self._drawer.lead
+    def answered(self, release: Release) -> Release:
+        """Return the answer alone, whatever was found before it."""
+        part = self.part(release)
+        return part.mechanism.answered(part)
 
     def columns(self, release: Release) -> Columns:
-        """Return the answer's numbers."""
+        """Return the answer's numbers, with labels and the ends that are shown."""
         part = self.part(release)
         return part.mechanism.columns(part)
 
     def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return the answer's table."""
+        """Return the answer's table as it is printed."""
         part = self.part(release)
         return part.mechanism.printed(part)
 
     @property
+    def lead(self) -> int | None:  # type: ignore[override]
+        """How many columns begin each part of a table that is cut to a page."""
+        return self._drawer.lead
+
+    @property
     def release_kind(self) -> type[Release]:
-        """What the answer is."""
+        """What its releases are: those of the answer."""
         return self._drawer.release_kind
 
     def difference(self, release: Release, first: object, second: object) -> Release:

@@ -7,13 +7,12 @@ under either relation, so a person counts as one record of a search on one side.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 
 from sourdine.central.finding.first import FoundFirst
@@ -41,7 +40,9 @@ class RowsFirst(FoundFirst):
 
     Examples
     --------
-    >>> CANDIDATES[:7], CANDIDATES[-1]
+    >>> from sourdine.central import Count
+    >>> asked = Count(unit="who", rows="find", epsilon=1).drawer()
+    >>> asked.candidates[:7], asked.candidates[-1]
     ((1, 2, 3, 4, 6, 8, 12), 6144)
     """
 
@@ -61,16 +62,15 @@ class RowsFirst(FoundFirst):
 
     @cached_property
     def candidates(self) -> tuple[int, ...]:
-        """The numbers of rows among which is sought: all that the noise can carry."""
-        most = bisect_left(CANDIDATES, True, lo=1, key=lambda rows: not self._carries(rows))  # noqa: FBT003
-        return CANDIDATES[:most]
+        """How many rows may be found: all but those that the noise of the answer cannot carry."""
+        return CANDIDATES[: bisect(CANDIDATES, 0, lo=1, key=self._too_many)]
 
-    def _carries(self, rows: int) -> bool:
+    def _too_many(self, rows: int) -> int:
         try:
             self._settled(rows)
         except ParameterError:
-            return False
-        return True
+            return 1
+        return 0
 
     @cached_property
     def search(self) -> OutwardSearch:
@@ -105,8 +105,7 @@ class RowsFirst(FoundFirst):
 
     def _settled(self, rows: int) -> Statistic:
         left = self.question.epsilon * (1 - SEARCHING)
-        error = {"error": None} if attrs.fields_dict(type(self.question))["target"].init else {}
-        return attrs.evolve(self.question, rows=rows, epsilon=left, **error)
+        return self.question.changed(rows=rows, epsilon=left)
 
     def found(self, drawn: Mapping[str, Any]) -> tuple[str, str]:
         """Return how many rows of each person were kept."""
