@@ -101,7 +101,7 @@ def test_the_command_says_the_same(run, tmp_path):
     assert "37.7 to 62.3 %" in out
     assert run("explain", "much")[::2] == (
         2,
-        "sourdine: epsilon must be a number, got much. Type 0.5.\n",
+        "sourdine: EPSILON must be a number, got much. Type 0.5.\n",
     )
 
 
