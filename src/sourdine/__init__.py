@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     )
     from sourdine.curator import check
     from sourdine.grid import Grid
-    from sourdine.plan.explanation import explain
+    from sourdine.plan import explain
     from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Budget, Guarantee, Relation
     from sourdine.session import Session
     from sourdine.tally import Frame, Reading
@@ -97,7 +97,7 @@ _NAMES = {
     "Frame": "tally",
     "Grid": "grid",
     "check": "curator",
-    "explain": "plan.explanation",
+    "explain": "plan",
     "Reading": "tally",
     "Release": "answers",
     "Session": "session",
