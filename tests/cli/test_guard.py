@@ -454,9 +454,10 @@ def test_rows_are_added(guard, folder):
     done = guard("confirm", "eval.guard", "old.csv")
     assert (done.returncode, done.stdout) == (2, "")
     assert "one for each of 1200 labels, got 600" in done.stderr
-    done = guard("extend", "eval.guard", "more.csv")
+    write(folder / "more.csv", [f"{y};x" for y in LABELS], header="y;z")
+    done = guard("extend", "eval.guard", "more.csv", "-c", "y", "--separator", ";")
     assert (done.returncode, done.stdout.count("added")) == (0, 2)
-    done = guard("extend", "eval.guard", "more.csv", "--confirmed", "continued.csv")
+    done = guard("extend", "eval.guard", "labels.csv", "--confirmed", "continued.csv")
     assert (done.returncode, done.stdout) == (2, "")
     assert "--confirmed must be left out where no predictions hold" in done.stderr
 

@@ -238,7 +238,8 @@ def final(
 
 
 @guard.command()
-def extend(
+@reads_text
+def extend(  # noqa: PLR0913 - a command's options
     path: GuardFile,
     labels: Annotated[
         Path,
@@ -255,6 +256,7 @@ def extend(
         ),
     ] = None,
     json: Json = False,
+    read: Declared,
 ) -> None:
     """Add rows, drawn as the first ones were: later answers are as narrow as all rows allow.
 
@@ -266,8 +268,8 @@ def extend(
     require_columns(column, labels, confirmed)
     opened = open_guard(path)
     opened.extend(
-        one_column(labels, column),
-        None if confirmed is None else one_column(confirmed, column, lone=True),
+        one_column(labels, column, read=read),
+        None if confirmed is None else one_column(confirmed, column, lone=True, read=read),
     )
     say_status(opened, as_json=json)
 

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from math import inf
 from struct import Struct, error
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sourdine.adaptive.ledger.codes import Spent
 from sourdine.append_only import now
@@ -118,7 +118,7 @@ class Turn:
         """Return when rows were added."""
         return self._lines.growth()
 
-    def grow(self, n: int, **facts: Any) -> None:  # noqa: ANN401 - what JSON knows
+    def grow(self, n: int, **facts: str | None) -> None:
         """Count rows that were added, ``n`` in all; a file keeps further facts beside them."""
         self._require_open()
         self._lines.grow(Growth(now(), self.spent.answers, n - self.n, n), facts)
@@ -249,7 +249,7 @@ class Lines(Protocol):
     def growth(self) -> list[Growth]:
         """Return when rows were added."""
 
-    def grow(self, growth: Growth, facts: dict[str, Any]) -> None:
+    def grow(self, growth: Growth, facts: dict[str, str | None]) -> None:
         """Write that rows were added."""
 
 
@@ -277,7 +277,7 @@ class MemoryLines:
         """Return when rows were added."""
         return list(self.grown)
 
-    def grow(self, growth: Growth, facts: dict[str, Any]) -> None:
+    def grow(self, growth: Growth, facts: dict[str, str | None]) -> None:
         """Remember that rows were added."""
         del facts
         self.grown.append(growth)
@@ -315,7 +315,7 @@ class FileLines:
         """Return when rows were added."""
         return [_growth(row) for row in self.page.rows(GROWTH)]
 
-    def grow(self, growth: Growth, facts: dict[str, Any]) -> None:
+    def grow(self, growth: Growth, facts: dict[str, str | None]) -> None:
         """Write that rows were added, with all facts in one line, and wait for the disk."""
         row = {"time": growth.when, "answers": growth.answers, "added": growth.added, "n": growth.n}
         self.page.write(GROWTH, {**row, **facts})
