@@ -85,6 +85,7 @@ simulate: $(VENV)/.ready ## two hours: coverage of intervals, surveys, densities
 	$(BIN)/python benchmarks/pima.py
 	$(BIN)/python benchmarks/ledger.py
 	$(BIN)/python benchmarks/guard.py
+	$(BIN)/python benchmarks/growing_guard.py
 	$(BIN)/python benchmarks/adversaries.py
 	$(BIN)/python benchmarks/queries.py
 	$(BIN)/python benchmarks/f2.py

@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     )
     from sourdine.curator import check
     from sourdine.grid import Grid
+    from sourdine.plan import explain
     from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Budget, Guarantee, Relation
     from sourdine.session import Session
     from sourdine.tally import Frame, Reading
@@ -96,6 +97,7 @@ _NAMES = {
     "Frame": "tally",
     "Grid": "grid",
     "check": "curator",
+    "explain": "plan",
     "Reading": "tally",
     "Release": "answers",
     "Session": "session",
@@ -128,6 +130,7 @@ __all__ = [
     "data",
     "describe",
     "exact",
+    "explain",
     "histogram",
     "laws",
     "local",

@@ -435,3 +435,36 @@ def test_how_label_files_are_read_is_declared(guard, folder):
     assert guard("confirm", "odd.guard", *bare, "--old", "bare.csv").returncode == 1
     assert "leads with 1 " in guard("leaderboard", "submit", "odd.guard", "anna", *bare).stdout
     assert guard("final", "odd.guard", *bare).stdout.startswith("1 (between 0.")
+
+
+def test_rows_are_added(guard, folder):
+    write(folder / "more.csv", LABELS[::-1])
+    write(folder / "continued.csv", 1 - LABELS[::-1])
+    write(folder / "all.csv", [*mistaken(100), *LABELS[::-1]])
+    guard("init", "labels.csv", "--baseline", "old.csv", "--out", "eval.guard")
+    done = guard("extend", "eval.guard", "more.csv", "--confirmed", "continued.csv")
+    assert done.returncode == 0, done.stderr
+    assert "1200 whole numbers" in done.stdout
+    assert "added   600 rows on 20" in done.stdout
+    assert "UTC, after 0 answers" in done.stdout
+    assert guard("confirm", "eval.guard", "all.csv").returncode == 0
+    facts = json.loads(guard("status", "eval.guard", "--json").stdout)
+    assert facts["labels"] == 1200
+    assert [(g["added"], g["n"], g["answers"]) for g in facts["growth"]] == [(600, 1200, 0)]
+    done = guard("confirm", "eval.guard", "old.csv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "one for each of 1200 labels, got 600" in done.stderr
+    write(folder / "more.csv", [f"{y};x" for y in LABELS], header="y;z")
+    done = guard("extend", "eval.guard", "more.csv", "-c", "y", "--separator", ";")
+    assert (done.returncode, done.stdout.count("added")) == (0, 2)
+    done = guard("extend", "eval.guard", "labels.csv", "--confirmed", "continued.csv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--confirmed must be left out where no predictions hold" in done.stderr
+
+
+def test_how_many_rows_to_add(guard):
+    done = guard("plan", "--n", "5000", "--answers", "300", "--yes", "10", "--error", "0.05")
+    assert done.returncode == 0, done.stderr
+    assert "final answer, 5262 rows added" in done.stdout
+    words = ("--n", "5000", "--submissions", "300", "--leads", "3", "--error", "0.05", "--json")
+    assert json.loads(guard("plan", *words).stdout)["added"] == 3411

@@ -70,6 +70,27 @@ def ledger(
 
 
 @app.command()
+def explain(
+    epsilon: Annotated[str, typer.Argument(help="What one release costs.", metavar="EPSILON")],
+    *,
+    delta: Annotated[str, typer.Option(metavar="NUMBER", help="The delta beside it.")] = "0",
+    releases: Annotated[
+        list[int],
+        typer.Option(metavar="NUMBER", help="For so many releases; may be given again."),
+    ] = [1, 10, 100],  # noqa: B006 - typer copies it
+    plot: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="Also draw it: a .png, .svg or .html file."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+) -> None:
+    """Say what an epsilon means to one person: odds, tests and chances. Reads no data."""
+    from sourdine.cli.explanation import run  # noqa: PLC0415 - commands load what they need
+
+    run(epsilon, delta, releases, plot=plot, as_json=json)
+
+
+@app.command()
 def plot(
     file: Annotated[
         Path,

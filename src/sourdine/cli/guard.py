@@ -40,6 +40,7 @@ guard = typer.Typer(
     "$ sourdine guard init labels.csv -c y --out eval.guard --baseline old.csv --error 0.05\n\n"
     "$ sourdine guard confirm eval.guard new.csv\n\n"
     "$ sourdine guard status eval.guard\n\n"
+    "$ sourdine guard extend eval.guard more.csv -c y\n\n"
     "$ sourdine guard leaderboard submit eval.guard anna predictions.csv\n\n"
     "$ sourdine guard plan --n 5000 --answers 300 --yes 10",
 )
@@ -234,6 +235,43 @@ def final(
     values = None if predictions is None else one_column(predictions, column, lone=True, read=read)
     answer = opened.final(values)
     say_answer(opened, answer, as_json=json)
+
+
+@guard.command()
+@reads_text
+def extend(  # noqa: PLR0913 - a command's options
+    path: GuardFile,
+    labels: Annotated[
+        Path,
+        typer.Argument(metavar="LABELS", help="The true labels of the new rows, a file as before."),
+    ],
+    *,
+    column: ColumnName = None,
+    confirmed: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="What the predictions confirmed last say on the new rows.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    json: Json = False,
+    read: Declared,
+) -> None:
+    """Add rows, drawn as the first ones were: later answers are as narrow as all rows allow.
+
+    They must not be chosen by looking at answers. Predictions are of all rows from then on, the new
+    ones last.
+    """
+    from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415
+
+    require_columns(column, labels, confirmed)
+    opened = open_guard(path)
+    opened.extend(
+        one_column(labels, column, read=read),
+        None if confirmed is None else one_column(confirmed, column, lone=True, read=read),
+    )
+    say_status(opened, as_json=json)
 
 
 @guard.command()

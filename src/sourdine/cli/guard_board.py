@@ -130,6 +130,14 @@ def plan(  # noqa: PLR0913 - what will be asked
         ),
     ] = 10,
     step: Step = None,
+    error: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Plan how many rows to add, so that the last answer is within this.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
     confidence: Confidence = "0.95",
     blocks: Blocked = None,
     markov: Chained = None,
@@ -141,6 +149,7 @@ def plan(  # noqa: PLR0913 - what will be asked
     given = {
         "confidence": read_number(confidence, "confidence", example=0.95),
         "dependence": read_dependence(blocks, markov),
+        "error": read_number(error, "error"),
     }
     spacing = read_number(step, "step", example=0.01)
     if submissions is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from sourdine.cli.streams import Terminal, complain, written
 if TYPE_CHECKING:
     from sourdine.adaptive.answers import AdaptiveAnswer
     from sourdine.adaptive.holdout import GuardedHoldout, Leaderboard, Standing, WidthPlan
+    from sourdine.adaptive.ledger import Growth
     from sourdine.release import Sheet
 
 __all__ = ["say", "say_answer", "say_board", "say_plan", "say_standing", "say_status"]
@@ -53,6 +55,7 @@ def say_status(opened: GuardedHoldout, *, as_json: bool) -> None:
         ("data", ledger.name),
         ("labels", f"{labels}, {opened.loss} loss"),
         ("rows", " ".join(map(str, ledger.dependence.facts().values()))),
+        *(("added", _added_in_words(grown)) for grown in opened.growth),
         ("error", None if ledger.error is None else f"half-width {float(ledger.error):g} at most"),
         ("told", f"{counted(spent.answers, 'answer')}, {counted(f'{spent.bits:.4g}', 'bit')}"),
         ("left", _left_in_words(opened)),
@@ -114,6 +117,7 @@ def _known(opened: GuardedHoldout) -> dict[str, Any]:
         "error": None if ledger.error is None else float(ledger.error),
         "answers": spent.answers,
         "bits": _figure(spent.bits),
+        "growth": [asdict(grown) for grown in opened.growth],
         **_balance(opened),
     }
 
@@ -126,6 +130,13 @@ def _balance(opened: GuardedHoldout) -> dict[str, Any]:
         "halfwidth": opened.ledger.halfwidth(),
         "closed": opened.closed,
     }
+
+
+def _added_in_words(grown: Growth) -> str:
+    from sourdine.adaptive.answers import counted  # noqa: PLC0415 - loaded when needed
+
+    when = grown.when[:16].replace("T", " ")
+    return f"{counted(grown.added, 'row')} on {when} UTC, after {counted(grown.answers, 'answer')}"
 
 
 def _left_in_words(opened: GuardedHoldout) -> str:

@@ -44,7 +44,9 @@ class ShellWording(PythonWording):
         return self.subject(name) if known else super().mention(name)
 
     def typed(self, name: str, value: object) -> str:
-        """Return what to type."""
+        """Return what to type; an argument has no name."""
+        if name in self._arguments:
+            return _quoted(_word(value))
         if name not in self._options:
             return super().typed(name, value)
         if value is True:

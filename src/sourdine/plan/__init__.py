@@ -13,22 +13,25 @@ by* ``test_planned_epsilon_is_the_least``. *Claim*: a plan is for what the funct
 does with the same parameters. *Checked by* ``test_a_plan_is_for_what_the_function_releases``.
 
 `guard` and `leaderboard` plan evaluation data that is used again and again: how far scores will be
-from the truth after so many answers.
+from the truth after so many answers. `explain` says what an epsilon means to one person.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sourdine.plan.explanation import Explanation, explain
 from sourdine.plan.planner import Planner
 from sourdine.plan.plans import Plan, Plans
 
 __all__ = [
+    "Explanation",
     "Plan",
     "Planner",
     "Plans",
     "cdf",
     "count",
+    "explain",
     "guard",
     "histogram",
     "leaderboard",

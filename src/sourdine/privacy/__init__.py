@@ -4,6 +4,7 @@ Numbers are exact rationals; what is irrational is rounded against the user.
 """
 
 from sourdine.privacy.advanced import compose_advanced
+from sourdine.privacy.adversary import Adversary
 from sourdine.privacy.amplification import (
     poisson,
     poisson_allowance,
@@ -20,6 +21,7 @@ __all__ = [
     "ADD_REMOVE",
     "LOCAL",
     "SUBSTITUTE",
+    "Adversary",
     "Budget",
     "Concentrated",
     "Guarantee",

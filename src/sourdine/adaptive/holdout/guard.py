@@ -12,6 +12,8 @@ once, whoever asks: a person, a leaderboard, an automatic agent.
 ``final``     the exact accuracy, with an interval; nothing after it     closes the guard
 ============  =========================================================  ======================
 
+``extend`` adds rows, and later answers are as narrow as all rows allow.
+
 Nothing else about the labels is told: no error, no printed form, no file that others may read.
 """
 
@@ -22,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sourdine.adaptive.answers import AdaptiveAnswer, Certificate
 from sourdine.adaptive.holdout.evidence import proves_progress, stands_out
+from sourdine.adaptive.holdout.extension import read_continued, read_more
 from sourdine.adaptive.holdout.labels import NUMBER, Labels
 from sourdine.adaptive.holdout.losses import read_loss
 from sourdine.adaptive.holdout.rounding import rounded, step_of
@@ -50,7 +53,7 @@ if TYPE_CHECKING:
 
     from sourdine.adaptive.holdout.losses import Loss
     from sourdine.adaptive.holdout.store import Store
-    from sourdine.adaptive.ledger import Dependence, Turn
+    from sourdine.adaptive.ledger import Dependence, Growth, Turn
     from sourdine.exact.parameters import Number
 
     Losses = NDArray[np.float64]
@@ -59,7 +62,10 @@ __all__ = ["GuardedHoldout", "read_guard"]
 
 T = TypeVar("T")
 
-STILL = "A final answer is still given: final(predictions), or sourdine guard final."
+STILL = (
+    "A final answer is still given: final(predictions), or sourdine guard final. New rows make "
+    "room: extend(labels), or sourdine guard extend."
+)
 
 
 class GuardedHoldout:
@@ -174,8 +180,8 @@ class GuardedHoldout:
     ) -> GuardedHoldout:
         """Return the guard that a file keeps; a custom dependence must be given again."""
         book = old_file(path)
-        labels, loss = labels_in(book)
         ledger = TranscriptLedger.open(book, dependence=dependence)
+        labels, loss = labels_in(book, ledger.n)
         guard = cls(labels, loss=loss, ledger=ledger)
         guard._store = FileStore()
         return guard
@@ -192,7 +198,8 @@ class GuardedHoldout:
 
         The answer is charged, and the charge is on the disk, before anything else follows from it:
         a process that is killed in between has paid for a yes and keeps the old predictions. Of
-        two that were confirmed at once the one that was stored last is kept.
+        two that were confirmed at once the one that was stored last is kept. So too where rows were
+        added in between, for which the new predictions say nothing.
 
         Parameters
         ----------
@@ -213,19 +220,20 @@ class GuardedHoldout:
         """
         fresh, given = self._read(new, "new"), None if old is None else self._read(old, "old")
         least, proved = float(at_least(margin, "margin", 0)), flag(certified, "certified")
-        losses = self._losses(fresh)
 
         def asked(turn: Turn) -> tuple[bool, float, int]:
+            losses = self._losses(fresh, "new")
             before = self._store.confirmed(turn) if given is None else given
             if before is None:
+                grown = ", or again, since rows were added" if turn.growth() else ""
                 raise ParameterError(
                     "old",
-                    "be given the first time",
+                    f"be given the first time{grown}",
                     "none",
                     "Type {old} with the predictions to beat, or give a baseline when the guard is "
                     "made.",
                 )
-            d = self._losses(before) - losses
+            d = self._losses(before, "old") - losses
             nats = self.ledger.nats_after(turn.spent)
             answer = stands_out(d, least, self.ledger.dependence, nats)
             if proved:
@@ -236,7 +244,7 @@ class GuardedHoldout:
 
         answer, bits, charge = self._turn(asked)
         if answer:
-            self.ledger.turn(lambda turn: self._store.confirm(turn, charge, fresh))
+            self.ledger.turn(lambda turn: self._keep(turn, charge, fresh))
         error = self.ledger.error
         left = None if error is None else self.ledger.until(error, claims=proved)
         return Verdict(answer, bits, left)
@@ -257,9 +265,13 @@ class GuardedHoldout:
             The spacing of the grid; the coarser, the cheaper.
         """
         spacing = number(step, "step", above=0, most=1)
-        average = self._average(self._read(predictions, "predictions"))
-        levels = self._loss.levels(self.n)
-        return self._turn(lambda turn: rounded(average, spacing, levels, turn))
+        given = self._read(predictions, "predictions")
+
+        def asked(turn: Turn) -> AdaptiveAnswer:
+            average = self._average(given)
+            return rounded(average, spacing, self._loss.levels(self.n), turn)
+
+        return self._turn(asked)
 
     def final(self, predictions: object = None) -> AdaptiveAnswer:
         """Answer the exact average of the predictions that hold, or of others, and close.
@@ -273,7 +285,7 @@ class GuardedHoldout:
             if last is None:
                 raise ParameterError(
                     "predictions",
-                    "be given where none were confirmed",
+                    "be given where none hold for all rows",
                     "none",
                     "Name the predictions to score.",
                 )
@@ -282,6 +294,50 @@ class GuardedHoldout:
             return AdaptiveAnswer(average, *turn.interval(average), bits)
 
         return self._turn(asked)
+
+    def extend(self, labels: object, confirmed: object = None) -> None:
+        """Add rows to the evaluation data: later answers are as narrow as all rows allow.
+
+        The new rows must be drawn as the first ones were, independently of them, and not chosen by
+        looking at answers; when they are added, and how many, may follow from the answers. Their
+        labels are told to nobody. Then every interval ever given holds as before
+        (``test_intervals_hold_while_the_rows_grow``). Predictions are of all rows from now on, the
+        new ones last. A file keeps the rows for all processes; one that is killed has added all of
+        them or none.
+
+        Parameters
+        ----------
+        labels
+            One for each new row, of the same kind as the others.
+        confirmed
+            What the predictions confirmed last, or the baseline, say on the new rows. Without it
+            the next ``confirm`` must name what is to be beaten.
+
+        Examples
+        --------
+        >>> guard = GuardedHoldout([0, 1] * 500, baseline=[0] * 1000, error=0.06)
+        >>> guard.remaining.answers
+        3
+        >>> guard.extend([1, 0] * 1500, confirmed=[0] * 3000)
+        >>> guard.n, guard.remaining.answers
+        (4000, 33)
+        """
+        more = read_more(labels, self._labels)
+
+        def added(turn: Turn) -> None:
+            continued = read_continued(confirmed, more, self._loss, self._store.confirmed(turn))
+            n = len(self._labels) + len(more)
+            if turn.n != len(self._labels):
+                turn.require(n)
+            self._store.extend(turn, n, more, continued)
+            self._labels, self.ledger.n = self._labels.joined(more), n
+
+        self._turn(added, all_rows=False)
+
+    @property
+    def growth(self) -> History[Growth]:
+        """When rows were added, how many, and after how many answers."""
+        return self.ledger.growth
 
     @property
     def remaining(self) -> Remaining | None:
@@ -299,7 +355,7 @@ class GuardedHoldout:
         """Return what is proved of all averages answered so far."""
         lines = self.ledger.history
         spent = lines[-1].spent if lines else Spent()
-        width, answers, bits = self.ledger.halfwidth_after(spent), spent.answers, spent.bits
+        width, answers, bits = self.ledger.widest(), spent.answers, spent.bits
         steps = [step_of(line.what) for line in lines]
         rows = self.ledger.dependence.facts()["name"]
         return Certificate(
@@ -313,7 +369,7 @@ class GuardedHoldout:
     @property
     def n(self) -> int:
         """How many rows there are."""
-        return self.ledger.n
+        return len(self._labels)
 
     @property
     def kind(self) -> str:
@@ -377,8 +433,9 @@ class GuardedHoldout:
             )
         return _reopened, (str(self.path), self.ledger.dependence)
 
-    def _turn(self, work: Callable[[Turn], T]) -> T:
+    def _turn(self, work: Callable[[Turn], T], *, all_rows: bool = True) -> T:
         def open_to(turn: Turn) -> T:
+            self._follow(turn)
             if self._store.closed(turn):
                 raise BudgetExceededError(
                     "the guard",
@@ -386,6 +443,8 @@ class GuardedHoldout:
                     "one whose final answer was given",
                     "Nothing was answered: take fresh data.",
                 )
+            if all_rows:
+                turn.require(self.n)
             try:
                 return work(turn)
             except BudgetExceededError as error:
@@ -393,15 +452,18 @@ class GuardedHoldout:
 
         return self.ledger.turn(open_to)
 
+    def _keep(self, turn: Turn, charge: int, predictions: Labels) -> None:
+        if len(predictions) == turn.n:
+            self._store.confirm(turn, charge, predictions)
+
+    def _follow(self, turn: Turn) -> None:
+        """Take up rows that other processes added."""
+        for more in self._store.added(turn, self.n):
+            self._labels = self._labels.joined(more)
+            self.ledger.n = self.n
+
     def _read(self, given: object, name: str) -> Labels:
         column = self._loss.read(given, name, self._labels)
-        if len(column) != self.n:
-            raise ParameterError(
-                name,
-                f"be one for each of {self.n} labels",
-                f"{len(column)}",
-                "Predict all rows of the evaluation data, in their order.",
-            )
         if not column.complete:
             raise ParameterError(
                 name,
@@ -412,13 +474,24 @@ class GuardedHoldout:
         return column
 
     def _baseline(self, given: object) -> Labels | None:
-        return None if given is None else self._read(given, "baseline")
+        return None if given is None else self._of_all(self._read(given, "baseline"), "baseline")
 
-    def _losses(self, predictions: Labels) -> Losses:
-        return self._loss.of(predictions, self._labels)
+    def _of_all(self, column: Labels, name: str) -> Labels:
+        """Refuse predictions of fewer or more rows than there are."""
+        if len(column) != self.n:
+            raise ParameterError(
+                name,
+                f"be one for each of {self.n} labels",
+                f"{len(column)}",
+                "Predict all rows of the evaluation data, in their order.",
+            )
+        return column
+
+    def _losses(self, predictions: Labels, name: str) -> Losses:
+        return self._loss.of(self._of_all(predictions, name), self._labels)
 
     def _average(self, predictions: Labels) -> float:
-        return 1.0 - float(self._losses(predictions).mean())
+        return 1.0 - float(self._losses(predictions, "predictions").mean())
 
 
 def read_guard(guard: object) -> GuardedHoldout:

@@ -148,9 +148,10 @@ class Leaderboard(Shown):
         """
         _require_name(name)
         guard = self.guard
-        rung = self.ladder.rung(self._average(guard._read(predictions, "predictions")))
+        submitted = guard._read(predictions, "predictions")
 
         def asked(turn: Turn) -> Entry:
+            rung = self.ladder.rung(self._average(submitted))
             kept = guard._store.step(turn)
             _require_step(self.step, kept)
             if kept is None:

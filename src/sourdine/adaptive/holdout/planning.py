@@ -16,7 +16,7 @@ from sourdine.adaptive.holdout.ladder import Ladder
 from sourdine.adaptive.holdout.rounding import levels_of
 from sourdine.adaptive.ledger import Spent, TranscriptLedger
 from sourdine.errors import ParameterError
-from sourdine.exact import integer, number
+from sourdine.exact import integer, number, positive, rational
 from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:
@@ -67,17 +67,20 @@ class WidthPlan(Shown):
         What is planned.
     widths
         One for each answer.
+    added
+        How many rows to add before the last line, which is of all rows then.
     """
 
     n: int
     confidence: float
     title: str
     widths: Sequence[Width]
+    added: int = 0
 
     @property
     def error(self) -> float:
-        """The widest half-width."""
-        return max(width.error for width in self.widths)
+        """The widest half-width; of the last line, where rows are added before it."""
+        return self.widths[-1].error if self.added else max(w.error for w in self.widths)
 
     def sheet(self) -> Sheet:
         """Return what is printed."""
@@ -108,6 +111,7 @@ def plan_guard(  # noqa: PLR0913 - what will be asked
     step: Number = 0.01,
     confidence: Number = 0.95,
     dependence: Dependence | None = None,
+    error: Number | None = None,
 ) -> WidthPlan:
     """Return how wide the final score is after so many yes-or-no answers and scores.
 
@@ -127,6 +131,8 @@ def plan_guard(  # noqa: PLR0913 - what will be asked
         The probability with which all intervals hold.
     dependence
         How the rows depend on each other; independent if left out.
+    error
+        Plan how many rows to add, so that the answer is within this.
 
     Examples
     --------
@@ -135,6 +141,8 @@ def plan_guard(  # noqa: PLR0913 - what will be asked
     answer        bits before  within  within, near 0.9
     final answer         67.7  0.0716            0.0429
     note  all of them hold with probability 0.95; nothing was asked
+    >>> plan_guard(5000, answers=300, yes=10, error=0.05).added
+    0
     """
     ledger = TranscriptLedger(n, confidence=confidence, dependence=dependence)
     many = integer(answers, "answers", least=0)
@@ -149,7 +157,7 @@ def plan_guard(  # noqa: PLR0913 - what will be asked
         spent = spent.value(levels_of(number(step, "step", above=0, most=1)))
     also = f", and {counted(scores, 'score')}" if scores else ""
     said = f"{counted(many, 'answer')}, {most} of them yes{also}, about {ledger.n} labels"
-    return _plan(ledger, said, [("final answer", spent)], 0.0)
+    return _plan(ledger, said, [("final answer", spent)], 0.0, error)
 
 
 def plan_leaderboard(  # noqa: PLR0913 - what will be asked
@@ -160,6 +168,7 @@ def plan_leaderboard(  # noqa: PLR0913 - what will be asked
     step: Number | None = None,
     confidence: Number = 0.95,
     dependence: Dependence | None = None,
+    error: Number | None = None,
 ) -> WidthPlan:
     """Return how wide the score of each new leader is, if it comes with the last submission.
 
@@ -177,6 +186,8 @@ def plan_leaderboard(  # noqa: PLR0913 - what will be asked
         The probability with which all intervals hold.
     dependence
         How the rows depend on each other; independent if left out.
+    error
+        Plan how many rows to add, so that the last score is within this.
 
     Examples
     --------
@@ -203,7 +214,7 @@ def plan_leaderboard(  # noqa: PLR0913 - what will be asked
     lines = [(f"{_nth(j)} lead", _before_lead(j, many, ladder)) for j in range(1, most + 1)]
     spacing = float(ladder.step)
     said = f"{counted(many, 'submission')}, scores in steps of {spacing:g}, about {ledger.n} labels"
-    return _plan(ledger, said, lines, spacing)
+    return _plan(ledger, said, lines, spacing, error)
 
 
 def _before_lead(j: int, submissions: int, ladder: Ladder) -> Spent:
@@ -214,14 +225,38 @@ def _before_lead(j: int, submissions: int, ladder: Ladder) -> Spent:
 
 
 def _plan(
-    ledger: TranscriptLedger, title: str, lines: list[tuple[str, Spent]], step: float
+    ledger: TranscriptLedger,
+    title: str,
+    lines: list[tuple[str, Spent]],
+    step: float,
+    error: Number | None,
 ) -> WidthPlan:
-    widths = []
-    for what, spent in lines:
-        low, high = ledger.interval_after(spent, NEAR)[0], ledger.interval_after(spent, NEAR + step)
-        error = ledger.halfwidth_after(spent) + step / 2
-        widths.append(Width(what, spent.bits, error, (high[1] - low) / 2))
-    return WidthPlan(ledger.n, float(1 - ledger.beta), title, widths)
+    widths = [_width(ledger, what, spent, step, ledger.n) for what, spent in lines]
+    what, spent = lines[-1]
+    n = ledger.n if error is None else max(ledger.n, _rows_for(ledger, spent, step, error))
+    if added := n - ledger.n:
+        widths.append(_width(ledger, f"{what}, {counted(added, 'row')} added", spent, step, n))
+    return WidthPlan(ledger.n, float(1 - ledger.beta), title, widths, added)
+
+
+def _width(ledger: TranscriptLedger, what: str, spent: Spent, step: float, n: int) -> Width:
+    low, _ = ledger.interval_after(spent, NEAR, n=n)
+    _, high = ledger.interval_after(spent, NEAR + step, n=n)
+    return Width(what, spent.bits, ledger.halfwidth_after(spent, n=n) + step / 2, (high - low) / 2)
+
+
+def _rows_for(ledger: TranscriptLedger, spent: Spent, step: float, error: Number) -> int:
+    """Return how many rows it takes; half a step of the error is that of the grid."""
+    goal = positive(error, "error") - rational(step, "step") / 2
+    if goal <= 0:
+        raise ParameterError(
+            "error",
+            f"be above {step / 2:g}, half a step of the scores",
+            f"{float(positive(error, 'error')):g}",
+            "Type {error}, or take a finer grid.",
+            error=step,
+        )
+    return ledger.rows_for(goal, spent)
 
 
 def _nth(j: int) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from sourdine.adaptive.answers import AdaptiveAnswer
 from sourdine.adaptive.holdout.labels import Labels
 from sourdine.adaptive.holdout.losses import loss_of
+from sourdine.adaptive.ledger.transaction import GROWTH
 from sourdine.append_only import Book, FileKind
 from sourdine.errors import ParameterError
 
@@ -72,6 +73,12 @@ class Store(Protocol):
     def confirm(self, turn: Turn, charge: int, predictions: Labels) -> None:
         """Keep predictions that were confirmed by an answer charged before."""
 
+    def added(self, turn: Turn, n: int) -> list[Labels]:
+        """Return labels that others added after the first ``n``."""
+
+    def extend(self, turn: Turn, n: int, labels: Labels, continued: Labels | None) -> None:
+        """Keep labels of new rows, ``n`` rows in all, and what the predictions that hold say."""
+
     def step(self, turn: Turn) -> Fraction | None:
         """Return the step of the leaderboard; None before it was begun."""
 
@@ -112,6 +119,18 @@ class MemoryStore:
         del turn, charge
         self.held = predictions
 
+    def added(self, turn: Turn, n: int) -> list[Labels]:
+        """Return none: nobody else has them."""
+        del turn, n
+        return []
+
+    def extend(self, turn: Turn, n: int, labels: Labels, continued: Labels | None) -> None:
+        """Count the rows, unless others who share the ledger have counted them."""
+        del labels
+        if n != turn.n:
+            turn.grow(n)
+        self.held = self.held and continued and self.held.joined(continued)
+
     def step(self, turn: Turn) -> Fraction | None:
         """Return the step of the leaderboard."""
         del turn
@@ -147,13 +166,27 @@ class FileStore:
         return any(row["what"] == FINAL for row in turn.page.rows("answers"))
 
     def confirmed(self, turn: Turn) -> Labels | None:
-        """Return the predictions that hold."""
+        """Return the predictions that hold, as far as they are known for all rows."""
         row = turn.page.last(CONFIRMED)
-        return None if row is None else _unpacked(row["predictions"])
+        held = None if row is None else _unpacked(row["predictions"])
+        for added in turn.page.rows(GROWTH):
+            if held is not None and len(held) == added["n"] - added["added"]:
+                more = added["predictions"]
+                held = None if more is None else held.joined(_unpacked(more))
+        return held
 
     def confirm(self, turn: Turn, charge: int, predictions: Labels) -> None:
         """Write them."""
         turn.page.write(*_confirmed_line(charge, predictions))
+
+    def added(self, turn: Turn, n: int) -> list[Labels]:
+        """Read labels that were added."""
+        return [_unpacked(row["labels"]) for row in turn.page.rows(GROWTH) if row["n"] > n]
+
+    def extend(self, turn: Turn, n: int, labels: Labels, continued: Labels | None) -> None:
+        """Write labels and predictions in one line: a crash leaves all of it, or nothing."""
+        more = None if continued is None else _packed(continued)
+        turn.grow(n, labels=_packed(labels), predictions=more)
 
     def step(self, turn: Turn) -> Fraction | None:
         """Return the step of the leaderboard."""
@@ -214,11 +247,15 @@ def old_file(path: str | os.PathLike[str]) -> Book:
     return Book(path, GUARD)
 
 
-def labels_in(book: Book) -> tuple[Labels, Loss]:
-    """Return the labels of a file and their loss."""
-    row = book.turn(lambda page: page.last(LABELS)) or {}
+def labels_in(book: Book, n: int) -> tuple[Labels, Loss]:
+    """Return the first ``n`` labels of a file and their loss."""
+    row, more = book.turn(lambda page: (page.last(LABELS) or {}, page.rows(GROWTH)))
     try:
-        return _unpacked(row["packed"]), loss_of(row["loss"])
+        labels = _unpacked(row["packed"])
+        for added in more:
+            if added["n"] <= n:
+                labels = labels.joined(_unpacked(added["labels"]))
+        return labels, loss_of(row["loss"])
     except Exception:  # noqa: BLE001 - what is wrong with labels is not told
         raise book.refusal("its labels cannot be read") from None
 

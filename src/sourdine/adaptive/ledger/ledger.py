@@ -19,6 +19,11 @@ counts for it, every query that *might* have been asked must concentrate, and no
 the sample but the answers charged here: no log line, no exception, no running time. *Checked by*
 ``test_ledger_covers_adversaries`` and ``test_all_intervals_that_are_given_hold``; rows declared
 independent that are not are not covered: ``test_copies_declared_independent_miss``.
+
+*Rows may be added.* Let the transcript also determine how many rows :math:`n_j` there are at claim
+:math:`j`, the first ones of a sequence that goes on as declared. Then :math:`\pi` determines both
+:math:`q_j` and :math:`n_j`, the entry of the list is about its own number of rows, and the proof
+stands with :math:`w(n_j, \cdot)`. *Checked by* ``test_intervals_hold_while_the_rows_grow``.
 """
 
 from __future__ import annotations
@@ -32,13 +37,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from sourdine.adaptive.ledger.codes import Spent
 from sourdine.adaptive.ledger.dependence import Dependence, Iid, dependence_of
 from sourdine.adaptive.ledger.transaction import (
+    GROWTH,
     FileLines,
+    Growth,
     Line,
     Lines,
     MemoryLines,
     Turn,
     UnreadableLineError,
     add_up,
+    grows,
+    rows_at,
 )
 from sourdine.adaptive.thresholds import largest
 from sourdine.append_only import Alone, Book, FileKind
@@ -53,14 +62,20 @@ if TYPE_CHECKING:
     from sourdine.append_only.chain import Row
     from sourdine.exact.parameters import Number
 
-__all__ = ["Line", "Remaining", "TranscriptLedger", "Turn"]
+__all__ = ["Growth", "Line", "Remaining", "TranscriptLedger", "Turn"]
 
 T = TypeVar("T")
 
 TERMS = "terms"
 
+GREW = {"when": "time", "answers": "after answers", "added": "rows added", "n": "rows"}
+"""What is shown of rows that were added."""
+
 HEADS = {"number": "", "when": "time", "what": "question", "bits": "bits in all"}
 """What a ledger's history shows of an answer."""
+
+MOST_ROWS = 1 << 60
+"""More rows than anybody has."""
 
 LEDGER = FileKind(noun="ledger", mark="transcript", version=2)
 
@@ -116,6 +131,7 @@ class TranscriptLedger:
 
     __slots__ = (
         "_book",
+        "_growth",
         "_lines",
         "_lock",
         "_nats",
@@ -123,6 +139,7 @@ class TranscriptLedger:
         "beta",
         "dependence",
         "error",
+        "first",
         "limit",
         "n",
         "name",
@@ -138,7 +155,7 @@ class TranscriptLedger:
         path: str | os.PathLike[str] | None = None,
         name: str | None = None,
     ) -> None:
-        self.n = integer(n, "n", least=1)
+        self.first = self.n = integer(n, "n", least=1)
         self.beta: Fraction = beta_of(confidence)
         self._nats = log(self.beta.denominator) - log(self.beta.numerator)
         self.dependence = _read_dependence(dependence)
@@ -146,10 +163,12 @@ class TranscriptLedger:
         self.limit = inf if self.error is None else _float_below(self.error)
         self.name = name
         self._lines: list[Line] = []
+        self._growth: list[Growth] = []
         self._lock, self._process = Alone(), os.getpid()
         self._book: Book | None = None
         if path is not None:
-            self._keep(Book(path, LEDGER, [self.terms_line()]))
+            book = Book(path, LEDGER, [self.terms_line()])
+            self._keep(book, _terms(book))
 
     @classmethod
     def open(
@@ -160,13 +179,13 @@ class TranscriptLedger:
         terms = _terms(book)
         kind = dependence_of(terms.dependence, dependence)
         ledger = cls(terms.n, confidence=1 - terms.beta, dependence=kind, error=terms.error)
-        ledger._keep(book)
+        ledger._keep(book, terms)
         return ledger
 
     def terms_line(self) -> tuple[str, Row]:
         """Return the terms as the first line of a file."""
         return TERMS, {
-            "n": self.n,
+            "n": self.first,
             "beta": str(self.beta),
             "dependence": self.dependence.facts(),
             "error": None if self.error is None else str(self.error),
@@ -209,6 +228,49 @@ class TranscriptLedger:
         """Charge a value that is one of ``levels``, which do not depend on the data."""
         self.turn(lambda turn: turn.value(levels, what))
 
+    def extend(self, n: int) -> None:
+        """Count rows that were added to the sample: the widths of later answers follow them.
+
+        They must go on as the first ones were declared: drawn from the same law, independent of
+        them (in blocks of their own; as later states of the chain), and not chosen by looking at
+        answers. *When* and how many may follow from the answers. Whoever else charges the ledger
+        is refused until they have taken up the rows too.
+
+        Parameters
+        ----------
+        n
+            How many rows there are now, in all.
+
+        Examples
+        --------
+        >>> ledger = TranscriptLedger(n=10_000)
+        >>> ledger.charge_value(levels=64)
+        >>> ledger.extend(n=40_000)
+        >>> round(ledger.halfwidth(), 4)
+        0.011
+        """
+        many = integer(n, "n", least=1)
+
+        def grown(turn: Turn) -> None:
+            if many < turn.n:
+                raise ParameterError(
+                    "n",
+                    f"be at least {turn.n}, the rows there are",
+                    f"{many}",
+                    "Type {n}.",
+                    n=turn.n,
+                )
+            if many > turn.n:
+                turn.grow(many)
+            self.n = many
+
+        self.turn(grown)
+
+    @property
+    def growth(self) -> History[Growth]:
+        """When rows were added, how many, and after how many answers."""
+        return History(self.turn(Turn.growth), GREW)
+
     def halfwidth(self) -> float:
         """Return how far the sample's average may be from the truth for the next query."""
         return self.halfwidth_after(self.spent)
@@ -233,7 +295,7 @@ class TranscriptLedger:
         >>> [round(end, 3) for end in ledger.interval(0.92, answer=1)]
         [0.912, 0.928]
         """
-        lines = self.history
+        lines, growth = self.turn(lambda turn: (turn.history(), turn.growth()))
         number = integer(answer, "answer", least=1)
         if number > len(lines):
             raise ParameterError(
@@ -250,7 +312,7 @@ class TranscriptLedger:
                 f"{number}, a mere yes or no",
                 "Charge a value, such as charge_value(levels=101), and ask for its interval.",
             )
-        return self.interval_after(before, average)
+        return self.interval_after(before, average, n=rows_at(number, self.first, growth))
 
     @property
     def remaining(self) -> Remaining | None:
@@ -279,16 +341,47 @@ class TranscriptLedger:
         j = spent.claims + 1
         return log(j) + log(j + 1) + self._nats + spent.bits * log(2)
 
-    def halfwidth_after(self, spent: Spent) -> float:
-        """Return the half-width of the query after those of ``spent``."""
-        return self.dependence.width(self.n, self.nats_after(spent))
+    def halfwidth_after(self, spent: Spent, *, n: int | None = None) -> float:
+        """Return the half-width of the query after those of ``spent``, of ``n`` rows if given."""
+        return self.dependence.width(n or self.n, self.nats_after(spent))
 
-    def interval_after(self, spent: Spent, average: float) -> tuple[float, float]:
-        """Return ends for the truth of the query after those of ``spent``."""
+    def widest(self) -> float:
+        """Return the largest half-width of any answer so far and of the next one.
+
+        Without new rows it is the next one's; an answer from fewer rows may have been wider.
+        """
+        lines, growth = self.turn(lambda turn: (turn.history(), turn.growth()))
+        until = [(lines[g.answers - 1].spent, g.n - g.added) for g in growth if g.answers]
+        until.append((lines[-1].spent if lines else Spent(), self.n))
+        return max(self.halfwidth_after(spent, n=n) for spent, n in until)
+
+    def rows_for(self, error: Number, spent: Spent) -> int:
+        """Return how many rows the answer after those of ``spent`` needs to be within ``error``."""
+        goal = _float_below(positive(error, "error"))
+        least, most = 0, 1
+        while self.halfwidth_after(spent, n=most) > goal:
+            least, most = most, 2 * most
+            if most > MOST_ROWS:
+                raise ParameterError(
+                    "error",
+                    "be one that more rows can reach",
+                    f"{goal:g}",
+                    "Type a larger {error}.",
+                )
+        while most - least > 1:
+            middle = (least + most) // 2
+            enough = self.halfwidth_after(spent, n=middle) <= goal
+            least, most = (least, middle) if enough else (middle, most)
+        return most
+
+    def interval_after(
+        self, spent: Spent, average: float, *, n: int | None = None
+    ) -> tuple[float, float]:
+        """Return ends for the truth of the query after those of ``spent``, of ``n`` rows."""
         if isnan(average):
             return 0.0, 1.0
         inside = min(max(float(average), 0.0), 1.0)
-        return self.dependence.interval(inside, self.n, self.nats_after(spent))
+        return self.dependence.interval(inside, n or self.n, self.nats_after(spent))
 
     def turn(self, work: Callable[[Turn], T]) -> T:
         """Hold the ledger alone while a function reads, decides and charges.
@@ -316,7 +409,7 @@ class TranscriptLedger:
                 "Type {path} to share one among processes.",
                 path="eval.ledger",
             )
-        return self._lock(lambda: self._one_turn(MemoryLines(self._lines), work))
+        return self._lock(lambda: self._one_turn(MemoryLines(self._lines, self._growth), work))
 
     def _one_turn(self, lines: Lines, work: Callable[[Turn], T]) -> T:
         turn = Turn(self, lines)
@@ -348,8 +441,7 @@ class TranscriptLedger:
 
         return Remaining(bits, largest(worst), largest(rare))
 
-    def _keep(self, book: Book) -> None:
-        kept = _terms(book)
+    def _keep(self, book: Book, kept: _Terms) -> None:
         words = {
             "n": (self.n, kept.n),
             "confidence": (1 - self.beta, 1 - kept.beta),
@@ -365,12 +457,14 @@ class TranscriptLedger:
                     f"{yours}",
                     f"Type TranscriptLedger.open({book.path.name!r}).",
                 )
-        self._book, self.name = book, kept.name
-        if not add_up(self.history):
+        self._book, self.name, self.first = book, kept.name, kept.first
+        history, growth = self.turn(lambda turn: (turn.history(), turn.growth()))
+        if not add_up(history) or not grows(self.first, growth, len(history)):
             raise book.refusal("its lines do not add up")
 
 
 class _Terms(NamedTuple):
+    first: int
     n: int
     beta: Fraction
     dependence: dict[str, Any]
@@ -380,11 +474,13 @@ class _Terms(NamedTuple):
 
 def _terms(book: Book) -> _Terms:
     """Return the terms that a file holds."""
-    row = book.turn(lambda page: page.last(TERMS)) or {}
+    row, grown = book.turn(lambda page: (page.last(TERMS) or {}, page.last(GROWTH)))
     try:
+        first = int(row["n"])
+        n = int(grown["n"]) if grown else first
         error = None if row["error"] is None else Fraction(row["error"])
         kept = dict(row["dependence"])
-        return _Terms(int(row["n"]), Fraction(row["beta"]), kept, error, row["name"])
+        return _Terms(first, n, Fraction(row["beta"]), kept, error, row["name"])
     except (LookupError, TypeError, ValueError, ArithmeticError):
         raise book.refusal("its terms cannot be read") from None
 

@@ -25,12 +25,24 @@ if TYPE_CHECKING:
     from sourdine.append_only import Page
     from sourdine.append_only.chain import Row
 
-__all__ = ["FileLines", "Line", "Lines", "MemoryLines", "Turn", "UnreadableLineError", "add_up"]
+__all__ = [
+    "GROWTH",
+    "FileLines",
+    "Growth",
+    "Line",
+    "Lines",
+    "MemoryLines",
+    "Turn",
+    "UnreadableLineError",
+    "add_up",
+    "grows",
+    "rows_at",
+]
 
 TOLD = Struct(">QQdQ")
 """How many yes, how many no, the bits of values, how many claims."""
 
-ANSWERS = "answers"
+ANSWERS, GROWTH = "answers", "growth"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +60,32 @@ class Line:
         return self.spent.bits
 
 
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """Rows that were added to a sample.
+
+    Parameters
+    ----------
+    when
+        The time in UTC, as ISO 8601.
+    answers
+        How many answers had been given.
+    added
+        How many rows were added.
+    n
+        How many there are since then.
+    """
+
+    when: str
+    answers: int
+    added: int
+    n: int
+
+
 class Turn:
     """One writer's time alone with a ledger: read, decide, charge."""
 
-    __slots__ = ("_before", "_lines", "_over", "_process", "ledger", "spent")
+    __slots__ = ("_before", "_lines", "_over", "_process", "ledger", "n", "spent")
 
     def __init__(self, ledger: TranscriptLedger, lines: Lines) -> None:
         self.ledger = ledger
@@ -60,6 +94,8 @@ class Turn:
         self._process = os.getpid()
         self._before: Spent | None = None
         self.spent = lines.spent()
+        grown = lines.growth()
+        self.n = grown[-1].n if grown else ledger.first
 
     @property
     def page(self) -> Page:
@@ -77,6 +113,26 @@ class Turn:
     def history(self) -> list[Line]:
         """Return all answers so far."""
         return self._lines.read()
+
+    def growth(self) -> list[Growth]:
+        """Return when rows were added."""
+        return self._lines.growth()
+
+    def grow(self, n: int, **facts: str | None) -> None:
+        """Count rows that were added, ``n`` in all; a file keeps further facts beside them."""
+        self._require_open()
+        self._lines.grow(Growth(now(), self.spent.answers, n - self.n, n), facts)
+        self.n = self.ledger.n = n
+
+    def require(self, n: int) -> None:
+        """Refuse to answer from ``n`` rows where there are others by now."""
+        if n != self.n:
+            raise ParameterError(
+                "the rows",
+                f"be all {self.n} of the ledger, some of which were added meanwhile",
+                f"{n}",
+                "Nothing was answered. Take up the new ones first: extend(...), or open it anew.",
+            )
 
     def halfwidth(self) -> float:
         """Return the half-width that the next answer will have."""
@@ -147,7 +203,7 @@ class Turn:
         """Let nothing more be charged in this turn."""
         self._over = True
 
-    def _charge(self, told: Spent, dearest: Spent | None, what: str) -> float:
+    def _require_open(self) -> None:
         if self._over or os.getpid() != self._process:
             raise SourdineError(
                 "a turn",
@@ -155,6 +211,10 @@ class Turn:
                 "one that is over",
                 "Type ledger.turn(lambda turn: turn.bit(answer)).",
             )
+
+    def _charge(self, told: Spent, dearest: Spent | None, what: str) -> float:
+        self._require_open()
+        self.require(self.ledger.n)
         limit = self.ledger.limit
         if (
             dearest is not None
@@ -186,14 +246,20 @@ class Lines(Protocol):
     def add(self, line: Line) -> None:
         """Write one more."""
 
+    def growth(self) -> list[Growth]:
+        """Return when rows were added."""
+
+    def grow(self, growth: Growth, facts: dict[str, str | None]) -> None:
+        """Write that rows were added."""
+
 
 class MemoryLines:
     """Lines that end with the process."""
 
-    __slots__ = ("lines",)
+    __slots__ = ("grown", "lines")
 
-    def __init__(self, lines: list[Line]) -> None:
-        self.lines = lines
+    def __init__(self, lines: list[Line], grown: list[Growth]) -> None:
+        self.lines, self.grown = lines, grown
 
     def spent(self) -> Spent:
         """Return what the last line says."""
@@ -206,6 +272,15 @@ class MemoryLines:
     def add(self, line: Line) -> None:
         """Write one more."""
         self.lines.append(line)
+
+    def growth(self) -> list[Growth]:
+        """Return when rows were added."""
+        return list(self.grown)
+
+    def grow(self, growth: Growth, facts: dict[str, str | None]) -> None:
+        """Remember that rows were added."""
+        del facts
+        self.grown.append(growth)
 
 
 class FileLines:
@@ -236,6 +311,15 @@ class FileLines:
         row = {"number": line.number, "time": line.when, "what": line.what, "told": told}
         self.page.write(ANSWERS, row)
 
+    def growth(self) -> list[Growth]:
+        """Return when rows were added."""
+        return [_growth(row) for row in self.page.rows(GROWTH)]
+
+    def grow(self, growth: Growth, facts: dict[str, str | None]) -> None:
+        """Write that rows were added, with all facts in one line, and wait for the disk."""
+        row = {"time": growth.when, "answers": growth.answers, "added": growth.added, "n": growth.n}
+        self.page.write(GROWTH, {**row, **facts})
+
 
 class UnreadableLineError(Exception):
     """A line is whole, but says what cannot be."""
@@ -248,6 +332,35 @@ def _line(row: Row) -> Line:
         return Line(number, row["time"], row["what"], Spent(number, yes, no, bits, claims))
     except (LookupError, TypeError, ValueError, error):
         raise UnreadableLineError from None
+
+
+def _growth(row: Row) -> Growth:
+    try:
+        return Growth(row["time"], int(row["answers"]), int(row["added"]), int(row["n"]))
+    except (LookupError, TypeError, ValueError):
+        raise UnreadableLineError from None
+
+
+def grows(first: int, growth: list[Growth], answers: int) -> bool:
+    """Return whether each line adds rows to those before it, after no fewer answers."""
+    n, told = first, 0
+    for line in growth:
+        if line.added < 1 or line.n != n + line.added or not told <= line.answers <= answers:
+            return False
+        n, told = line.n, line.answers
+    return True
+
+
+def rows_at(answer: int, first: int, growth: list[Growth]) -> int:
+    """Return how many rows there were when an answer was given.
+
+    Examples
+    --------
+    >>> later = [Growth("2026", 3, 50, 150)]
+    >>> rows_at(3, 100, later), rows_at(4, 100, later)
+    (100, 150)
+    """
+    return next((line.n for line in reversed(growth) if line.answers < answer), first)
 
 
 def add_up(lines: list[Line]) -> bool:

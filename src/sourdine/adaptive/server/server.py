@@ -237,6 +237,7 @@ class QueryServer:
                 return self._certain(question)
 
             def look(turn: Turn) -> tuple[float, bool, float]:
+                turn.require(self._evidence.n)
                 self._afford(turn, cells)
                 self._most_bits = max(self._most_bits, turn.spent.bits)
                 nats = min(self.ledger.nats_after(turn.spent), self._look.nats(self.answers + 1))
@@ -354,7 +355,7 @@ class QueryServer:
 
     def _ends(self, low: float, high: float, nats: float) -> Ends:
         """Return the ends of the truth, given those of the sample's average."""
-        n, dependence = self.ledger.n, self.ledger.dependence
+        n, dependence = self._evidence.n, self.ledger.dependence
         if low >= MIDDLE and high <= 1 - MIDDLE:
             width = dependence.width(n, nats)
             return low - width, high + width

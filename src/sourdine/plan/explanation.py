@@ -1,0 +1,228 @@
+"""What an epsilon means to one person, in numbers: odds, tests and chances.
+
+Every number is exact or rounded against the promise: factors, powers and upper ends up, lower ends
+down. *Checked by* ``test_nothing_is_rounded_to_reassure``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from math import ceil, floor, inf, nextafter
+from typing import TYPE_CHECKING, Any
+
+from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.exact import given, integer
+from sourdine.presentation.texts import json_text
+from sourdine.privacy import ADD_REMOVE, Adversary, Guarantee
+from sourdine.privacy.adversary import MOST
+from sourdine.privacy.printing import shown
+from sourdine.release import Sheet, Shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sourdine.exact.parameters import Number
+
+__all__ = ["Explanation", "explain", "percent"]
+
+ALARMS = Fraction(1, 20)
+"""The false alarms of the test that is spoken of."""
+
+PRIORS = {"1/2": Fraction(1, 2), "1/1000": Fraction(1, 1000)}
+"""What somebody may think before looking."""
+
+FINEST = 4
+"""The most decimals of a percentage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation(Shown):
+    """What a promise means to one person; it prints as a table with sentences.
+
+    Parameters
+    ----------
+    guarantee
+        The promise of one release.
+    releases
+        For how many releases to say so, a line of the table each.
+    """
+
+    guarantee: Guarantee
+    releases: tuple[int, ...] = (1, 10, 100)
+
+    @property
+    def adversaries(self) -> list[Adversary]:
+        """Who sees one release, and who sees more of them."""
+        return [Adversary(self.guarantee, n) for n in self.releases]
+
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
+        return Sheet(
+            title=str(self.guarantee),
+            heads=("releases", "epsilon", "odds times", "found", *(f"{p} becomes" for p in PRIORS)),
+            lines=[_line(adversary) for adversary in self.adversaries],
+            notes=self.sentences(),
+        )
+
+    def sentences(self) -> list[tuple[str, str]]:
+        """Return what the first line of the table says, in words."""
+        one = self.adversaries[0]
+        often = "one release" if one.releases == 1 else f"{one.releases} releases"
+        what, there, gone = _worlds(self.guarantee)
+        even = _span(*one.posterior(PRIORS["1/2"]))
+        most = (
+            "by any factor"
+            if one.factor is None
+            else f"by a factor of {_times(one.factor)} at most"
+        )
+        rare = f", but for a chance of {shown(one.passed)}" if 0 < one.passed < 1 else ""
+        found, alarms = percent(one.power(ALARMS), up=True), percent(ALARMS, up=True)
+        odds = (
+            f"Whoever sees {often} can change the odds {what} {most}, up or down{rare}. Even odds "
+            f"become a chance of {even}."
+        )
+        test = (
+            f"The best test that is wrong about {alarms} of the people {gone} finds {found} of "
+            f"those {there}. A blind guess finds {alarms}."
+        )
+        notes = [("odds", odds), ("found", test)]
+        if self.guarantee.delta:
+            notes.append(
+                (
+                    "delta",
+                    f"With a chance of up to {shown(one.told)} a record may be told outright.",
+                )
+            )
+        worst = (
+            "These are worst cases, against somebody who knows all other records; mostly less is "
+            "learnt. Epsilon counts once for each record that a person has."
+        )
+        return [*notes, ("worst", worst)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as what JSON knows; null where there is no bound."""
+        return {
+            "guarantee": self.guarantee.to_dict(),
+            "false_alarms": float(ALARMS),
+            "releases": [_facts(adversary) for adversary in self.adversaries],
+            "sentences": [text for _, text in self.sentences()],
+        }
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Explanation:
+        """Return the explanation that `to_dict` wrote."""
+        return cls(
+            Guarantee.from_dict(facts["guarantee"]),
+            tuple(line["releases"] for line in facts["releases"]),
+        )
+
+    def to_json(self) -> str:
+        """Return everything as JSON."""
+        return json_text(self.to_dict())
+
+    def plot(self, *, path: str | None = None, title: str | None = None) -> Any:  # noqa: ANN401
+        """Draw how many are found against false alarms; ``path=`` saves the picture."""
+        from sourdine.plan.explanation_figure import drawn  # noqa: PLC0415 - loaded late
+
+        return drawn(self, path=path, title=title)
+
+
+def explain(
+    epsilon: Number | Guarantee, delta: Number = 0, *, releases: Sequence[int] = (1, 10, 100)
+) -> Explanation:
+    """Say what an epsilon, and a delta, mean to one person.
+
+    Parameters
+    ----------
+    epsilon
+        What one release costs; or its whole guarantee, such as ``release.cost``.
+    delta
+        From 0 to 1; 0 is pure differential privacy.
+    releases
+        For how many releases to say so.
+
+    Examples
+    --------
+    >>> print(explain(0.5, releases=[1, 10]))
+    epsilon 0.5, one record added or removed
+    releases  epsilon  odds times   found  1/2 becomes        1/1000 becomes
+           1      0.5        1.65  8.25 %  37.7 to 62.3 %     0.0606 to 0.165 %
+          10        5         149  46.8 %  0.669 to 99.331 %  0.0006 to 13 %
+    odds   Whoever sees one release can change the odds that a person is in the data by a
+           factor of 1.65 at most, up or down. Even odds become a chance of 37.7 to 62.3 %.
+    found  The best test that is wrong about 5 % of the people who are not in the data finds
+           8.25 % of those who are in the data. A blind guess finds 5 %.
+    worst  These are worst cases, against somebody who knows all other records; mostly less
+           is learnt. Epsilon counts once for each record that a person has.
+    """
+    promise = epsilon if isinstance(epsilon, Guarantee) else Guarantee(epsilon, delta)
+    if promise is epsilon and delta:
+        raise ParameterError(
+            "delta",
+            "be left out where a whole guarantee is given",
+            given(delta),
+            "The guarantee has its own: leave {delta} out.",
+            delta=LEFT_OUT,
+        )
+    if not (many := tuple(integer(n, "releases", least=1, most=MOST) for n in releases)):
+        raise ParameterError(
+            "releases", "be one number or more", "none", "Type {releases}.", releases=[1, 10]
+        )
+    return Explanation(promise, many)
+
+
+def _worlds(guarantee: Guarantee) -> tuple[str, str, str]:
+    """Return what odds are about, and who is on either side."""
+    if guarantee.relation is ADD_REMOVE:
+        return "that a person is in the data", "who are in the data", "who are not in the data"
+    return "between two values of a person", "who have the one value", "who have the other value"
+
+
+def _line(adversary: Adversary) -> tuple[str, ...]:
+    spans = [_span(*adversary.posterior(prior)) for prior in PRIORS.values()]
+    epsilon = adversary.epsilon
+    cost = shown(epsilon) if isinstance(epsilon, Fraction) else "inf"
+    found = percent(adversary.power(ALARMS), up=True)
+    return (str(adversary.releases), cost, _times(adversary.factor), found, *spans)
+
+
+def _facts(adversary: Adversary) -> dict[str, Any]:
+    ends = {name: adversary.posterior(prior) for name, prior in PRIORS.items()}
+    factor = adversary.factor
+    return {
+        "releases": adversary.releases,
+        "factor": None if factor is None else _float_above(factor),
+        "passed": _float_above(adversary.passed),
+        "found": _float_above(adversary.power(ALARMS)),
+        "posterior": {
+            name: [-_float_above(-low), _float_above(high)] for name, (low, high) in ends.items()
+        },
+    }
+
+
+def _times(factor: Fraction | None) -> str:
+    """Return a factor with three digits, rounded up."""
+    if factor is None:
+        return "any"
+    parts = Decimal(factor.numerator), Decimal(factor.denominator)
+    return f"{float(Context(prec=3, rounding=ROUND_CEILING).divide(*parts)):g}"
+
+
+def _span(low: Fraction, high: Fraction) -> str:
+    return f"{percent(low, up=False).removesuffix(' %')} to {percent(high, up=True)}"
+
+
+def percent(x: Fraction, *, up: bool) -> str:
+    """Return a chance in percent, with three digits of it or of what it lacks, rounded one way."""
+    near = 100 * min(x, 1 - x)
+    places = next((d for d in range(1, FINEST) if near * 10**d >= 100), FINEST)
+    whole = (ceil if up else floor)(100 * x * 10**places)
+    return f"{float(Fraction(whole, 10**places)):.{places}f}".rstrip("0").rstrip(".") + " %"
+
+
+def _float_above(x: Fraction) -> float:
+    """Return the least float that is not below a number."""
+    near = float(x)
+    return near if near >= x else nextafter(near, inf)
