@@ -3,6 +3,7 @@
 Numbers are exact rationals; what is irrational is rounded against the user.
 """
 
+from sourdine.privacy.accounting import Part
 from sourdine.privacy.advanced import compose_advanced
 from sourdine.privacy.amplification import (
     poisson,
@@ -23,6 +24,7 @@ __all__ = [
     "Budget",
     "Concentrated",
     "Guarantee",
+    "Part",
     "Relation",
     "afterwards",
     "compose",
