@@ -4,7 +4,8 @@ A `Part` says what one answer can lose. `compose` gives the curve of a batch dec
 two certified ends; a `Filter` admits charges one by one, however each is chosen.
 """
 
+from sourdine.privacy.accounting.filter import Filter, best_order
 from sourdine.privacy.accounting.lists import on_sample, plain, read_parts, replaced
 from sourdine.privacy.accounting.part import Part
 
-__all__ = ["Part", "on_sample", "plain", "read_parts", "replaced"]
+__all__ = ["Filter", "Part", "best_order", "on_sample", "plain", "read_parts", "replaced"]

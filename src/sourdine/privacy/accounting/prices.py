@@ -25,12 +25,14 @@ __all__ = ["allowance", "laplace", "pure", "ranged", "response", "sampled", "sam
 
 BITS = 64
 """Prices are multiples of 2**-64."""
+HUGE = 1000
+"""Above such an epsilon the price is epsilon itself, as it nearly is for every order."""
 
 
 def up(x: Real | Fraction) -> Fraction:
     """Return the least multiple of 2**-64 that is certainly no less."""
-    exact = x.above(BITS + 16) if isinstance(x, Real) else x
-    return Fraction(ceil(exact * (1 << BITS)), 1 << BITS)
+    ticks = x.bounds(BITS)[1] if isinstance(x, Real) else ceil(x * (1 << BITS))
+    return Fraction(ticks, 1 << BITS)
 
 
 @lru_cache(4096)
@@ -44,6 +46,8 @@ def pure(epsilon: Fraction, a: Fraction) -> Fraction:
     >>> round(float(pure(Fraction(1, 10), Fraction(5))), 6)  # at most 5 epsilon^2 / 2 = 0.025
     0.024189
     """
+    if epsilon > HUGE:
+        return up(epsilon)
     saved = ((1 + exp_neg(epsilon)) / (1 + exp_neg((2 * a - 1) * epsilon))).log()
     return up(epsilon - saved / (a - 1))
 
@@ -62,6 +66,8 @@ def ranged(eta: Fraction, a: Fraction) -> Fraction:
     >>> round(float(ranged(Fraction(1, 10), Fraction(5))), 6)  # at most 5 eta^2 / 8 = 0.00625
     0.006232
     """
+    if eta > HUGE:
+        return up(eta)
     x, power = exp_neg(eta), exp_neg(a * eta)
     best = (a - 1) * (1 - power) / (a * (x - power))
     return up(best.log() - (a * (1 - x) / (1 - power)).log() / (a - 1))
@@ -84,6 +90,8 @@ def laplace(shift: int, scale: Fraction, a: Fraction) -> Fraction:
     (0.024189, 0.023455)
     """
     epsilon, rate = shift / scale, (2 * a - 1) / scale
+    if epsilon > HUGE:
+        return up(epsilon)
     z, y, last = exp_neg(1 / scale), exp_neg(rate), exp_neg(rate * shift)
     kept = 1 + (1 - z) * ((y - last) / (1 - y)) + last
     return up(epsilon - ((1 + z) / kept).log() / (a - 1))
@@ -97,6 +105,8 @@ def response(epsilon: Fraction, categories: int, a: Fraction) -> Fraction:
         \varepsilon - \frac{1}{a-1}\ln
         \frac{1 + (k-1)e^{-\varepsilon}}{1 + e^{-(2a-1)\varepsilon} + (k-2)e^{-a\varepsilon}}
     """
+    if epsilon > HUGE:
+        return up(epsilon)
     all_ = 1 + (categories - 1) * exp_neg(epsilon)
     kept = 1 + exp_neg((2 * a - 1) * epsilon) + (categories - 2) * exp_neg(a * epsilon)
     return up(epsilon - (all_ / kept).log() / (a - 1))
@@ -161,6 +171,8 @@ def sampled_pure(epsilon: Fraction, q: Fraction, a: Fraction) -> Fraction:
     >>> round(float(sampled_pure(Fraction(1), Fraction(1, 10), Fraction(9))), 6)
     0.052892
     """
+    if epsilon > HUGE:
+        return up(epsilon)
     z = exp_neg(epsilon)
     high, low = 1 - q + q / z, 1 - q + q * z
     rise, fall = high.log(), (1 / low).log()
@@ -194,5 +206,4 @@ def allowance(epsilon: Fraction, delta: Fraction, a: Fraction) -> Fraction:
         left = gained - Real.of(1 / odds).log() / (a - 1)
     else:
         left = gained + Real.of(odds).log() / (a - 1)
-    exact = left.below(BITS + 16)
-    return Fraction(floor(exact * (1 << BITS)), 1 << BITS)
+    return Fraction(left.bounds(BITS)[0], 1 << BITS)
