@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sourdine.errors import ParameterError
-from sourdine.exact import at_least, given, probability
+from sourdine.exact import at_least, probability
 from sourdine.privacy.accounting.convolution import Cumulants, Tilted, combined_beyond, tilted
 from sourdine.privacy.accounting.lattice import (
     Laid,
@@ -24,7 +23,7 @@ from sourdine.privacy.accounting.lattice import (
 from sourdine.privacy.accounting.lists import plain, read_parts
 from sourdine.privacy.accounting.pairs import Pair, dominated, dominating, is_exact
 from sourdine.privacy.accounting.part import Part
-from sourdine.privacy.accounting.ranges import Value
+from sourdine.privacy.accounting.ranges import Value, reach_of, simplified
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,6 +31,9 @@ if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
 
 __all__ = ["Composition", "Ends", "compose"]
+
+LEAST = Fraction(1, 10**290)
+"""Below such a delta floats tell nothing: the sum of epsilons is the bound."""
 
 
 class Ends(NamedTuple):
@@ -123,11 +125,22 @@ class Composition:
             return Ends(inf, inf)
         most = inf if whole is None else _above(whole)
         rest = (target - own) / (1 - own) if own < 1 else Fraction(1)
-        if rest == 0:
-            return Ends(most if whole is not None else inf, most)
+        if rest < LEAST:
+            return Ends(most if rest == 0 else 0.0, most)
         lower = max(side.epsilon(rest, upper=False) for side in self._lower)
         upper = max(side.epsilon(rest, upper=True) for side in self._upper)
+        if self._all_ranges:
+            upper = min(upper, self._by_orders(float(rest)))
         return Ends(min(lower, most), min(upper, most))
+
+    def _by_orders(self, delta: float) -> float:
+        """Return an epsilon by Rényi divergences, which need no recursion; rounded up."""
+        found: list[float] = []
+        for over in (2.0 ** np.arange(-3, 12, 0.5)).tolist():
+            price = sum((part.price(1 + Fraction(over)) for part in self.parts), Fraction(0))
+            odds = (-log(delta) - log1p(over)) / over
+            found.append(float(price) + odds - log1p(1 / over))
+        return max(min(found), 0.0) * (1 + 1e-12) + 1e-12
 
     @cached_property
     def _plain(self) -> tuple[Fraction | None, Fraction]:
@@ -157,16 +170,23 @@ class Composition:
         return (True, False) if any(part.of for part in self._draws) else (True,)
 
     @cached_property
+    def _all_ranges(self) -> Counter[Fraction]:
+        return Counter({part.size: n for part, n in self._draws.items() if part.kind == "range"})
+
+    @cached_property
+    def _ranges(self) -> tuple[Counter[Fraction], Counter[Fraction]]:
+        """Every range and how often; and those that are taken for pure promises."""
+        return simplified(self._all_ranges)
+
+    @cached_property
     def _upper(self) -> list[_Side]:
-        ranges = [(part.size, n) for part, n in self._draws.items() if part.kind == "range"]
+        ranges, promised = self._ranges
+        draws = Counter({part: n for part, n in self._draws.items() if part.kind != "range"})
+        draws.update({Part.pure(eta): n for eta, n in promised.items()})
         found = []
         for present in self._directions:
-            pairs = [
-                (dominating(part, present=present), n)
-                for part, n in self._draws.items()
-                if part.kind != "range"
-            ]
-            step = lattice_step(pairs, ranges) if pairs or ranges else Fraction(1)
+            pairs = [(dominating(part, present=present), n) for part, n in draws.items()]
+            step = lattice_step(pairs, ranges)
             found.append(_Side(step, [laid_up(pair, n, step) for pair, n in pairs], ranges))
         return found
 
@@ -176,12 +196,12 @@ class Composition:
         for present in self._directions:
             drawn = [(dominated(part, present=present), n) for part, n in self._draws.items()]
             pairs: list[tuple[Pair, int]] = [(pair, n) for pair, n in drawn if pair is not None]
-            step = lattice_step(pairs, []) if pairs else Fraction(1)
+            step = lattice_step(pairs, Counter())
             same = len(drawn) == len(pairs) and all(is_on(pair, step) for pair, _ in pairs)
             ranged = any(part.kind == "range" for part in self._draws)
             if same and not ranged and len(self._directions) == 1:
                 return self._upper
-            found.append(_Side(step, [laid_down(pair, n, step) for pair, n in pairs], []))
+            found.append(_Side(step, [laid_down(pair, n, step) for pair, n in pairs], Counter()))
         return found
 
     def __str__(self) -> str:
@@ -191,9 +211,7 @@ class Composition:
 class _Side:
     """One direction of a batch on a lattice."""
 
-    def __init__(
-        self, step: Fraction, draws: list[Laid], ranges: list[tuple[Fraction, int]]
-    ) -> None:
+    def __init__(self, step: Fraction, draws: list[Laid], ranges: Counter[Fraction]) -> None:
         self.step = step
         self.draws = draws or [Laid(0, np.ones(1), 1, 0.0)]
         self.ranges = ranges
@@ -201,7 +219,7 @@ class _Side:
         self.sums = Cumulants(self.draws)
         middle = [
             laid_up(pair, n, step)
-            for eta, n in ranges
+            for eta, n in ranges.items()
             for pair in [dominated(Part.range(eta))]
             if pair is not None
         ]
@@ -210,16 +228,16 @@ class _Side:
 
     @cached_property
     def value(self) -> Value:
-        h = float(self.step)
-        variance = sum(n * float(eta) ** 2 / 4 for eta, n in self.ranges)
-        reach = 14 * sqrt(variance) + variance + max(float(eta) for eta, _ in self.ranges)
-        most = sum(n * float(eta) for eta, n in self.ranges)
-        steps = [(ceil(eta / self.step), n) for eta, n in self.ranges]
-        return Value(self.step, ceil(min(reach, most) / h) + 2, steps)
+        steps = [(ceil(eta / self.step), n) for eta, n in self.ranges.items()]
+        return Value(self.step, ceil(reach_of(self.ranges) / float(self.step)) + 2, steps)
 
     def tilt(self, epsilon: Fraction) -> Tilted:
-        """Return the law of the sum, tilted for an epsilon."""
-        return tilted(self.sums, self.all.saddle(float(epsilon / self.step)))
+        """Return the law of the sum, tilted for an epsilon, but not beyond what floats hold."""
+        theta = self.all.saddle(float(epsilon / self.step))
+        if self.ranges:
+            square = sum(n * float(eta) ** 2 for eta, n in self.ranges.items())
+            theta = min(theta, (sqrt(1 + 19200 / square) - 1) / 2 * float(self.step))
+        return tilted(self.sums, theta)
 
     def delta(self, epsilon: Fraction, *, upper: bool, law: Tilted | None = None) -> float:
         """Return one end of delta."""
@@ -246,8 +264,10 @@ class _Side:
         v = self.value.at(index - law.first, float(position - index), len(law.y))
         x = float(law.first - position) + np.arange(len(law.y))
         tilt = law.theta / float(self.step)
-        log_most = sum(n * tilt * (1 + tilt) * float(eta) ** 2 / 8 for eta, n in self.ranges)
-        most = exp(min(log_most, 700.0)) * (1 + 1e-9)
+        log_most = sum(
+            n * tilt * (1 + tilt) * float(eta) ** 2 / 8 for eta, n in self.ranges.items()
+        )
+        most = exp(log_most) * (1 + 1e-9)
         weight = np.exp(np.minimum(np.log(np.maximum(v, 1e-300)) - law.theta * x, log_most))
         return weight * (1 + 1e-12), 0, position, most
 
@@ -274,7 +294,8 @@ class _Side:
 
         def over(epsilon: float) -> float:
             found = self.delta(Fraction(epsilon), upper=upper, law=law)
-            return log(found / float(delta)) if found > delta else min(_fall(found, delta), 0.0)
+            ratio = log(max(found, 1e-320) / float(delta))
+            return max(ratio, 1e-300) if found > delta else min(ratio, 0.0)
 
         low, high, width = 0.0, guess, 0.02 * guess
         at_low, at_high = inf, over(high)
@@ -292,10 +313,10 @@ class _Side:
         for i in range(80):
             if high - low <= 1e-13 * high:
                 break
-            slope = at_low - at_high
-            middle = low + (high - low) * min(max(at_low / slope, 0.01), 0.99)
-            if i % 3 == 2 or not low < middle < high:
-                middle = (low + high) / 2
+            part = at_low / (at_low - at_high) if low and i % 3 < 2 else 0.5
+            middle = low + (high - low) * min(max(part, 0.01), 0.99)
+            if not low < middle < high:
+                break
             found = over(middle)
             low, at_low, high, at_high = (
                 (middle, found, high, at_high) if found > 0 else (low, at_low, middle, found)
@@ -305,7 +326,7 @@ class _Side:
     def _guess(self, delta: float) -> float:
         """Return about the least epsilon that Chernoff's inequality gives."""
         h = float(self.step)
-        found = [
+        found: list[float] = [
             (self.all.at(t * h)[0] - log(delta) - log1p(t)) / t
             for t in np.exp(np.linspace(-3, 8, 23)).tolist()
         ]
@@ -317,10 +338,6 @@ def _with_own(own: Fraction, rest: Ends) -> Ends:
         return rest
     lower, upper = (own + (1 - own) * Fraction(end) for end in rest)
     return Ends(-_above(-lower), min(_above(upper), 1.0))
-
-
-def _fall(found: float, delta: Fraction) -> float:
-    return log(found / float(delta)) if found > 0 else -700.0
 
 
 def _above(x: Fraction) -> float:

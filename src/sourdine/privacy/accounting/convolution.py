@@ -182,7 +182,8 @@ def tilted(sums: Cumulants, theta: float) -> Tilted:
         back = np.arange(1 - length, 1) if theta >= 0 else np.arange(length)
         e = draw.mass * np.exp(theta * back)
         total = float(e.sum())
-        b = np.bincount(np.arange(length) % size, weights=e / total, minlength=size)
+        b = np.zeros(size)
+        np.add.at(b, np.arange(length) % size, e / total)
         power = _power(np.fft.rfft(b), n)
         z = power if z is None else z * power
         scale += n * log(total)

@@ -255,7 +255,8 @@ class Filter:
         >>> Filter.from_dict(one.to_dict()) == one
         True
         """
-        return cls(**{n: None if x is None else fraction(x) for n, x in record.items()})
+        read: dict[str, Any] = {n: None if x is None else fraction(x) for n, x in record.items()}
+        return cls(**read)
 
     def __str__(self) -> str:
         if self.epsilon is None:

@@ -23,8 +23,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine.privacy.accounting.pairs import ULP, Pair
+from sourdine.privacy.accounting.ranges import recursion_step
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
@@ -75,7 +77,8 @@ def laid_down(pair: Pair, times: int, step: Fraction) -> Laid:
     """Return masses on the lattice with no loss above what it was."""
     index, _ = _between(pair, step, -1)
     first, slack = int(index.min()), pair.slack + 8 * ULP
-    return Laid(first, np.bincount(index - first, weights=pair.mass), times, slack)
+    mass = np.bincount(index - first, weights=pair.mass).astype(np.float64)
+    return Laid(first, mass, times, slack)
 
 
 def _between(
@@ -112,9 +115,7 @@ def common_unit(units: Iterable[Fraction]) -> Fraction:
     return reduce(both, units, Fraction(0))
 
 
-def lattice_step(
-    pairs: Iterable[tuple[Pair, int]], ranges: Iterable[tuple[Fraction, int]]
-) -> Fraction:
+def lattice_step(pairs: Iterable[tuple[Pair, int]], ranges: Counter[Fraction]) -> Fraction:
     """Return the spacing of a lattice for all losses of a batch.
 
     It is the common unit of the losses, where that is not too fine; otherwise a spacing that
@@ -125,29 +126,20 @@ def lattice_step(
     pairs, ranges
         What is composed, and how often each.
     """
-    drawn, wide = list(pairs), list(ranges)
+    drawn = list(pairs)
+    exact = common_unit([*(pair.unit for pair, _ in drawn), *ranges])
+    tops = [float(np.abs(pair.loss).max()) for pair, _ in drawn]
     variance = sum(n * pair.variance for pair, n in drawn)
-    variance += sum(n * float(eta) ** 2 / 4 for eta, n in wide)
-    most = sum(2 * n * float(np.abs(pair.loss).max()) for pair, n in drawn)
-    most += sum(n * 2 * float(eta) for eta, n in wide)
-    tops = [Fraction(float(np.abs(p.loss).max())).limit_denominator(10**6) for p, _ in drawn]
-    span = min(most, 24 * sqrt(variance) + 2 * max(map(float, [*tops, *(e for e, _ in wide)])))
-    exact = common_unit([pair.unit for pair, _ in drawn if pair.unit])
-    exact = common_unit([exact, *(eta for eta, _ in wide)])
-    on_all = all(pair.unit for pair, _ in drawn)
-    if on_all and not wide and span <= EXACT * exact:
-        return exact
-    points = _affordable(span, wide) if wide else POINTS
-    aim = Fraction(span / points)
-    coarse = common_unit([t for t in tops if t > aim] + [eta for eta, _ in wide])
-    for unit in (exact, coarse):
-        if unit > aim / 4:
-            return unit / max(ceil(unit / aim), 1)
+    most = sum(2 * n * top for top, (_, n) in zip(tops, drawn, strict=True))
+    if ranges:
+        aim = Fraction(recursion_step(ranges))
+    else:
+        span = min(most, 24 * sqrt(variance) + 2 * max(tops, default=1.0)) or 1.0
+        if all(pair.unit for pair, _ in drawn) and span <= EXACT * exact:
+            return exact
+        aim = Fraction(span / POINTS)
+    large = [Fraction(top).limit_denominator(10**6) for top in tops if top > aim]
+    for unit in (exact, common_unit([*large, *ranges]), common_unit(ranges)):
+        if unit > aim / 2:
+            return unit / ceil(unit / aim)
     return aim
-
-
-def _affordable(span: float, ranges: list[tuple[Fraction, int]]) -> float:
-    """Return how many points keep the work of the recursion at about 10**9 steps or less."""
-    work = sum(n * float(eta) / span for eta, n in ranges)
-    narrow = 16 * span / min(float(eta) for eta, _ in ranges)
-    return min(max(narrow, 3000.0), sqrt(3e8 / work))

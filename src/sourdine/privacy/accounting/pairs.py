@@ -61,7 +61,7 @@ class Pair:
     def on(cls, unit: Fraction, steps: NDArray[np.int64], mass: Floats, slack: float) -> Pair:
         """Return the pair whose losses are so many steps of a unit each."""
         common = int(np.gcd.reduce(steps)) or 1
-        return cls(steps * float(unit), mass, slack, unit * common)
+        return cls(steps.astype(np.float64) * float(unit), mass, slack, unit * common)
 
     @property
     def variance(self) -> float:
