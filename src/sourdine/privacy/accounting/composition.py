@@ -101,7 +101,7 @@ class Composition:
         --------
         >>> ends = compose(Part.pure(0.1, times=100)).delta(5)
         >>> f"{ends.lower:.8g} {ends.upper:.8g}"
-        '3.1894427e-07 3.1894427e-07'
+        '2.7926361e-07 2.7926361e-07'
         """
         e = at_least(epsilon, "epsilon", 0)
         whole, own = self._plain
