@@ -48,7 +48,7 @@ examples: $(VENV)/.ready ## three small stories with a picture each, in examples
 audit: $(VENV)/.ready ## exact worst case and sampling of the registered mechanisms
 	$(BIN)/sourdine audit
 
-BENCHMARKS := startup noise quantiles local accuracy
+BENCHMARKS := startup noise quantiles local accuracy accounting
 
 bench: .venv-bench/.ready $(VENV)/.ready ## one table and one picture: Sourdine beside NumPy, OpenDP, diffprivlib, pure-ldp, multi-freq-ldpy
 	@for name in $(BENCHMARKS); do .venv-bench/bin/python benchmarks/$$name.py || echo "$$name: a promise was missed"; done
@@ -98,6 +98,7 @@ $(VENV)/.ready: pyproject.toml lab/pyproject.toml constraints.txt
 
 .venv-bench/.ready: pyproject.toml constraints-bench.txt
 	$(call make_venv,.venv-bench,-e '.[bench]',constraints-bench.txt)
+	@.venv-bench/bin/python -m pip --quiet install --no-deps -c constraints-bench.txt dp-accounting # asks for an old attrs, runs with any
 
 comma := ,
 # $(1) folder, $(2) what to install, $(3) constraints

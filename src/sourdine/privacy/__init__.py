@@ -3,6 +3,7 @@
 Numbers are exact rationals; what is irrational is rounded against the user.
 """
 
+from sourdine.privacy.accounting import Part
 from sourdine.privacy.advanced import compose_advanced
 from sourdine.privacy.adversary import Adversary
 from sourdine.privacy.amplification import (
@@ -25,6 +26,7 @@ __all__ = [
     "Budget",
     "Concentrated",
     "Guarantee",
+    "Part",
     "Relation",
     "afterwards",
     "compose",

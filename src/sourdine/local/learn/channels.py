@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.local.table import Schema
-    from sourdine.local.table.part import Part
+    from sourdine.local.table.part import ColumnPart
     from sourdine.mechanisms.mechanism import Report
 
     Floats = NDArray[np.float64]
@@ -68,7 +68,7 @@ class Feature:
         The column with its mechanism.
     """
 
-    part: Part
+    part: ColumnPart
 
     @cached_property
     def nodes(self) -> Floats:
@@ -125,7 +125,7 @@ class Label:
         The column with its mechanism.
     """
 
-    part: Part
+    part: ColumnPart
 
     @cached_property
     def classes(self) -> NDArray[Any]:

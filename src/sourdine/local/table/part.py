@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from sourdine.noise import Source
     from sourdine.tally.cells import Cell
 
-__all__ = ["Part"]
+__all__ = ["ColumnPart"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Part:
+class ColumnPart:
     """A column, what it may spend and what for.
 
     Parameters

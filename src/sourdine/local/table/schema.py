@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind, one_of, positive
 from sourdine.local.table.columns import Attribute
-from sourdine.local.table.part import Part
+from sourdine.local.table.part import ColumnPart
 from sourdine.noise import SYSTEM
 from sourdine.privacy import LOCAL, Guarantee
 from sourdine.privacy.printing import shown
@@ -87,7 +87,7 @@ class Schema(Shown):
     weights: Mapping[str, Fraction]
     fingerprint: str
     """The SHA-256 of `canonical`: reports with another one were drawn by another schema."""
-    _parts: dict[Use, Mapping[str, Part]]
+    _parts: dict[Use, Mapping[str, ColumnPart]]
 
     def __init__(
         self,
@@ -176,7 +176,7 @@ class Schema(Shown):
             return self.epsilon
         return self.epsilon * self.weights[name] / sum(self.weights.values())
 
-    def parts(self, use: Use = "table") -> Mapping[str, Part]:
+    def parts(self, use: Use = "table") -> Mapping[str, ColumnPart]:
         """Return each column with its share of epsilon and its mechanism, made once.
 
         Parameters
@@ -187,7 +187,7 @@ class Schema(Shown):
         one_of(use, "use", "table", "report")
         if use not in self._parts:
             parts = {
-                name: Part(name=name, column=column, epsilon=self.share(name), use=use)
+                name: ColumnPart(name=name, column=column, epsilon=self.share(name), use=use)
                 for name, column in self.columns.items()
             }
             self._parts[use] = MappingProxyType(parts)

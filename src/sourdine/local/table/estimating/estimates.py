@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from sourdine.exact.parameters import Number as Numeric
     from sourdine.local.table.columns import Use
-    from sourdine.local.table.part import Part
+    from sourdine.local.table.part import ColumnPart
     from sourdine.local.table.schema import Schema
     from sourdine.privacy import Guarantee
     from sourdine.release import Columns, Release
@@ -96,7 +96,7 @@ class Estimates(Shown, Mapping[str, "Release"]):
     def __len__(self) -> int:
         return len(self.schema.columns)
 
-    def _part(self, name: str) -> Part:
+    def _part(self, name: str) -> ColumnPart:
         parts = self.schema.parts(self.use)
         if name not in parts:
             listed = ", ".join(map(repr, parts))
@@ -105,7 +105,7 @@ class Estimates(Shown, Mapping[str, "Release"]):
             )
         return parts[name]
 
-    def _number(self, name: str, what: str) -> tuple[Part, Any, NDArray[np.int64]]:
+    def _number(self, name: str, what: str) -> tuple[ColumnPart, Any, NDArray[np.int64]]:
         part = self._part(name)
         if not isinstance(part.column, Number):
             raise ParameterError(

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.local.table.part import Part
+    from sourdine.local.table.part import ColumnPart
 
     Floats = NDArray[np.float64]
 
@@ -79,7 +79,7 @@ class Axis:
     other: Floats
 
 
-def axis(part: Part, n: int, bins: int | Sequence[float] = BINS) -> Axis:
+def axis(part: ColumnPart, n: int, bins: int | Sequence[float] = BINS) -> Axis:
     """Return a column cut into parts, with scores fitted to ``n`` reports.
 
     Parameters
@@ -122,7 +122,7 @@ def flagged(mechanism: PaidFlag, g: Floats, mean: Floats) -> Floats:
     return np.vstack((g / p - q * d / p, np.atleast_2d(d)))
 
 
-def _of_categories(part: Part, column: Choice | Flag) -> Axis:
+def _of_categories(part: ColumnPart, column: Choice | Flag) -> Axis:
     oracle: Any = part.answer
     if not isinstance(oracle, RandomizedResponse):
         raise ParameterTypeError(
@@ -140,7 +140,7 @@ def _of_categories(part: Part, column: Choice | Flag) -> Axis:
     return _axis(part.name, names(column), scores, np.zeros(k), rows, truth)
 
 
-def _of_choices(part: Part, column: Choices) -> Axis:
+def _of_choices(part: ColumnPart, column: Choices) -> Axis:
     """Return an axis whose parts overlap: a person is in the part of each choice that they have."""
     p, q = part.answer.chances
     k = len(column.choices)
@@ -159,7 +159,7 @@ def names(column: Choice | Choices | Flag) -> tuple[str, ...]:
     return tuple(map(str, column.listed))
 
 
-def _of_bins(part: Part, column: Number, n: int, bins: int | Sequence[float]) -> Axis:
+def _of_bins(part: ColumnPart, column: Number, n: int, bins: int | Sequence[float]) -> Axis:
     grid, report, mechanism = column.grid, part.answer, part.mechanism
     inner = _inner(column, bins)
     c = channel(report)

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.local.table.columns import Use
-    from sourdine.local.table.part import Part
+    from sourdine.local.table.part import ColumnPart
     from sourdine.local.table.schema import Schema
     from sourdine.noise import Source
 
-    Parts = Mapping[str, Part]
+    Parts = Mapping[str, ColumnPart]
 
 __all__ = ["ROWS", "Block", "matched", "randomised", "randomised_block", "shown_block"]
 

@@ -1,0 +1,23 @@
+"""One (epsilon, delta) for hundreds of answers, certified.
+
+A `Part` says what one answer can lose. `compose` gives the curve of a batch declared ahead, with
+two certified ends; a `Filter` admits charges one by one, however each is chosen.
+"""
+
+from sourdine.privacy.accounting.composition import Composition, Ends, compose
+from sourdine.privacy.accounting.filter import Filter, best_order
+from sourdine.privacy.accounting.lists import on_sample, plain, read_parts, replaced
+from sourdine.privacy.accounting.part import Part
+
+__all__ = [
+    "Composition",
+    "Ends",
+    "Filter",
+    "Part",
+    "best_order",
+    "compose",
+    "on_sample",
+    "plain",
+    "read_parts",
+    "replaced",
+]

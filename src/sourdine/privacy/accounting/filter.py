@@ -1,0 +1,297 @@
+"""Which charges fit into a total, however each is chosen after the earlier answers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from sourdine.errors import BudgetExceededError, ParameterError
+from sourdine.exact import at_least, fraction, given, number, positive
+from sourdine.privacy.accounting import prices
+from sourdine.privacy.accounting.lists import plain, read_parts
+from sourdine.privacy.printing import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from sourdine.exact.parameters import Number
+    from sourdine.privacy.accounting.part import Part
+
+__all__ = ["Filter", "best_order"]
+
+GRID = 1 << 256
+DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    r"""A total, and what has been charged to it: pure arithmetic, no files and no clocks.
+
+    Two accounts run side by side, and a charge is admitted if either has room. One adds prices at
+    a Rényi order that was fixed at the beginning [1]_, up to
+
+    .. math:: R(a) = \varepsilon + \ln\frac{a}{a-1} + \frac{\ln\delta + \ln a}{a-1}.
+
+    The other adds plain epsilons. The whole is :math:`(\varepsilon, \delta)`-private, even if
+    every charge, its kind and its size are chosen after seeing the earlier answers. With
+    ``rho`` in place of epsilon, prices are in :math:`\rho` and the whole is :math:`\rho`-zCDP.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The total. Filters are made by `of` and `of_rho`.
+    order
+        The Rényi order; ``None`` if there is none, for delta 0 and for rho.
+    allowance
+        What prices may sum to.
+    reserve
+        The part of delta that is kept for charges with a delta of their own.
+    price, total, own_delta
+        What has been charged; ``total`` is ``None`` once a charge had no plain epsilon.
+
+    Notes
+    -----
+    *Claim*: the worst analyst, who sizes the next charge by the running loss, stays within delta.
+    *Checked by* ``test_the_worst_analyst_stays_within_delta``, which catches the false filter that
+    composes the curves of charges sized on the way.
+
+    References
+    ----------
+    .. [1] V. Feldman, T. Zrnic, "Individual privacy accounting via a Rényi filter", NeurIPS 2021.
+    .. [2] C. Canonne, G. Kamath, T. Steinke, "The discrete Gaussian for differential privacy",
+       NeurIPS 2020, proposition 12.
+
+    Examples
+    --------
+    >>> from sourdine.privacy import Part
+    >>> session = Filter.of(epsilon=3, delta=1e-6)
+    >>> deciles, charged = Part.range(0.06), 0
+    >>> while session.admits(deciles):
+    ...     session, charged = session.charge(deciles), charged + 1
+    >>> charged  # the sum would admit 50
+    412
+    >>> print(session)
+    epsilon 3, delta 1e-06: 0.02% left
+    """
+
+    epsilon: Fraction | None
+    delta: Fraction
+    order: Fraction | None
+    allowance: Fraction
+    reserve: Fraction = Fraction(0)
+    price: Fraction = Fraction(0)
+    total: Fraction | None = Fraction(0)
+    own_delta: Fraction = Fraction(0)
+
+    @classmethod
+    def of(cls, epsilon: Number, delta: Number = 0, reserve: Number = 0) -> Filter:
+        """Return an empty filter for a total of epsilon and delta.
+
+        Parameters
+        ----------
+        epsilon, delta
+            The total. With delta 0 plain epsilons are added, and nothing else.
+        reserve
+            How much of delta is kept for charges that have a delta of their own.
+
+        Examples
+        --------
+        >>> Filter.of(3, 1e-6).order, Filter.of(3).order
+        (Fraction(595, 64), None)
+        """
+        exact = positive(epsilon, "epsilon")
+        whole = number(delta, "delta", above=-1, most=1, example=1e-6)
+        kept = at_least(reserve, "reserve", 0)
+        if not 0 <= whole < 1:
+            raise ParameterError(
+                "delta", "be from 0 to below 1", given(delta), "Type {delta}.", delta=1e-6
+            )
+        if kept > whole:
+            raise ParameterError(
+                "reserve", "be at most delta", given(reserve), "Type {reserve}.", reserve=0
+            )
+        if kept == whole:
+            return cls(exact, whole, None, Fraction(0), kept)
+        order = best_order(exact, whole - kept)
+        return cls(exact, whole, order, prices.allowance(exact, whole - kept, order), kept)
+
+    @classmethod
+    def of_rho(cls, rho: Number) -> Filter:
+        """Return an empty filter for a total of zero-concentrated privacy.
+
+        Examples
+        --------
+        >>> from sourdine.privacy import Part
+        >>> Filter.of_rho(0.5).admits(Part.pure(0.1, times=100))
+        True
+        """
+        return cls(None, Fraction(0), None, positive(rho, "rho"))
+
+    def price_of(self, parts: Iterable[Part] | Part) -> Fraction:
+        """Return what a charge adds to `price`, rounded up."""
+        several = read_parts(parts)
+        if self.epsilon is None:
+            return sum((part.rho for part in several), Fraction(0))
+        if self.order is None:
+            return Fraction(0)
+        return sum((part.price(self.order) for part in several), Fraction(0))
+
+    def admits(self, parts: Iterable[Part] | Part) -> bool:
+        """Whether `charge` would accept the parts now."""
+        return self._after(read_parts(parts)).is_within
+
+    def charge(self, parts: Iterable[Part] | Part, label: str = "") -> Filter:
+        """Return the filter after a charge, or raise; ask before anything is drawn.
+
+        Raises
+        ------
+        BudgetExceededError
+            Neither account has room for the parts, or their own delta passes the reserve.
+
+        Examples
+        --------
+        >>> from sourdine.privacy import Part
+        >>> Filter.of(1).charge(Part.pure(2), "mean of age")
+        Traceback (most recent call last):
+        sourdine.errors.BudgetExceededError: 'mean of age' must be at most 100% of the total, what is left, got 200%. Ask for less, or with a smaller epsilon.
+        """  # noqa: E501
+        after = self._after(read_parts(parts))
+        if after.is_within:
+            return after
+        if after.own_delta > self.reserve:
+            raise BudgetExceededError(
+                f"delta of {label!r}" if label else "delta",
+                f"be at most {shown(self.reserve - self.own_delta, up=False)}, what is left of "
+                f"the reserve of {shown(self.reserve)}",
+                shown(after.own_delta - self.own_delta),
+                "Open the total with a larger reserve, or choose a method that needs no delta.",
+            )
+        raise BudgetExceededError(
+            repr(label) if label else "a charge",
+            f"be at most {_percent(self.remaining)} of the total, what is left",
+            _percent(after.share - self.share, up=True),
+            "Ask for less, or with a smaller epsilon.",
+        )
+
+    def _after(self, parts: tuple[Part, ...]) -> Filter:
+        epsilon, delta = plain(parts)
+        known = None if self.total is None or epsilon is None else _grid(self.total + epsilon)
+        return replace(
+            self,
+            price=_grid(self.price + self.price_of(parts)),
+            total=known,
+            own_delta=_grid(self.own_delta + delta),
+        )
+
+    @property
+    def is_within(self) -> bool:
+        """Whether what has been charged fits into the total."""
+        return self.share <= 1 and self.own_delta <= self.reserve
+
+    @property
+    def share(self) -> Fraction:
+        """How much of the total is spent, by the account with more room."""
+        spent = [self.price / self.allowance] if self.allowance else []
+        if self.total is not None and self.epsilon is not None:
+            spent.append(self.total / self.epsilon)
+        return min(spent) if spent else Fraction(2)
+
+    @property
+    def remaining(self) -> Fraction:
+        """The share of the total that is left."""
+        return max(1 - self.share, Fraction(0))
+
+    def largest(self, make: Callable[[Fraction], Iterable[Part] | Part]) -> Fraction:
+        """Return the largest size, to six digits, of which a charge fits now; 0 if none does.
+
+        Parameters
+        ----------
+        make
+            Gives the parts of a charge for a size, such as epsilon; they cost more for a larger.
+
+        Examples
+        --------
+        >>> from sourdine.privacy import Part
+        >>> session = Filter.of(3, 1e-6).charge(Part.pure(0.06, times=100))
+        >>> float(session.largest(Part.pure)), float(session.largest(Part.range))
+        (0.184905, 0.334163)
+        """
+
+        def fits(size: Fraction) -> bool:
+            return self.admits(make(size))
+
+        power = Fraction(10) ** 9
+        while power > Fraction(1, 10**30) and not fits(power):
+            power /= 10
+        if not fits(power):
+            return Fraction(0)
+        digits = power
+        for _ in range(DIGITS):
+            low, high = 0, 10  # so many more of this digit: the first fits
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (middle, high) if fits(digits + middle * power) else (low, middle)
+            digits += low * power
+            power /= 10
+        return digits
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the filter as JSON takes it; numbers are exact texts."""
+        return {
+            name: None if value is None else str(value)
+            for name in self.__slots__
+            for value in [getattr(self, name)]
+        }
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> Filter:
+        """Return the filter that `to_dict` wrote.
+
+        Examples
+        --------
+        >>> one = Filter.of(3, 1e-6)
+        >>> Filter.from_dict(one.to_dict()) == one
+        True
+        """
+        read: dict[str, Any] = {n: None if x is None else fraction(x) for n, x in record.items()}
+        return cls(**read)
+
+    def __str__(self) -> str:
+        if self.epsilon is None:
+            whole = f"rho {shown(self.allowance)}"
+        else:
+            delta = f", delta {shown(self.delta)}" if self.delta else ""
+            whole = f"epsilon {shown(self.epsilon)}{delta}"
+        return f"{whole}: {_percent(self.remaining)} left"
+
+
+def best_order(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Return the order, on a public grid, at which most charges of epsilon/50 fit, or of 0.1.
+
+    Floats choose it from the total alone; any order is valid.
+    """
+    loss, whole = -(math.log(delta.numerator) - math.log(delta.denominator)), float(epsilon)
+
+    def charges(x: float) -> float:
+        """Return how many randomised responses fit, at the order 1 + e^x."""
+        over, e = math.exp(x), min(whole / 50, 0.1)
+        allowed = whole + math.log1p(1 / over) - (loss - math.log1p(over)) / over
+        each = e + (math.log1p(math.exp(-(2 * over + 1) * e)) - math.log1p(math.exp(-e))) / over
+        return allowed / max(each, 1e-300)
+
+    low, high, ratio = -5.0, math.log(4 + 4 * loss / min(whole, 1.0)), (math.sqrt(5) - 1) / 2
+    for _ in range(100):
+        left, right = high - ratio * (high - low), low + ratio * (high - low)
+        low, high = (low, right) if charges(left) > charges(right) else (left, high)
+    return 1 + Fraction(max(round(math.exp(low) * 64), 1), 64)
+
+
+def _grid(x: Fraction) -> Fraction:
+    return x if x.denominator <= GRID else Fraction(math.ceil(x * GRID), GRID)
+
+
+def _percent(share: Fraction, *, up: bool = False) -> str:
+    rounded = math.ceil(share * 10**4) if up else math.floor(share * 10**4)
+    return f"{rounded / 100:g}%"
