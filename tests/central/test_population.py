@@ -12,6 +12,7 @@ import sourdine as sd
 from sourdine.central import Mean, Proportion
 from sourdine.central.intervals import laplace_parts
 from sourdine.central.population import (
+    ShareEvidence,
     _bennett,
     _chernoff,
     _normal_tail,
@@ -199,6 +200,15 @@ def test_intervals_of_differences_cover():
     assert min(held.values()) / runs >= 0.95 - 6 * sqrt(0.0475 / runs)
     welch = 2 * 1.96 * sqrt((0.21 / 11 + 10 / 392) / n)
     assert np.mean(widths) <= 1.1 * welch
+
+
+def test_a_difference_reaches_as_far_as_each_group_s_records_do():
+    """Of rare events many are further above their mean than none are below it."""
+    rare, sure = (ShareEvidence.of_public(k, n, 1e-3) for k, n in ((60, 2000), (0, 10**12)))
+    down, up = (0.03 - x for x in proved_apart(rare, sure, 0.2))
+    assert down > 1.02 * -up
+    low, high = proved_apart(sure, rare, 0.2)
+    assert (low, high) == pytest.approx((up - 0.03, down - 0.03), abs=1e-9)
 
 
 def test_a_difference_of_nothing_is_not_endless_but_wide():

@@ -75,17 +75,21 @@ def proved_apart(first: SumEvidence, second: SumEvidence, beta: float) -> Fracti
     if min(a.least, b.least) <= 0:
         return outer
     d, more = a.estimate - b.estimate, a.second_order + b.second_order
-    high = d + _reach((a, b), (b.high, 1 - a.low), beta) + more
-    low = d - _reach((a, b), (1 - b.low, a.high), beta) - more
+    low = d - _reach((a, b), (1 - a.low, b.high), beta) - more
+    high = d + _reach((a, b), (a.high, 1 - b.low), beta) + more
     return max(outer[0], low), min(outer[1], high)
 
 
 def _reach(groups: Sequence[_Known], far: Fractions, beta: float) -> float:
-    """Return what the sum of both passes, towards records at most ``far`` away (second, first)."""
+    r"""Return what the sum of both passes, towards records at most ``far`` away in each group.
+
+    The lower end is as far away as the sum passes upwards: with large records of the first group,
+    :math:`1 - \mu_1` above their mean, and small ones of the second, :math:`\mu_2` below it.
+    """
     risk = REST * beta / 2
     scales = np.concatenate([g.noise / g.least for g in groups])
     v = sum(g.upper / g.least**2 for g in groups)
-    sides = zip(groups, reversed(far), strict=True)
+    sides = zip(groups, far, strict=True)
     spreads = [(g.upper / g.least**2, max(r, 1e-9) / g.least) for g, r in sides]
     largest = max(r for _, r in spreads)
     rate = LAMBDAS * min(1 / scales.max(), 8 / largest)

@@ -67,6 +67,14 @@ def test_whole_descriptions_hold_on_neighbours(relation):
     assert result.holds, result.faults
 
 
+@pytest.mark.parametrize("value", [None, "a", 2])
+def test_how_a_list_is_stored_states_no_kind(value):
+    """A list of truths alone is stored as an array of them, and any other value changes that."""
+    call = lambda x: sd.describe(x, epsilon=1, relation="substitute")  # noqa: E731
+    result = replay(call, {"ill": [True] * 20}, {"ill": [*[True] * 19, value]})
+    assert result.holds, result.faults
+
+
 def test_it_shows_every_column_of_a_frame():
     release = sd.describe(TABLE, epsilon=8)
     assert list(release.value) == list(TABLE)

@@ -310,6 +310,7 @@ def _stated(data: Frame, name: str) -> str | None:
     known = data.kind(name)
     if known is None and isinstance(data.engine, Memory):
         column = data.column(name)
-        whole = column.data.dtype.kind in "iu" and column.holds == NUMBERS
-        known = "integer" if whole else "boolean" if column.data.dtype.kind == "b" else column.holds
+        stated = {"i": "integer", "u": "integer", "b": "boolean"}
+        numbers = column.holds == NUMBERS  # by its type: how a list is stored depends on its values
+        known = stated.get(column.data.dtype.kind, NUMBERS) if numbers else column.holds
     return STATED.get(known or "")
