@@ -131,3 +131,14 @@ def test_bad_grids_say_what_to_type(arguments, kind, text):
     with pytest.raises(kind) as caught:
         Grid(*arguments)
     assert str(caught.value).startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "step"),
+    [(0, 2**64, None), (-(2**64), 2**64, None), (0, 2**70, 2**50), (-(2**63), 2**63, 2**20)],
+)
+def test_whole_points_beyond_64_bits_do_not_wrap(lower, upper, step):
+    grid = Grid(lower, upper, step=step)
+    ticks = [0, 1, grid.last // 2 + 1, grid.last]
+    exact = [float(grid.value(t)) for t in ticks]
+    assert grid.values(ticks).tolist() == pytest.approx(exact, rel=1e-15)

@@ -229,14 +229,16 @@ class Grid:
     def values(self, ticks: ArrayLike) -> NDArray[Any]:
         """Return the lattice points of ticks: whole numbers if the lattice has only those.
 
-        Those of dates and times are of NumPy's type ``datetime64``.
+        Whole numbers of a lattice that passes 64 bits are floats, as NumPy has no others. Those of
+        dates and times are of NumPy's type ``datetime64``.
         """
         t = np.asarray(ticks)
         if self.points is not None:
             micros = np.asarray(int(self.lower) + t.astype(np.int64) * int(self.step))
             times = micros.astype("datetime64[us]")
             return times.astype("datetime64[D]") if self.points == DATES else times
-        if self.integral:
+        ends = self.lower, self.lower + self.last * self.step
+        if self.integral and -(1 << 63) <= ends[0] and ends[1] < 1 << 63:
             return np.asarray(int(self.lower) + t.astype(np.int64) * int(self.step))
         return np.asarray(float(self.lower) + t.astype(np.float64) * float(self.step))
 
