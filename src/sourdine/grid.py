@@ -238,7 +238,7 @@ class Grid:
             times = micros.astype("datetime64[us]")
             return times.astype("datetime64[D]") if self.points == DATES else times
         ends = self.lower, self.lower + self.last * self.step
-        if self.integral and -(1 << 63) <= ends[0] and ends[1] < 1 << 63:
+        if self.integral and ends[0] >= -(1 << 63) and ends[1] < 1 << 63:
             return np.asarray(int(self.lower) + t.astype(np.int64) * int(self.step))
         return np.asarray(float(self.lower) + t.astype(np.float64) * float(self.step))
 

@@ -103,11 +103,11 @@ class ByGroup(Drawer):
     @cached_property
     def part(self) -> Statistic:
         """The statistic of one group, with what it spends."""
-        whole = self.question.of_private_number()
-        share = Fraction(1, 2) if self.question.substitutes else Fraction(1)
+        whole = self.question
+        share = Fraction(1, 2) if whole.substitutes else Fraction(1)
         epsilon = whole.epsilon * share * (1 - FINDING if whole.finds else 1)
         delta = whole.delta * share * (Fraction(1, 2) if whole.finds else 1)
-        return attrs.evolve(
+        one = attrs.evolve(
             whole,
             by=None,
             keys=None,
@@ -116,6 +116,7 @@ class ByGroup(Drawer):
             epsilon=epsilon,
             delta=delta if whole.needs_delta else 0,
         )
+        return one.of_private_number()
 
     @cached_property
     def finder(self) -> NamedCounts:
@@ -127,6 +128,12 @@ class ByGroup(Drawer):
             rows=asked.rows,
             relation=asked.relation,
         )
+
+    def check(self) -> None:
+        """Refuse early what the noise cannot carry."""
+        _ = self.part
+        if self.question.finds:
+            _ = self.finder.threshold
 
     def __str__(self) -> str:
         columns = " and ".join(self.columns_of)

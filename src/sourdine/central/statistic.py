@@ -172,6 +172,8 @@ class Statistic(Question):
         first = self.first()
         if first is None:
             self.check()
+            if self.by is not None:
+                ByGroup(question=self).check()
         else:
             first.check()
         if not (self.finds or self.needs_delta):

@@ -290,8 +290,13 @@ class Table(Statistic):
         }
 
     def limits(self, release: Release, beta: float, of: str) -> dict[str, Any]:
-        """Return the ends of each statistic; they hold for all together."""
-        risk = each(beta, len(self.parts))
+        """Return the ends of each statistic; they hold for all together.
+
+        Noises are independent. What the statistics say of a population is not, as they are of the
+        same records: risks are then added up.
+        """
+        m = len(self.parts)
+        risk = each(beta, m) if of == "sample" else beta / m
         own = self._releases(release).items()
         return {name: self.parts[name].limits(part, risk, of) for name, part in own}
 

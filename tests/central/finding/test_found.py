@@ -319,3 +319,10 @@ def test_rows_are_found_for_tables_and_descriptions(asked, more):
     settled = asked(VISITS, unit="who", rows=3, epsilon=4, **more)
     assert str(release).splitlines()[0].split() == str(settled).splitlines()[0].split()
     assert type(release).from_json(release.to_json()) == release
+
+
+def test_rows_are_found_as_far_as_unknown_keys_can_carry_them():
+    """A thousand rows of a person are the most where keys are unknown: nothing fails later."""
+    data = {"who": [str(i // 1500) for i in range(60_000)], "g": ["a"] * 60_000}
+    asked = {"unit": "who", "rows": "find", "by": "g", "keys": "unknown", "delta": 1e-6}
+    assert sd.count(data, epsilon=50, **asked).drawn["rows"] == 768

@@ -14,6 +14,8 @@ from attrs import field, frozen
 from sourdine import noise
 from sourdine.central.quantiles.algorithm import QuantileMechanism
 from sourdine.central.quantiles.inverse_sensitivity import Runs
+from sourdine.errors import ParameterTypeError
+from sourdine.exact import kind
 from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import read_beta
 from sourdine.mechanisms.registry import Specimen, register
@@ -31,6 +33,12 @@ if TYPE_CHECKING:
 __all__ = ["Centre"]
 
 HALF = Fraction(1, 2)
+
+
+def _grid(x: Octaves) -> Octaves:
+    if not isinstance(x, Octaves):
+        raise ParameterTypeError("grid", "be a lattice of octaves", kind(x), "Type Octaves().")
+    return x
 
 
 @frozen(kw_only=True)
@@ -79,7 +87,7 @@ class Centre(QuantileMechanism):
     [1000000.0]
     """
 
-    grid: Octaves
+    grid: Octaves = field(converter=_grid)
     q: tuple[Fraction, ...] = field(init=False, default=(HALF,))
     cells: int = field(init=False)
 

@@ -13,7 +13,7 @@ import numpy as np
 from attrs import field, frozen
 
 from sourdine import noise
-from sourdine.errors import ParameterTypeError
+from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, integer
 from sourdine.laws import Law, Product
 from sourdine.mechanisms import parameters as read
@@ -51,7 +51,12 @@ def _sides(x: Iterable[int]) -> tuple[int, ...]:
         raise ParameterTypeError(
             "sides", "list how many candidates each side has", given(x), "Type {sides}.", sides=[9]
         )
-    return tuple(integer(k, "sides", least=1) for k in x)
+    try:
+        return tuple(integer(k, "sides", least=1) for k in x)
+    except (ParameterError, ParameterTypeError) as error:
+        raise type(error)(
+            "sides", "be whole numbers, at least 1", error.got, "Type {sides}.", sides=[9]
+        ) from None
 
 
 @frozen(kw_only=True)
