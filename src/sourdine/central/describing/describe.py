@@ -62,7 +62,7 @@ def read_kinds(x: object) -> tuple[tuple[str, str], ...]:
     """Return the kinds that are declared, by the names of columns."""
     if x is None:
         return ()
-    pairs = tuple(x.items()) if isinstance(x, Mapping) else x
+    pairs: Any = tuple(x.items()) if isinstance(x, Mapping) else x
     listed = isinstance(pairs, (list, tuple))
     if wrong := [pair for pair in pairs if not _is_kind(pair)] if listed else [x]:
         typed = wrong[0][1] if isinstance(wrong[0], tuple) and len(wrong[0]) == 2 else wrong[0]
