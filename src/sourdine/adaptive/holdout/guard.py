@@ -320,7 +320,7 @@ class GuardedHoldout:
         3
         >>> guard.extend([1, 0] * 1500, confirmed=[0] * 3000)
         >>> guard.n, guard.remaining.answers
-        (4000, 33)
+        (4000, 32)
         """
         more = read_more(labels, self._labels)
 

@@ -142,7 +142,7 @@ def plan_guard(  # noqa: PLR0913 - what will be asked
     final answer         67.7  0.0716            0.0429
     note  all of them hold with probability 0.95; nothing was asked
     >>> plan_guard(5000, answers=300, yes=10, error=0.05).added
-    0
+    5262
     """
     ledger = TranscriptLedger(n, confidence=confidence, dependence=dependence)
     many = integer(answers, "answers", least=0)
