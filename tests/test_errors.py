@@ -40,6 +40,7 @@ VERBS = re.compile(
 
 COMPUTED = {
     ("adaptive/robust/wrapper.py", "must"),
+    ("privacy/accounting/lists.py", "must"),
     ("privacy/budget.py", "hint"),
     ("audit/discovery.py", "hint"),
     ("cli/label_files.py", "hint"),

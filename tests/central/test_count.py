@@ -43,7 +43,7 @@ WRONG = [
     (lambda: count([1], epsilon=1, rows=0), "rows must be at least 1, got 0. Type"),
     (lambda: count([1], epsilon=1, n="nonsense"), "n must be a whole number, got 'nonsense'"),
     (lambda: count([1], epsilon=1, n=-5), "n must be at least 1, got -5"),
-    (lambda: count([1], epsilon=1, delta=0.05), "delta must be a parameter of count"),
+    (lambda: count([1], epsilon=1, delta=0.05), "delta must be left out where nothing needs it"),
     (lambda: count([1], epsilon=1, relation="local"), "must be 'add_remove' or 'substitute'"),
     (lambda: count([1], epsilon=1, relation="x"), "relation must be"),
     (lambda: count([1], error=-1), "error must be above 0"),

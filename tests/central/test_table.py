@@ -195,7 +195,7 @@ def test_in_a_shell(tmp_path):
 WRONG = [
     ({"of": None}, "of must tell what is asked of each column"),
     ({"of": {"v": ["modus"]}}, "of must hold words of count, sum"),
-    ({"of": {"*": ["mean"]}}, "of must hold words 'count'"),
+    ({"of": {"*": ["mean"]}}, "of must name the count alone"),
     ({"of": {"v": ["mean", "mean"]}}, "of must hold each once"),
     ({"bounds": None}, "bounds must be given for 'v', 'w'"),
     ({"bounds": {**BOUNDS, "z": (0, 1)}}, "bounds must be of columns whose numbers are asked"),

@@ -48,7 +48,7 @@ def read_of(x: Mapping[str, Sequence[str] | str] | None) -> Asked:
         for word in words:
             if word not in WORDS or (column == RECORDS and word != "count"):
                 must = (
-                    "ask for the count alone where no column is named"
+                    "name the count alone where no column is named"
                     if column == RECORDS
                     else f"hold words of {', '.join(WORDS)}"
                 )

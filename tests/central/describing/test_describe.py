@@ -12,7 +12,7 @@ import pytest
 import sourdine as sd
 from sourdine.audit import replay
 from sourdine.central import Describe
-from sourdine.central.describing.parts import ColumnPart
+from sourdine.central.describing.parts import Described
 from sourdine.noise import SeededSource
 from sourdine.privacy import ADD_REMOVE
 
@@ -47,7 +47,7 @@ def test_a_description_costs_what_it_says(kind):
 
 
 def test_deciles_spend_what_is_left_of_a_column():
-    part = ColumnPart(
+    part = Described(
         name="age", declared="number", epsilon=Fraction(1), delta=Fraction(1, 10**6),
         common={"relation": ADD_REMOVE, "rows": 1, "source": SeededSource(1)},
     )  # fmt: skip

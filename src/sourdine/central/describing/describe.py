@@ -11,7 +11,7 @@ import attrs
 from attrs import field, frozen
 
 from sourdine.central.count import Count
-from sourdine.central.describing.parts import CATEGORY, DATE, KINDS, NUMBER, WHOLE, ColumnPart
+from sourdine.central.describing.parts import CATEGORY, DATE, KINDS, NUMBER, WHOLE, Described
 from sourdine.central.describing.sheet import cells, leaves_many_out
 from sourdine.central.statistic import Statistic
 from sourdine.errors import ParameterError, ParameterTypeError
@@ -175,9 +175,9 @@ class Describe(Statistic):
         """What counts the rows."""
         return Count(epsilon=self.epsilon * ROWS, **self.common)
 
-    def part(self, name: str, declared: str | None, of: int) -> ColumnPart:
+    def part(self, name: str, declared: str | None, of: int) -> Described:
         """Return what is drawn of a column, one of so many."""
-        return ColumnPart(
+        return Described(
             name=name,
             declared=declared,
             epsilon=self.epsilon * (1 - ROWS) / of,

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from sourdine.central.statistic import Statistic
     from sourdine.tally import Frame
 
-__all__ = ["CATEGORY", "DATE", "KINDS", "NUMBER", "WHOLE", "ColumnPart", "Numbers"]
+__all__ = ["CATEGORY", "DATE", "KINDS", "NUMBER", "WHOLE", "Described", "Numbers"]
 
 NUMBER, WHOLE, CATEGORY, DATE = KINDS = ("number", "whole", "category", "date")
 KIND, MEAN, COUNT = Fraction(1, 20), Fraction(11, 20), Fraction(3, 20)
@@ -50,7 +50,7 @@ Numbers = dict[str, tuple[Any, Any, Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ColumnPart:
+class Described:
     """One column of a description.
 
     Parameters
