@@ -255,3 +255,13 @@ def test_a_thousand_charges_take_a_second():
     ends = compose(parts).epsilon(DELTA)
     assert perf_counter() - started < 5  # a second on an idle machine
     assert ends.upper == pytest.approx(2.46925, abs=1e-5)
+
+
+def test_losses_beyond_floats_are_taken_for_lost():
+    """No epsilon is too large to be asked about: the sum of epsilons is still a bound."""
+    for part in (Part.pure(10**6), Part.laplace(10**7, F(3, 10)), Part.range(500)):
+        assert compose([part, Part.pure(1)]).delta(5).upper == 1.0
+        assert compose(part).epsilon(DELTA).upper == pytest.approx(float(part.epsilon), rel=1e-5)
+    sampled = compose(Part.sampled(Part.pure(10**6), F(1, 100), times=3)).delta(5)
+    assert sampled.upper == pytest.approx(1 - 0.99**3, rel=1e-9)
+    assert compose(Part.gaussian(9, F(1, 100))).delta(1).upper == 1.0

@@ -21,7 +21,7 @@ from sourdine.privacy.accounting.lattice import (
     lattice_step,
 )
 from sourdine.privacy.accounting.lists import plain, read_parts
-from sourdine.privacy.accounting.pairs import Pair, dominated, dominating, is_exact
+from sourdine.privacy.accounting.pairs import HUGE, Pair, dominated, dominating, is_exact
 from sourdine.privacy.accounting.part import Part
 from sourdine.privacy.accounting.ranges import Value, reach_of, simplified
 
@@ -109,6 +109,8 @@ class Composition:
             return _with_own(own, Ends(0.0, 0.0))
         lower = max(side.delta(e, upper=False) for side in self._lower)
         upper = max(side.delta(e, upper=True) for side in self._upper)
+        if self._all_ranges:
+            upper = min(upper, self._delta_by_orders(float(e)))
         return _with_own(own, Ends(lower, upper))
 
     def epsilon(self, delta: Number) -> Ends:
@@ -133,14 +135,30 @@ class Composition:
             upper = min(upper, self._by_orders(float(rest)))
         return Ends(min(lower, most), min(upper, most))
 
+    @cached_property
+    def _orders(self) -> list[tuple[float, float]]:
+        """Rényi orders, less 1, and divergences of the batch, which need no recursion."""
+        orders: list[float] = (2.0 ** np.arange(-3, 12, 0.5)).tolist()
+        return [
+            (over, float(sum((p.price(1 + Fraction(over)) for p in self.parts), Fraction(0))))
+            for over in orders
+        ]
+
     def _by_orders(self, delta: float) -> float:
-        """Return an epsilon by Rényi divergences, which need no recursion; rounded up."""
-        found: list[float] = []
-        for over in (2.0 ** np.arange(-3, 12, 0.5)).tolist():
-            price = sum((part.price(1 + Fraction(over)) for part in self.parts), Fraction(0))
-            odds = (-log(delta) - log1p(over)) / over
-            found.append(float(price) + odds - log1p(1 / over))
+        """Return an epsilon by Rényi divergences, rounded up."""
+        found = [
+            price - log1p(1 / over) - (log(delta) + log1p(over)) / over
+            for over, price in self._orders
+        ]
         return max(min(found), 0.0) * (1 + 1e-12) + 1e-12
+
+    def _delta_by_orders(self, epsilon: float) -> float:
+        """Return a delta by Rényi divergences, rounded up."""
+        found = [
+            over * (price - epsilon) - log(over) - (1 + over) * log1p(1 / over)
+            for over, price in self._orders
+        ]
+        return exp(min(*found, 0.0)) * (1 + 1e-9)
 
     @cached_property
     def _plain(self) -> tuple[Fraction | None, Fraction]:
@@ -176,7 +194,9 @@ class Composition:
     @cached_property
     def _ranges(self) -> tuple[Counter[Fraction], Counter[Fraction]]:
         """Every range and how often; and those that are taken for pure promises."""
-        return simplified(self._all_ranges)
+        huge = Counter({eta: n for eta, n in self._all_ranges.items() if eta > HUGE})
+        ranges, promised = simplified(self._all_ranges - huge)
+        return ranges, promised + huge
 
     @cached_property
     def _upper(self) -> list[_Side]:
@@ -213,9 +233,9 @@ class _Side:
 
     def __init__(self, step: Fraction, draws: list[Laid], ranges: Counter[Fraction]) -> None:
         self.step = step
-        self.draws = draws or [Laid(0, np.ones(1), 1, 0.0)]
+        self.draws = [draw for draw in draws if draw.mass.any()] or [Laid(0, np.ones(1), 1, 0.0)]
         self.ranges = ranges
-        self.beyond = combined_beyond(self.draws)
+        self.beyond = combined_beyond(draws)
         self.sums = Cumulants(self.draws)
         middle = [
             laid_up(pair, n, step)
@@ -236,12 +256,14 @@ class _Side:
         theta = self.all.saddle(float(epsilon / self.step))
         if self.ranges:
             square = sum(n * float(eta) ** 2 for eta, n in self.ranges.items())
-            theta = min(theta, (sqrt(1 + 19200 / square) - 1) / 2 * float(self.step))
+            theta = min(theta, (sqrt(1 + 9600 / square) - 1) / 2 * float(self.step))
         return tilted(self.sums, theta)
 
     def delta(self, epsilon: Fraction, *, upper: bool, law: Tilted | None = None) -> float:
         """Return one end of delta."""
         position = epsilon / self.step
+        if upper and self.beyond >= 1:
+            return 1.0
         if not self.ranges and position >= self.sums.most:
             return min(self.beyond, 1.0) if upper else 0.0
         law = self.tilt(epsilon) if law is None else law
@@ -280,7 +302,7 @@ class _Side:
         guess = self._guess(float(delta))
         low, high = 0.0, guess
         for _ in range(4):
-            law = self.tilt(Fraction(guess))
+            law = self.tilt(_meant(guess))
             low, high = self._bracket(law, delta, guess, upper=upper)
             if abs(high - guess) <= 0.01 * high:
                 break
@@ -293,7 +315,7 @@ class _Side:
         """Return two epsilons close together with delta between their deltas."""
 
         def over(epsilon: float) -> float:
-            found = self.delta(Fraction(epsilon), upper=upper, law=law)
+            found = self.delta(_meant(epsilon), upper=upper, law=law)
             ratio = log(max(found, 1e-320) / float(delta))
             return max(ratio, 1e-300) if found > delta else min(ratio, 0.0)
 
@@ -311,7 +333,7 @@ class _Side:
             else:
                 high, at_high, width = high - width, at_low, 2 * width
         for i in range(80):
-            if high - low <= 1e-13 * high:
+            if high - low <= 1e-12 * high:
                 break
             part = at_low / (at_low - at_high) if low and i % 3 < 2 else 0.5
             middle = low + (high - low) * min(max(part, 0.01), 0.99)
@@ -340,7 +362,12 @@ def _with_own(own: Fraction, rest: Ends) -> Ends:
     return Ends(-_above(-lower), min(_above(upper), 1.0))
 
 
+def _meant(x: float) -> Fraction:
+    """Return what a float means to whoever reads it: the decimal that it prints."""
+    return Fraction(repr(x))
+
+
 def _above(x: Fraction) -> float:
-    """Return the least float that is no less."""
+    """Return the least float that is no less, as it prints."""
     nearest = float(x)
-    return nearest if nearest >= x else nextafter(nearest, inf)
+    return nearest if _meant(nearest) >= x else nextafter(nearest, inf)

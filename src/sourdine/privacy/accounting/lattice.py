@@ -70,7 +70,7 @@ def laid_up(pair: Pair, times: int, step: Fraction) -> Laid:
     mass = np.zeros(int(index.max()) - first + 2)
     np.add.at(mass, index - first, pair.mass * (1 - higher))
     np.add.at(mass, index - first + 1, pair.mass * higher)
-    return Laid(first, mass if mass[-1] else mass[:-1], times, slack, pair.beyond)
+    return _trimmed(Laid(first, mass, times, slack, pair.beyond))
 
 
 def laid_down(pair: Pair, times: int, step: Fraction) -> Laid:
@@ -78,7 +78,17 @@ def laid_down(pair: Pair, times: int, step: Fraction) -> Laid:
     index, _ = _between(pair, step, -1)
     first, slack = int(index.min()), pair.slack + 8 * ULP
     mass = np.bincount(index - first, weights=pair.mass).astype(np.float64)
-    return Laid(first, mass, times, slack)
+    return _trimmed(Laid(first, mass, times, slack))
+
+
+def _trimmed(laid: Laid) -> Laid:
+    """Drop what is too small for a float to hold, at either end, against the user."""
+    kept = np.flatnonzero(laid.mass > 1e-290)
+    if not len(kept):
+        return laid
+    lost = 1e-280 if (laid.mass[: kept[0]].any() or laid.mass[kept[-1] + 1 :].any()) else 0.0
+    mass = laid.mass[kept[0] : kept[-1] + 1]
+    return Laid(laid.first + int(kept[0]), mass, laid.times, laid.slack, laid.beyond + lost)
 
 
 def _between(
@@ -90,7 +100,8 @@ def _between(
     """
     h, ratio = float(step), pair.unit / step
     top = float(np.abs(pair.loss).max())
-    if pair.unit and ratio.numerator * (top / float(pair.unit) + 1) < 2**62:
+    multiples = top / float(pair.unit) + 1 if pair.unit else 0.0
+    if pair.unit and max(ratio.numerator * multiples, ratio.denominator) < 2**62:
         multiple = np.rint(pair.loss / float(pair.unit)).astype(np.int64) * ratio.numerator
         index, over = np.divmod(multiple, ratio.denominator)
         return index, over * (h / ratio.denominator)
@@ -131,12 +142,12 @@ def lattice_step(pairs: Iterable[tuple[Pair, int]], ranges: Counter[Fraction]) -
     tops = [float(np.abs(pair.loss).max()) for pair, _ in drawn]
     variance = sum(n * pair.variance for pair, n in drawn)
     most = sum(2 * n * top for top, (_, n) in zip(tops, drawn, strict=True))
+    span = min(most, 24 * sqrt(variance) + 2 * max(tops, default=0.0)) or 1.0
     if ranges:
-        aim = Fraction(recursion_step(ranges))
+        aim = Fraction(max(recursion_step(ranges), span / (2 * POINTS) if drawn else 0.0))
     else:
-        span = min(most, 24 * sqrt(variance) + 2 * max(tops, default=1.0)) or 1.0
         if all(pair.unit for pair, _ in drawn) and span <= EXACT * exact:
-            return exact
+            return exact or Fraction(1)
         aim = Fraction(span / POINTS)
     large = [Fraction(top).limit_denominator(10**6) for top in tops if top > aim]
     for unit in (exact, common_unit([*large, *ranges]), common_unit(ranges)):

@@ -30,6 +30,9 @@ MOST = 1 << 15
 REACH = 100.0
 """Gaussian noise is kept to a weight of e**-100 of its peak."""
 WIDEST = 1 << 20
+HUGE = 300
+"""Of a larger epsilon, or rho, everything is taken for lost."""
+ONE = np.ones(1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +67,11 @@ class Pair:
         return cls(steps.astype(np.float64) * float(unit), mass, slack, unit * common)
 
     @property
+    def is_lost(self) -> bool:
+        """Whether all mass is at infinity."""
+        return not self.mass.any()
+
+    @property
     def variance(self) -> float:
         """The variance of a finite loss, roughly."""
         mean = (self.mass * self.loss).sum()
@@ -75,6 +83,9 @@ class Pair:
         What is left of the mass under Q, which tails dropped, is put at the largest loss.
         """
         q, rest = float(rate), float(1 - rate)
+        if self.is_lost:
+            loss = np.array([np.log(rest)])
+            return Pair(loss, np.array([rest]), ULP, beyond=q) if present else Pair(-loss, ONE, ULP)
         without = self.mass * np.exp(-self.loss)
         moved = q * np.expm1(self.loss)
         loss = np.log1p(np.maximum(moved, -0.5))
@@ -102,6 +113,8 @@ def dominating(part: Part, *, present: bool = True) -> Pair:
     if part.of is not None:
         inner = Part.pure(part.of.size) if part.of.kind == "range" else part.of
         return dominating(inner).sampled(part.size, present=present)
+    if is_huge(part):
+        return Pair(0 * ONE, 0 * ONE, 0.0, beyond=1.0)
     if part.kind == "pure":
         return _response(part.size, 2)
     if part.kind == "response":
@@ -120,11 +133,18 @@ def dominated(part: Part, *, present: bool = True) -> Pair | None:
     if part.of is not None:
         inner = dominated(part.of)
         return None if inner is None else inner.sampled(part.size, present=present)
+    if is_huge(part):
+        return None
     if part.kind == "range":
         return _offset(part.size)
     if part.kind == "laplace" and part.count > MOST:
         return _grouped(part.count, part.size)
     return None if not is_exact(part) else dominating(part)
+
+
+def is_huge(part: Part) -> bool:
+    """Whether the losses are beyond what exponentials of floats tell."""
+    return (part.rho if part.epsilon is None else part.epsilon) > HUGE
 
 
 def is_exact(part: Part) -> bool:
@@ -211,7 +231,7 @@ def concentrated(rho: float) -> Pair:
     """
     spread = sqrt(2 * rho)
     if rho + 14 * spread > 600:
-        return Pair(np.zeros(1), np.zeros(1), 0.0, beyond=1.0)
+        return Pair(0 * ONE, 0 * ONE, 0.0, beyond=1.0)
     x = np.linspace(0, rho + 14 * spread, 6001)
     over = np.exp(np.linspace(-4, 4, 801))[:, None] * max(6 / spread, 1e-3)
     log_delta = np.full(len(x), 0.0)

@@ -25,6 +25,8 @@ __all__ = ["allowance", "laplace", "pure", "ranged", "response", "sampled", "sam
 
 BITS = 64
 """Prices are multiples of 2**-64."""
+HIGHEST = 128
+"""Moments of samples are added up to such an order; sampling is taken for nothing above it."""
 HUGE = 1000
 """Above such an epsilon the price is epsilon itself, as it nearly is for every order."""
 
@@ -143,6 +145,8 @@ def sampled(
         The order.
     """
     whole = floor(a)
+    if whole > HIGHEST:
+        return inner(a)
     over = a - whole
     with_it = (1 - over) * _log_moment(inner, q, whole)
     if over:
