@@ -265,3 +265,11 @@ def test_losses_beyond_floats_are_taken_for_lost():
     sampled = compose(Part.sampled(Part.pure(10**6), F(1, 100), times=3)).delta(5)
     assert sampled.upper == pytest.approx(1 - 0.99**3, rel=1e-9)
     assert compose(Part.gaussian(9, F(1, 100))).delta(1).upper == 1.0
+
+
+def test_a_skewed_law_is_followed_to_its_end():
+    """Few losses of a Gaussian on a sample are large: the window must still be found."""
+    ends = compose(Part.sampled(Part.gaussian(2, 1), F(1, 100))).delta(0)
+    exact = 0.01 * 0.6826894921  # about a hundredth of the distance of the two laws
+    assert ends.lower < ends.upper < ends.lower * 1.1
+    assert ends.upper == pytest.approx(exact, rel=0.1)

@@ -99,7 +99,7 @@ class Cumulants:
         k0, k1, k2 = self.at(theta)
         lean = (where - k1) / max(k2, 1e-300)
         best = 0.0
-        for part in 2.0 ** np.arange(1, -9, -1):
+        for part in 2.0 ** np.arange(1, -40, -1):
             found = self.at(theta + part * lean)[0] - k0 - part * lean * where
             if found > best and best < 0:
                 break

@@ -35,7 +35,7 @@ __all__ = ["Laid", "common_unit", "is_on", "laid_down", "laid_up", "lattice_step
 
 POINTS = 1 << 17
 """A lattice on which not all losses lie is about so fine, over all that matters."""
-EXACT = 1 << 20
+EXACT = 1 << 18
 """A lattice on which they all lie has at most so many points there."""
 
 
