@@ -206,7 +206,7 @@ THIRD = Guarantee(Fraction(1, 3))
             "",
             BudgetExceededError,
             "delta must be at most 0, what is left of 0, got 1e-06. The total holds no delta: "
-            "choose a method that needs none.",
+            "ask what needs none, or begin with a total that has some.",
         ),
         (
             Budget(1),
