@@ -36,7 +36,7 @@ def test_bounds_are_typed_in_three_ways(run, people, words):
 def test_bounds_are_two(run, people, words):
     code, _, err = run("mean", people, "-c", "age", *words, "-e", "1")
     assert code == 2
-    assert "--bounds must be two numbers, the lower first, got" in err
+    assert "--bounds must be two numbers, the lower first, or find, got" in err
     assert "Type --bounds 0 120." in err
 
 
@@ -78,13 +78,13 @@ def test_a_large_epsilon_says_so(run, people):
         assert ("protects next to nothing" in out) == told
 
 
-def test_keys_cannot_be_unknown(run, people):
+def test_unknown_keys_need_a_delta(run, people):
     code, _, err = run(
         "mean", people, "-c", "age", "--bounds", "0", "9", "-e", "1", "--by", "id",
         "--keys", "unknown",
     )  # fmt: skip
     assert code == 2
-    assert "--keys must be a list of the groups" in err
+    assert "--delta must be above 0 where keys are unknown" in err
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -367,7 +367,7 @@ def test_hints_are_in_the_words_of_the_command_line(tries, typed):
             ["median", "-c", "age", "--bounds", "01.02.2020", "31.12.2024"],
             "the date format",
         ),
-        (["table", "--of", "mean"], "ask for the count alone where no column is named, got 'mean'"),
+        (["table", "--of", "mean"], "name the count alone where no column is named, got 'mean'"),
         (["histogram", "-c", "age", "--bins", "month"], "edges may be dates"),
         (
             [

@@ -12,7 +12,7 @@ from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.grid import MISSING
 from sourdine.local.table import Choice, Flag, Number
 from sourdine.local.table.absence import FLAG_SHARE, AnyAnswer, PaidFlag, filled, paid_flag
-from sourdine.local.table.part import Part
+from sourdine.local.table.part import ColumnPart
 from sourdine.local.table.randomisers import CATEGORICAL, NUMERIC
 from sourdine.local.table.sanitizing.writing import decimals
 from sourdine.mechanisms import BoundedLaplace, RandomizedResponse
@@ -24,7 +24,7 @@ NUMBERS = [(0, 12, 1), (0, 5000, 1), (-3, 3, 0.25), (0, 1, None), (10, 1000, 10)
 
 
 def part(column, epsilon=2, use="table"):
-    return Part(name="x", column=column, epsilon=Fraction(epsilon), use=use)
+    return ColumnPart(name="x", column=column, epsilon=Fraction(epsilon), use=use)
 
 
 def test_an_absent_answer_is_any_answer():

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from typer.main import get_command
 
 import sourdine as sd
-from sourdine.central import Statistic
+from sourdine.central import Describe, Statistic
 from sourdine.central.table_parameters import BOUNDS as TABLE_BOUNDS
 from sourdine.central.table_parameters import OF, STEPS
 from sourdine.cli.app import app
@@ -103,6 +103,7 @@ def test_every_statistic_is_in_every_face():
     for module in walk_packages(sd.__path__, "sourdine."):
         import_module(module.name)
     found = {cls.kind: cls for cls in concrete(Statistic) if cls.__module__.startswith("sourdine.")}
+    assert found.pop("describe") is Describe  # many answers at once: nothing to plan, no question
     assert found == STATISTICS
     commands = get_command(app).commands
     for name in found:

@@ -45,7 +45,7 @@ sd.mean(x, bounds=(0, 1), epsilon=0.5, delat=1)  # wrong
 sd.mean(x, (0, 1), epsilon=0.5)  # wrong
 sd.mean(x, bounds=3, epsilon=0.5)  # wrong
 sd.count(x, epsilon=1, rows="many")  # wrong
-sd.count(x, epsilon=1, delta=0.1)  # wrong
+sd.count(x, epsilon=1, delta=[0.1])  # wrong
 sd.quantile(x, bounds=(0, 1), epsilon=1)  # wrong
 session.count(epsilon=[1])  # wrong
 session.quantiles([0.5], bounds=(0, 1), epsilon=1, interval="wide")  # wrong

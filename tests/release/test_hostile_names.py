@@ -49,6 +49,7 @@ def within(release):
 
 ANSWERS = {
     "count": lambda: sd.count(TABLE, **OF),
+    "describe": lambda: sd.describe(TABLE, epsilon=40),
     "sum": lambda: sd.sum(TABLE, **OF, **GRID),
     "mean": lambda: sd.mean(TABLE, **OF, **GRID),
     "variance": lambda: sd.variance(TABLE, **OF, **GRID),

@@ -167,6 +167,6 @@ def test_a_file_that_may_not_be_read(tmp_path):
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "junk.csv.gz").write_bytes(b"secret")
     for name in ("folder.csv", "junk.csv.gz"):
-        with pytest.raises(ParameterError, match="must name a file that can be read") as caught:
+        with pytest.raises(ParameterError, match="must be one that can be read") as caught:
             Frame(tmp_path / name)
         assert "secret" not in str(caught.value)

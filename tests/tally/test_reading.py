@@ -123,7 +123,7 @@ def test_files_are_matched_by_name(tmp_path):
     assert [frame.total(Ticks(c, Grid(0, 99, step=1))) for c in ("x", "y")] == [6, 60]
     assert frame.column("y").texts.tolist() == ["10", "20", "30"]
     (tmp_path / "c.csv").write_bytes(b"x,z\n1,10\n")
-    with pytest.raises(ParameterError, match="files of the same columns"):
+    with pytest.raises(ParameterError, match="the files must have the same columns"):
         Frame(tmp_path / "*.csv")
 
 
