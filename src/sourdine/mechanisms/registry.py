@@ -33,6 +33,7 @@ FAMILIES = {
     "proportion": "sourdine.proportion",
     "histogram": "sourdine.histogram",
     "mode": "sourdine.mode",
+    "table": "sourdine.table",
     "quantiles": "sourdine.quantiles, by its methods",
     "category": "one person's category",
     "number": "one person's number",
