@@ -181,6 +181,7 @@ WRONG = [
     (lambda: sd.describe(TABLE, epsilon=1, columns=3), "columns must be a list"),
     (lambda: sd.describe(TABLE, epsilon=1, delta=0), "delta must be above 0"),
     (lambda: sd.describe(TABLE), "epsilon must be given"),
+    (lambda: Describe(epsilon=1).error(), "the error must be of one statistic"),
 ]
 
 

@@ -73,7 +73,7 @@ def atoms(part, offset=0.5):
             ((part.count**2 - 2 * k * part.count) / (2 * size), w / total)
             for k, w in weights.items()
         ]
-    raise NotImplementedError
+    raise AssertionError(part.kind)
 
 
 def divergence(part, a):

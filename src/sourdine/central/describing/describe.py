@@ -278,9 +278,14 @@ class Describe(Statistic):
         """What it is."""
         return "describe"
 
-    def planned(self, beta: float, n: int | None) -> float:
-        """Refuse: a description has many errors."""
-        raise NotImplementedError
+    def planned(self, beta: float, n: int | None) -> float:  # noqa: ARG002
+        """Refuse: a description has many errors, in the units of its columns."""
+        raise ParameterTypeError(
+            "the error",
+            "be of one statistic",
+            "a description, which has many",
+            "Plan a mean or a quantile at its share of epsilon.",
+        )
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw a small picture of each column."""
