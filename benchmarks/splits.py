@@ -94,7 +94,7 @@ def main() -> int:
     data = Frame(str(given.file))
     question = asked(given.file, data)
     groups = ByGroup(question=question).groups(data, {})
-    parts = list(question.parts.values())
+    parts = list(question.statistics.values())
     at = np.arange(STEPS + 1) / STEPS
     planned, measured = [], []
     for part in parts:

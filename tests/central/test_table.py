@@ -215,6 +215,6 @@ def test_what_is_said_of_one_population_adds_its_risks_up():
     asked = Table(of={"x": ["mean", "median"]}, bounds={"x": (0, 9)}, epsilon=5)
     release = asked.release({"x": [i % 10 for i in range(2000)]})
     said = asked.limits(release, 0.05, "population")
-    name, part = "mean of x", asked.parts["mean of x"]
+    name, part = "mean of x", asked.statistics["mean of x"]
     alone = replace(release, value=release.value[name], mechanism=part, drawn=release.drawn[name])
     assert said[name] == part.limits(alone, 0.025, "population")

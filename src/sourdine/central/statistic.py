@@ -30,6 +30,7 @@ from sourdine.exact import given
 from sourdine.mechanisms.mechanism import read_beta
 from sourdine.noise import SYSTEM
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation, protected
+from sourdine.privacy.accounting import of_promise
 from sourdine.question import DATA, GROUPS, PRIVACY, Question, converters, kinds, says, sought
 from sourdine.question import keys as grouping
 from sourdine.release import Release
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from sourdine.central.population import SumEvidence
     from sourdine.exact.parameters import Number
     from sourdine.noise import Source
+    from sourdine.privacy import Part
     from sourdine.release import Drawer, Release
 
 __all__ = ["Statistic"]
@@ -274,6 +276,11 @@ class Statistic(Question):
         if not self.source.private:
             return Guarantee.none(self.relation)
         return Guarantee(self.epsilon, self.spare, self.relation)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What the loss of the call is made of, at most: where nothing else is known, `cost`."""
+        return of_promise(self.cost)
 
     @property
     def spare(self) -> Fraction:

@@ -90,7 +90,7 @@ class Table(Statistic):
     >>> asked = Table(
     ...     of={"age": ["mean", "median"], "*": ["count"]}, bounds={"age": (0, 120)}, epsilon=1
     ... )
-    >>> {name: float(part.epsilon) for name, part in asked.parts.items()}
+    >>> {name: float(part.epsilon) for name, part in asked.statistics.items()}
     {'mean of age': 0.296, 'median of age': 0.3622, 'count': 0.3416}
     >>> release = asked.release({"age": [20, 30, 40] * 1000})
     >>> abs(release.value["mean of age"] - 30) < 5
@@ -159,7 +159,7 @@ class Table(Statistic):
                     f"Leave {extra[0]!r} out of {{{name}}}." if extra[0] in named
                     else f"Name it in {{of}}, or leave it out of {{{name}}}.",
                 )  # fmt: skip
-        _ = self.parts
+        _ = self.statistics
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question as JSON knows it, by column."""
@@ -208,7 +208,7 @@ class Table(Statistic):
         return tuple(balanced(self.epsilon, errors, [1.0] * len(asked)))
 
     @cached_property
-    def parts(self) -> dict[str, Statistic]:
+    def statistics(self) -> dict[str, Statistic]:
         """The statistics, each with its share of epsilon."""
         pairs = zip(self._asked.items(), self.shares, strict=True)
         return {name: part.at(share) for (name, part), share in pairs}
@@ -216,7 +216,7 @@ class Table(Statistic):
     @property
     def populations(self) -> bool:
         """Whether there are intervals for the population too: of all statistics, or of none."""
-        return all(part.populations for part in self.parts.values())
+        return all(part.populations for part in self.statistics.values())
 
     @property
     def head(self) -> str:
@@ -226,13 +226,13 @@ class Table(Statistic):
     @property
     def how(self) -> str:
         """What draws it."""
-        many = len(self.parts)
+        many = len(self.statistics)
         return f"{many} statistics, each with a share of epsilon" if many > 1 else "one statistic"
 
     @property
     def name(self) -> str:
         """The statistics and their groups, in a few words."""
-        return super().name.replace("table", f"table of {', '.join(self.parts)}", 1)
+        return super().name.replace("table", f"table of {', '.join(self.statistics)}", 1)
 
     @property
     def title(self) -> str:
@@ -244,13 +244,13 @@ class Table(Statistic):
         """What a reader must know."""
         clipped = {
             part.column: f"{part.column}: {part.clipping}"
-            for part in self.parts.values()
+            for part in self.statistics.values()
             if hasattr(part, "clipping")
         }
-        spent = ", ".join(f"{name} {shown(part.epsilon)}" for name, part in self.parts.items())
+        spent = ", ".join(f"{name} {shown(part.epsilon)}" for name, part in self.statistics.items())
         shared = f"Epsilon is shared so that the largest relative error is smallest: {spent}."
         return (
-            *([shared] if len(self.parts) > 1 else ()),
+            *([shared] if len(self.statistics) > 1 else ()),
             *clipped.values(),
             (
                 "Missing values are left out. Intervals, whose ends are in to_frame() and in the "
@@ -275,18 +275,18 @@ class Table(Statistic):
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Draw each statistic."""
-        return {name: part.draw(data) for name, part in self.parts.items()}
+        return {name: part.draw(data) for name, part in self.statistics.items()}
 
     def value(self, drawn: Mapping[str, Any]) -> dict[str, Any]:
         """Return the value of each statistic, by its name."""
-        return {name: part.value(drawn[name]) for name, part in self.parts.items()}
+        return {name: part.value(drawn[name]) for name, part in self.statistics.items()}
 
     def _releases(self, release: Release) -> dict[str, Release]:
         return {
             name: replace(
                 release, value=release.value[name], mechanism=part, drawn=release.drawn[name]
             )
-            for name, part in self.parts.items()
+            for name, part in self.statistics.items()
         }
 
     def limits(self, release: Release, beta: float, of: str) -> dict[str, Any]:
@@ -295,10 +295,10 @@ class Table(Statistic):
         Noises are independent. What the statistics say of a population is not, as they are of the
         same records: risks are then added up.
         """
-        m = len(self.parts)
+        m = len(self.statistics)
         risk = each(beta, m) if of == "sample" else beta / m
         own = self._releases(release).items()
-        return {name: self.parts[name].limits(part, risk, of) for name, part in own}
+        return {name: self.statistics[name].limits(part, risk, of) for name, part in own}
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
         """Return the column and the statistic of each number, and the order of a quantile."""
@@ -306,7 +306,7 @@ class Table(Statistic):
         columns: list[str] = []
         words: list[str] = []
         orders: list[float | None] = []
-        for name, part in self.parts.items():
+        for name, part in self.statistics.items():
             own: list[float | None] = [float(q) for q in getattr(part, "orders", ())] or [None]
             columns += [part.column or ""] * len(own)
             words += [name.partition(" of ")[0]] * len(own)
@@ -321,9 +321,12 @@ class Table(Statistic):
 
     def planned(self, beta: float, n: int | None) -> float:
         """Return the largest relative error to expect."""
-        about, risk = self.public_n(n), each(beta, len(self.parts))
+        about, risk = self.public_n(n), each(beta, len(self.statistics))
         return min(
-            max(part.planned(risk, about) / _unit(part, about) for part in self.parts.values()), 1.0
+            max(
+                part.planned(risk, about) / _unit(part, about) for part in self.statistics.values()
+            ),
+            1.0,
         )
 
     def printed(self, release: Release) -> Any:  # noqa: ANN401

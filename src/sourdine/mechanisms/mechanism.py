@@ -28,6 +28,7 @@ from sourdine.mechanisms.inputs import add, read_code, read_ticks
 from sourdine.mechanisms.transcript import CURRENT
 from sourdine.noise import SYSTEM
 from sourdine.privacy import Guarantee, Relation
+from sourdine.privacy.accounting import of_promise
 from sourdine.release import Columns, Drawer, Release, read_confidence
 from sourdine.release.release import flat
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from sourdine.laws import Law, Product
     from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
+    from sourdine.privacy import Part
 
 __all__ = ["Additive", "Mechanism", "Report", "read_beta", "read_scale", "settle"]
 
@@ -73,6 +75,11 @@ class Mechanism(Drawer, Generic[X]):
         @property
         def guarantee(self) -> Guarantee:
             """The promise, fixed by the parameters: a field, or derived from them."""
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What its privacy loss is made of, at most: where nothing else is known, its promise."""
+        return of_promise(self.guarantee)
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

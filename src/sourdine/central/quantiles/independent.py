@@ -98,10 +98,10 @@ class IndExp(Independent):
 
     def check(self) -> None:
         """Refuse an epsilon too small for floats."""
-        _ = self.parts
+        _ = self.singles
 
     @cached_property
-    def parts(self) -> tuple[QExp, ...]:
+    def singles(self) -> tuple[QExp, ...]:
         """What draws each quantile."""
         share, cells, relation, rows = self.share, self.cells, self.relation, self.rows
         each = (
@@ -112,20 +112,20 @@ class IndExp(Independent):
 
     def windows(self, n: int) -> list[tuple[int, int]]:
         """Return the ranks that the draws weigh, first and last, a pair for each quantile."""
-        return [part.windows(n)[0] for part in self.parts]
+        return [part.windows(n)[0] for part in self.singles]
 
     def single(self, x: Points, j: int, source: Source) -> int:
         """Draw the j-th quantile by QExp."""
-        return self.parts[j].one(x, source)[0]
+        return self.singles[j].one(x, source)[0]
 
     def single_law(self, x: Points, j: int) -> Law:
         """Return QExp's law."""
-        return self.parts[j].law(x)
+        return self.singles[j].law(x)
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         r"""Return the greatest of the quantiles' bounds at :math:`\beta/m`."""
-        each = read_beta(beta) / len(self.parts)
-        return max(rank_bound(self.cells, part.c, each, n) for part in self.parts)
+        each = read_beta(beta) / len(self.singles)
+        return max(rank_bound(self.cells, part.c, each, n) for part in self.singles)
 
 
 def rank_errors(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from sourdine.exact.parameters import Number
 
-__all__ = ["on_sample", "plain", "read_parts", "replaced"]
+__all__ = ["of_promise", "on_sample", "plain", "read_parts", "replaced"]
 
 
 def read_parts(parts: Iterable[Part] | Part) -> tuple[Part, ...]:
@@ -35,6 +35,19 @@ def read_parts(parts: Iterable[Part] | Part) -> tuple[Part, ...]:
                 "parts", "be parts of a loss", given(part), hint, parts=[Part.pure(1)]
             )
     return several
+
+
+def of_promise(promise: Guarantee) -> tuple[Part, ...]:
+    """Return the parts of a promise of which nothing else is known.
+
+    Examples
+    --------
+    >>> print(*of_promise(Guarantee(1, 1e-6)), sep="; ")
+    epsilon 1; delta 1e-06
+    """
+    epsilon = promise.exact_epsilon()
+    pure = (Part.pure(epsilon),) if epsilon else ()
+    return (*pure, Part.delta(promise.delta)) if promise.delta else pure
 
 
 def plain(parts: Iterable[Part] | Part) -> tuple[Fraction | None, Fraction]:
