@@ -29,15 +29,13 @@ stands with :math:`w(n_j, \cdot)`. *Checked by* ``test_intervals_hold_while_the_
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from fractions import Fraction
-from math import inf, isnan, log, nextafter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from math import inf
+from typing import TYPE_CHECKING, TypeVar
 
 from sourdine.adaptive.ledger.codes import Spent
 from sourdine.adaptive.ledger.dependence import Dependence, Iid, dependence_of
+from sourdine.adaptive.ledger.terms import TERMS, LedgerTerms, read_terms
 from sourdine.adaptive.ledger.transaction import (
-    GROWTH,
     FileLines,
     Growth,
     Line,
@@ -49,7 +47,7 @@ from sourdine.adaptive.ledger.transaction import (
     grows,
     rows_at,
 )
-from sourdine.adaptive.thresholds import largest
+from sourdine.adaptive.ledger.widths import Remaining, Widths, float_below
 from sourdine.append_only import Alone, Book, FileKind
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import integer, kind, positive
@@ -57,6 +55,7 @@ from sourdine.release import History, beta_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from fractions import Fraction
     from pathlib import Path
 
     from sourdine.append_only.chain import Row
@@ -66,37 +65,13 @@ __all__ = ["Growth", "Line", "Remaining", "TranscriptLedger", "Turn"]
 
 T = TypeVar("T")
 
-TERMS = "terms"
-
 GREW = {"when": "time", "answers": "after answers", "added": "rows added", "n": "rows"}
 """What is shown of rows that were added."""
 
 HEADS = {"number": "", "when": "time", "what": "question", "bits": "bits in all"}
 """What a ledger's history shows of an answer."""
 
-MOST_ROWS = 1 << 60
-"""More rows than anybody has."""
-
 LEDGER = FileKind(noun="ledger", mark="transcript", version=2)
-
-
-@dataclass(frozen=True, slots=True)
-class Remaining:
-    """What can still be told before the next half-width passes the error allowed.
-
-    Parameters
-    ----------
-    bits
-        Bits that may still be told, in one more answer.
-    answers
-        How many more yes-or-no answers there may be, whatever they are.
-    noes
-        How many there may be if all are no but perhaps the last.
-    """
-
-    bits: float
-    answers: int
-    noes: int
 
 
 class TranscriptLedger:
@@ -134,8 +109,8 @@ class TranscriptLedger:
         "_growth",
         "_lines",
         "_lock",
-        "_nats",
         "_process",
+        "_widths",
         "beta",
         "dependence",
         "error",
@@ -157,10 +132,10 @@ class TranscriptLedger:
     ) -> None:
         self.first = self.n = integer(n, "n", least=1)
         self.beta: Fraction = beta_of(confidence)
-        self._nats = log(self.beta.denominator) - log(self.beta.numerator)
         self.dependence = _read_dependence(dependence)
+        self._widths = Widths(self.beta, self.dependence)
         self.error = None if error is None else positive(error, "error")
-        self.limit = inf if self.error is None else _float_below(self.error)
+        self.limit = inf if self.error is None else float_below(self.error)
         self.name = name
         self._lines: list[Line] = []
         self._growth: list[Growth] = []
@@ -168,7 +143,7 @@ class TranscriptLedger:
         self._book: Book | None = None
         if path is not None:
             book = Book(path, LEDGER, [self.terms_line()])
-            self._keep(book, _terms(book))
+            self._keep(book, read_terms(book))
 
     @classmethod
     def open(
@@ -176,7 +151,7 @@ class TranscriptLedger:
     ) -> TranscriptLedger:
         """Return the ledger that a file keeps, under the file's own terms."""
         book = path if isinstance(path, Book) else Book(path, LEDGER)
-        terms = _terms(book)
+        terms = read_terms(book)
         kind = dependence_of(terms.dependence, dependence)
         ledger = cls(terms.n, confidence=1 - terms.beta, dependence=kind, error=terms.error)
         ledger._keep(book, terms)
@@ -334,16 +309,15 @@ class TranscriptLedger:
         >>> TranscriptLedger(n=10_000).until(0.05).answers
         52
         """
-        return self._until(self.spent, _float_below(positive(error, "error")), claims=claims)
+        return self._widths.until(error, self.spent, self.n, claims=claims)
 
     def nats_after(self, spent: Spent) -> float:
         r"""Return :math:`\ln(1/\beta_j) + L\ln 2` for the claim after those of ``spent``."""
-        j = spent.claims + 1
-        return log(j) + log(j + 1) + self._nats + spent.bits * log(2)
+        return self._widths.nats(spent)
 
     def halfwidth_after(self, spent: Spent, *, n: int | None = None) -> float:
         """Return the half-width of the query after those of ``spent``, of ``n`` rows if given."""
-        return self.dependence.width(n or self.n, self.nats_after(spent))
+        return self._widths.halfwidth(spent, n or self.n)
 
     def widest(self) -> float:
         """Return the largest half-width of any answer so far and of the next one.
@@ -357,31 +331,13 @@ class TranscriptLedger:
 
     def rows_for(self, error: Number, spent: Spent) -> int:
         """Return how many rows the answer after those of ``spent`` needs to be within ``error``."""
-        goal = _float_below(positive(error, "error"))
-        least, most = 0, 1
-        while self.halfwidth_after(spent, n=most) > goal:
-            least, most = most, 2 * most
-            if most > MOST_ROWS:
-                raise ParameterError(
-                    "error",
-                    "be one that more rows can reach",
-                    f"{goal:g}",
-                    "Type a larger {error}.",
-                )
-        while most - least > 1:
-            middle = (least + most) // 2
-            enough = self.halfwidth_after(spent, n=middle) <= goal
-            least, most = (least, middle) if enough else (middle, most)
-        return most
+        return self._widths.rows_for(error, spent)
 
     def interval_after(
         self, spent: Spent, average: float, *, n: int | None = None
     ) -> tuple[float, float]:
         """Return ends for the truth of the query after those of ``spent``, of ``n`` rows."""
-        if isnan(average):
-            return 0.0, 1.0
-        inside = min(max(float(average), 0.0), 1.0)
-        return self.dependence.interval(inside, n or self.n, self.nats_after(spent))
+        return self._widths.interval(spent, average, n or self.n)
 
     def turn(self, work: Callable[[Turn], T]) -> T:
         """Hold the ledger alone while a function reads, decides and charges.
@@ -418,30 +374,7 @@ class TranscriptLedger:
         finally:
             turn.end()
 
-    def _until(self, spent: Spent, error: float, *, claims: bool) -> Remaining:
-        allowed = self.dependence.nats(self.n, error)
-        one_more = spent.value(1)
-        bits = max(0.0, (allowed - self.nats_after(one_more)) / log(2))
-
-        def fits(more: int, yes: int) -> bool:
-            told = Spent(
-                spent.answers + more,
-                spent.yes + yes,
-                spent.no + more - yes,
-                spent.value_bits,
-                spent.claims + claims * more,
-            )
-            return self.halfwidth_after(told) <= error
-
-        def worst(more: int) -> bool:
-            return all(fits(more, yes) for yes in _dearest(spent, more))
-
-        def rare(more: int) -> bool:
-            return fits(more, 0) and fits(more, 1)
-
-        return Remaining(bits, largest(worst), largest(rare))
-
-    def _keep(self, book: Book, kept: _Terms) -> None:
+    def _keep(self, book: Book, kept: LedgerTerms) -> None:
         words = {
             "n": (self.n, kept.n),
             "confidence": (1 - self.beta, 1 - kept.beta),
@@ -463,33 +396,6 @@ class TranscriptLedger:
             raise book.refusal("its lines do not add up")
 
 
-class _Terms(NamedTuple):
-    first: int
-    n: int
-    beta: Fraction
-    dependence: dict[str, Any]
-    error: Fraction | None
-    name: str | None
-
-
-def _terms(book: Book) -> _Terms:
-    """Return the terms that a file holds."""
-    row, grown = book.turn(lambda page: (page.last(TERMS) or {}, page.last(GROWTH)))
-    try:
-        first = int(row["n"])
-        n = int(grown["n"]) if grown else first
-        error = None if row["error"] is None else Fraction(row["error"])
-        kept = dict(row["dependence"])
-        return _Terms(first, n, Fraction(row["beta"]), kept, error, row["name"])
-    except (LookupError, TypeError, ValueError, ArithmeticError):
-        raise book.refusal("its terms cannot be read") from None
-
-
-def _float_below(x: Fraction) -> float:
-    """Return the largest float that is at most ``x``: a quick comparison is then an exact one."""
-    return float(x) if float(x) <= x else nextafter(float(x), 0.0)
-
-
 def _read_dependence(dependence: Dependence | None) -> Dependence:
     if dependence is None:
         return Iid()
@@ -502,10 +408,3 @@ def _read_dependence(dependence: Dependence | None) -> Dependence:
             dependence=Iid(),
         )
     return dependence
-
-
-def _dearest(spent: Spent, more: int) -> list[int]:
-    """Return the numbers of yes among ``more`` answers that may cost most: as even as can be."""
-    even = (spent.no - spent.yes + more) / 2
-    low = min(max(int(even), 0), more)
-    return [low, min(low + 1, more)]
