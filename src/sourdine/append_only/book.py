@@ -64,12 +64,15 @@ class FileKind:
         The format of its lines.
     rights
         Who may read and write a new file, but for what the process forbids.
+    older
+        Earlier formats that are read too; such a file keeps its format.
     """
 
     noun: str
     mark: str
     version: int
     rights: int = 0o666
+    older: tuple[int, ...] = ()
 
 
 def now() -> str:
@@ -142,6 +145,11 @@ class Book:
                 self._make(begin)
         self.turn(lambda _: None)
 
+    @property
+    def version(self) -> int:
+        """The format of the file's lines."""
+        return self._head.version
+
     def turn(self, work: Callable[[Page], T]) -> T:
         """Hold the file alone while a function runs, and return what it returns."""
         return QUIET(lambda: self._turn(work))
@@ -193,6 +201,8 @@ class Book:
         del self.lines[self._head.lines :]  # what an interrupt left
         with self._in_plain_words():
             head = self._read_head(file)
+            if self._first is None:  # the first look at a file, which may be of an older format
+                self._head = Head.first(head.mark, head.version)
             found = _following(head, self._head, file)
             if found is None:
                 raise self._misfit(head, file)
@@ -213,7 +223,7 @@ class Book:
             raise self.refusal("damaged" if ours else "a file of something else")
         if head.mark != self.kind.mark:
             raise self.refusal(f"a file of something else, a {head.mark}")
-        if head.version != self.kind.version:
+        if head.version not in (self.kind.version, *self.kind.older):
             raise self.refusal(f"of format {head.version}, this reads {self.kind.version}")
         return head
 

@@ -20,9 +20,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sourdine.plan.batch import Plans
 from sourdine.plan.explanation import Explanation, explain
 from sourdine.plan.planner import Planner
-from sourdine.plan.plans import Plan, Plans
+from sourdine.plan.plans import Plan
 
 __all__ = [
     "Explanation",

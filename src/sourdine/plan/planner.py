@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
@@ -10,8 +11,11 @@ from sourdine.central import Statistic
 from sourdine.central.sharing import LEAST, balanced
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import at_least, given, positive
+from sourdine.exact import number as number_of
+from sourdine.plan.batch import Plans, fitted
 from sourdine.plan.errors import number
-from sourdine.plan.plans import Plan, Plans
+from sourdine.plan.plans import Plan
+from sourdine.privacy.accounting import Filter, Part, compose
 from sourdine.question import Question, read
 from sourdine.questions import Statistics
 
@@ -25,13 +29,21 @@ if TYPE_CHECKING:
 __all__ = ["Planner"]
 
 
+MOST = Fraction(1000)
+"""No larger epsilon is looked for where rho is the total."""
+
+
+LEAST_SHARE = Fraction(1, 10**12)
+
+
 class Planner(Statistics[Plan]):
     """Every statistic as a method that plans it; a session's has some parameters fixed.
 
     Parameters
     ----------
     remaining
-        The epsilon that is left, which a plan without epsilon and error means.
+        What is left: the epsilon that a plan without epsilon and error means, or a filter, of which
+        such a plan means the largest epsilon that fits.
     relation, unit, rows
         What every statistic shall have; its own defaults, or what is typed, if left out.
 
@@ -44,24 +56,42 @@ class Planner(Statistics[Plan]):
     left  epsilon 2
     """
 
-    __slots__ = ("_fixed", "_remaining")
+    __slots__ = ("_fixed", "_remaining", "_room")
 
     def __init__(
         self,
-        remaining: Number | None = None,
+        remaining: Number | Filter | None = None,
         *,
         relation: Relation | str | None = None,
         unit: str | None = None,
         rows: int | None = None,
     ) -> None:
-        self._remaining = None if remaining is None else at_least(remaining, "remaining", 0)
+        self._room = remaining if isinstance(remaining, Filter) else None
+        self._remaining: Fraction | None = None
+        if self._room is None and remaining is not None:
+            self._remaining = at_least(remaining, "remaining", 0)
         self._fixed = {"relation": relation, "unit": unit, "rows": rows}
 
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Plan:
         said = {**self._fixed, **{name: x for name, x in typed.items() if x is not None}}
-        if self._remaining and "epsilon" not in said and "error" not in said:
+        if "epsilon" in said or "error" in said:
+            return self.ask(read(cls, said))
+        if self._room is not None:
+            return self._largest(cls, said, self._room)
+        if self._remaining:
             said["epsilon"] = self._remaining
         return self.ask(read(cls, said))
+
+    def _largest(self, cls: type[Question], said: dict[str, Any], room: Filter) -> Plan:
+        """Plan what was asked with the largest epsilon that fits, to six digits."""
+        most = room.epsilon or MOST
+        plan = self.ask(read(cls, {**said, "epsilon": most}))
+
+        def parts(epsilon: Fraction) -> tuple[Part, ...]:
+            return plan.question.at(epsilon).parts if epsilon <= most else (Part.delta(1),)
+
+        fits = room.largest(parts)
+        return evolve(plan, question=plan.question.at(fits)) if fits else plan
 
     def ask(self, question: Question) -> Plan:
         """Plan a question."""
@@ -72,12 +102,16 @@ class Planner(Statistics[Plan]):
                 given(question),
                 "Pass sourdine.questions.read(...).",
             )
-        return Plan(question=question, remaining=self._remaining)
+        return Plan(question=question, remaining=self._remaining, room=self._room)
 
     def together(
-        self, plans: Iterable[Plan | Statistic], *, epsilon: Number | None = None
+        self,
+        plans: Iterable[Plan | Statistic],
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
     ) -> Plans:
-        """Share one total among several statistics.
+        """Share one total among several statistics, or see what they cost together.
 
         Parameters
         ----------
@@ -85,9 +119,13 @@ class Planner(Statistics[Plan]):
             Plans, each with the error it is wanted with; or questions, wanted with the error that
             they have.
         epsilon
-            The total. Without it (and outside a session) each keeps its epsilon, and the sum is
-            the answer. With it all errors are the same multiple of what was wanted, the smallest
-            that the total allows; each share is rounded down to four digits.
+            The total. Without it (and outside a session) each keeps its epsilon. With it all errors
+            are the same multiple of what was wanted, the smallest that the total allows; each share
+            is rounded down to four digits.
+        delta
+            The delta of the total. What all cost together is then certified for a batch that is
+            declared before its first answer, and is far below the sum. With delta alone each keeps
+            its epsilon. `Session.ask_all` releases such a batch.
 
         Examples
         --------
@@ -97,6 +135,9 @@ class Planner(Statistics[Plan]):
         [0.2844, 0.2995]
         >>> [float(p.epsilon) for p in plan.together(wanted, epsilon=2)]
         [0.9741, 1.025]
+        >>> counts = plan.together([plan.count(epsilon=0.1)] * 100, delta=1e-6)
+        >>> float(counts.epsilon), round(counts.certified.upper, 3)
+        (10.0, 4.775)
         """
         listed = tuple(plan if isinstance(plan, Plan) else self.ask(plan) for plan in plans)
         if not listed:
@@ -104,17 +145,50 @@ class Planner(Statistics[Plan]):
                 "plans", "hold at least one", "none", "Pass a list, such as [plan.count(error=5)]."
             )
         _require_one_promise(listed)
+        at = Fraction(0) if delta is None else number_of(delta, "delta", above=0, most=1)
         wanted = tuple(plan.error if plan.target is None else plan.target for plan in listed)
-        total = self._remaining if epsilon is None else positive(epsilon, "epsilon")
-        if total is None:
-            return Plans(plans=listed, wanted=wanted)
-        errors = [_over(plan, want) for plan, want in zip(listed, wanted, strict=True)]
-        shares = balanced(total, errors, [float(plan.epsilon) for plan in listed])
-        shared = [
-            evolve(plan, question=plan.question.at(share))
-            for plan, share in zip(listed, shares, strict=True)
-        ]
-        return Plans(plans=tuple(shared), wanted=wanted)
+        batch = Plans(plans=listed, wanted=wanted, delta=at, room=self._room)
+        if epsilon is not None:
+            return _shared(batch, positive(epsilon, "epsilon"))
+        if self._room is not None:
+            own = evolve(batch, delta=at or self._room.delta)
+            return own if delta is not None else _within(own, self._room)
+        return batch if self._remaining is None else _shared(batch, self._remaining, by_sum=True)
+
+
+def _shared(batch: Plans, total: Fraction, *, by_sum: bool = False) -> Plans:
+    """Return plans that share a total: by the sum, or with delta by their certified curve."""
+    shares = _balanced(batch, total)
+    if batch.delta and not by_sum:
+
+        def used(parts: tuple[Part, ...]) -> float:
+            return compose(parts).epsilon(batch.delta).upper / float(total)
+
+        shares = fitted(batch.plans, shares, used)
+    return _at(batch, shares)
+
+
+def _within(batch: Plans, room: Filter) -> Plans:
+    """Return plans that share what a session with delta has left."""
+
+    def used(parts: tuple[Part, ...]) -> float:
+        return float((room.after(parts).share - room.share) / max(room.remaining, LEAST_SHARE))
+
+    most = room.epsilon or Fraction(1)
+    return _at(batch, fitted(batch.plans, _balanced(batch, most), used))
+
+
+def _balanced(batch: Plans, total: Fraction) -> list[Fraction]:
+    errors = [_over(plan, want) for plan, want in zip(batch.plans, batch.wanted, strict=True)]
+    return balanced(total, errors, [float(plan.epsilon) for plan in batch.plans])
+
+
+def _at(batch: Plans, shares: Sequence[Fraction]) -> Plans:
+    shared = [
+        evolve(plan, question=plan.question.at(share))
+        for plan, share in zip(batch.plans, shares, strict=True)
+    ]
+    return evolve(batch, plans=tuple(shared))
 
 
 def _over(plan: Plan, wanted: Error) -> Callable[[float], float]:

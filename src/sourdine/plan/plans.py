@@ -1,4 +1,4 @@
-"""A plan, and several under one total."""
+"""A plan: what would be released, what it costs, and its error."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from attrs import frozen
 from sourdine.calendar import unit_of
 from sourdine.plan.errors import as_error, error_text, number
 from sourdine.presentation import numbers
-from sourdine.privacy.printing import shown
+from sourdine.privacy.printing import percent, shown
 from sourdine.question.question import plain_parameter
 from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sourdine.central import Statistic
     from sourdine.exact.parameters import Number
     from sourdine.plan.errors import Error
+    from sourdine.privacy import Part
+    from sourdine.privacy.accounting import Filter
 
-__all__ = ["Plan", "Plans"]
+__all__ = ["Plan", "left_after", "table"]
 
 
 @frozen(kw_only=True, slots=False)
@@ -36,11 +36,14 @@ class Plan(Shown):
     question
         What would be released.
     remaining
-        What a session has left, if the plan is for one.
+        The epsilon that a session has left, if the plan is for one.
+    room
+        What a session with delta has left.
     """
 
     question: Statistic
     remaining: Fraction | None = None
+    room: Filter | None = None
 
     @property
     def n(self) -> int | None:
@@ -74,6 +77,8 @@ class Plan(Shown):
     @property
     def fits(self) -> bool:
         """Whether a session has so much left."""
+        if self.room is not None:
+            return self.room.admits(self.question.parts)
         return self.remaining is None or self.epsilon <= self.remaining
 
     def at(self, epsilon: Number) -> Any:  # noqa: ANN401 - a number or a duration
@@ -117,7 +122,9 @@ class Plan(Shown):
         if self.remaining is not None:
             misfit = "" if self.fits else ", too little for this"
             notes.append(("left", f"epsilon {shown(self.remaining, up=False)}{misfit}"))
-        heads, rows = _table((self,), ())
+        if self.room is not None:
+            notes.append(("left", left_after(self.room, self.question.parts)))
+        heads, rows = table((self,), ())
         return Sheet(heads=heads, lines=rows, notes=notes)
 
     def plot(self, *, path: str | None = None, title: str | None = None) -> Any:  # noqa: ANN401
@@ -147,67 +154,15 @@ class Plan(Shown):
         return figures.saved(figure, path, self)
 
 
-@frozen(kw_only=True)
-class Plans(Shown):
-    """Several statistics under one total. They print as a table.
-
-    Parameters
-    ----------
-    plans
-        A plan for each statistic.
-    wanted
-        The error that each was wanted with.
-    """
-
-    plans: tuple[Plan, ...]
-    wanted: tuple[Error, ...] = ()
-
-    @property
-    def epsilon(self) -> Fraction:
-        """What all will cost together."""
-        return sum((plan.epsilon for plan in self.plans), Fraction(0))
-
-    @property
-    def error(self) -> tuple[Error, ...]:
-        """The error of each."""
-        return tuple(plan.error for plan in self.plans)
-
-    @property
-    def factor(self) -> float:
-        """How many times its wanted error the worst of them has."""
-        pairs = zip(map(number, self.error), map(number, self.wanted), strict=True)
-        ratios = [e / w for e, w in pairs if w > 0]
-        return max(ratios, default=1.0)
-
-    def __iter__(self) -> Iterator[Plan]:
-        return iter(self.plans)
-
-    def __len__(self) -> int:
-        return len(self.plans)
-
-    def __getitem__(self, i: int) -> Plan:
-        return self.plans[i]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as what JSON knows."""
-        return {
-            "epsilon": float(self.epsilon),
-            "plans": [plan.to_dict() for plan in self.plans],
-            "wanted": [plain_parameter(w) for w in self.wanted],
-        }
-
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
-
-    def sheet(self) -> Sheet:
-        """Return what is printed."""
-        heads, rows = _table(self.plans, self.wanted)
-        total = ("in all", f"epsilon {shown(self.epsilon)}")
-        return Sheet(heads=heads, lines=rows, notes=[total])
+def left_after(room: Filter, parts: tuple[Part, ...]) -> str:
+    """Return what a session has left, and would have left, in words."""
+    left = f"{percent(room.remaining)} of {room.whole}"
+    if not room.admits(parts):
+        return f"{left}, too little for this"
+    return f"{left}; {percent(room.after(parts).remaining)} after this"
 
 
-def _table(
+def table(
     plans: tuple[Plan, ...], wanted: tuple[Error, ...]
 ) -> tuple[list[str], list[tuple[str, ...]]]:
     """Return heads and rows, without columns that would be empty."""

@@ -17,7 +17,7 @@ from sourdine.privacy.relation import ADD_REMOVE, Relation
 if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
 
-__all__ = ["Budget", "afterwards", "read_total", "remaining"]
+__all__ = ["Budget", "added", "afterwards", "read_total", "remaining", "require_finite"]
 
 GRID = 1 << 256
 
@@ -188,10 +188,7 @@ def afterwards(total: Guarantee, spent: Guarantee, asked: Guarantee, label: str 
     Traceback (most recent call last):
     sourdine.errors.BudgetExceededError: epsilon must be at most 0.4, what is left of 3, got 0.5. Type epsilon=0.4 or less.
     """  # noqa: E501
-    if not asked.is_finite:
-        raise BudgetExceededError(
-            "the cost", "be finite", str(asked), "Draw from the system's source, not a seeded one."
-        )
+    require_finite(asked)
     cost, left = asked.under(total.relation), remaining(total, spent)
     for name, wanted, available, whole in (
         ("epsilon", cost.exact_epsilon(), left.exact_epsilon(), total.exact_epsilon()),
@@ -200,11 +197,36 @@ def afterwards(total: Guarantee, spent: Guarantee, asked: Guarantee, label: str 
         if wanted > available:
             typed = _typed(name, asked, cost, left)
             raise _refusal(name, label, wanted, available, whole, typed)
+    both = added(spent, cost)
     return Guarantee(
-        min(_on_grid(spent.exact_epsilon() + cost.exact_epsilon()), total.exact_epsilon()),
-        min(_on_grid(spent.delta + cost.delta), total.delta),
+        min(both.exact_epsilon(), total.exact_epsilon()),
+        min(both.delta, total.delta),
         total.relation,
     )
+
+
+def added(spent: Guarantee, asked: Guarantee) -> Guarantee:
+    """Return both together, under the relation of the first; rounded up as `afterwards` does.
+
+    Examples
+    --------
+    >>> print(added(Guarantee(2), Guarantee(0.5)))
+    epsilon 2.5, one record added or removed
+    """
+    cost = asked.under(spent.relation)
+    return Guarantee(
+        _on_grid(spent.exact_epsilon() + cost.exact_epsilon()),
+        min(_on_grid(spent.delta + cost.delta), Fraction(1)),
+        spent.relation,
+    )
+
+
+def require_finite(asked: Guarantee) -> None:
+    """Refuse a cost that no total can bear."""
+    if not asked.is_finite:
+        raise BudgetExceededError(
+            "the cost", "be finite", str(asked), "Draw from the system's source, not a seeded one."
+        )
 
 
 def _on_grid(x: Fraction) -> Fraction:

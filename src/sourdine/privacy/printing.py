@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from math import ceil, floor
 
-__all__ = ["shown", "typed"]
+__all__ = ["percent", "shown", "typed"]
 
 
 def shown(x: Fraction, *, up: bool = True) -> str:
@@ -20,6 +21,18 @@ def shown(x: Fraction, *, up: bool = True) -> str:
     digits = Context(prec=6, rounding=rounding).divide(Decimal(x.numerator), Decimal(x.denominator))
     within_floats = digits == 0 or -300 < digits.adjusted() < 300
     return f"{float(digits):g}" if within_floats else str(digits.normalize())
+
+
+def percent(share: Fraction, *, up: bool = False) -> str:
+    """Return a share in percent, to two decimals, rounded down (or up).
+
+    Examples
+    --------
+    >>> percent(Fraction(2, 3)), percent(Fraction(2, 3), up=True), percent(Fraction(1))
+    ('66.66 %', '66.67 %', '100 %')
+    """
+    rounded = ceil(share * 10**4) if up else floor(share * 10**4)
+    return f"{rounded / 100:g} %"
 
 
 def typed(x: Fraction) -> str:

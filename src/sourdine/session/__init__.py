@@ -1,7 +1,18 @@
 """One total for many releases, kept in a ledger."""
 
 from sourdine.session.charges import Charge, Terms
-from sourdine.session.ledger import FileLedger, Ledger, MemoryLedger
+from sourdine.session.ledger import Call, FileLedger, Ledger, MemoryLedger
+from sourdine.session.room import Charged, Room
 from sourdine.session.session import Session
 
-__all__ = ["Charge", "FileLedger", "Ledger", "MemoryLedger", "Session", "Terms"]
+__all__ = [
+    "Call",
+    "Charge",
+    "Charged",
+    "FileLedger",
+    "Ledger",
+    "MemoryLedger",
+    "Room",
+    "Session",
+    "Terms",
+]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import LEFT_OUT, ParameterError
-from sourdine.privacy import protected
+from sourdine.privacy import Concentrated, Guarantee, protected
+from sourdine.session.accounts import opened
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from sourdine.privacy import Guarantee
+    from sourdine.privacy import Part
+    from sourdine.privacy.accounting import Filter
+    from sourdine.session.accounts import Account, Total
 
 __all__ = ["Charge", "Terms"]
 
@@ -23,7 +25,9 @@ class Terms:
     Parameters
     ----------
     total
-        What may be spent in all, and under which relation.
+        What may be spent in all, and under which relation: epsilon and delta, or rho.
+    filter
+        What decides on charges, nothing being charged yet; None where epsilons are added.
     unit
         The column that names a person; None if each record is a person.
     rows
@@ -32,6 +36,8 @@ class Terms:
         What the data are called: the caller's word or a file's name, never a function of what is
         inside. A fingerprint of the data would tell whoever reads the ledger whether a guess at
         them is right.
+    open_account
+        Whether a ledger that is there may count in its own way.
 
     Notes
     -----
@@ -39,10 +45,38 @@ class Terms:
     cost each of them too much, never too little. So a missing name fits every name.
     """
 
-    total: Guarantee
+    total: Total
+    filter: Filter | None = None
     unit: str | None = None
     rows: int = 1
     name: str | None = None
+    open_account: bool = field(default=False, compare=False, repr=False)
+
+    @property
+    def account(self) -> str:
+        """How charges are counted: ``"sum"``, ``"renyi"`` or ``"rho"``."""
+        if self.filter is None:
+            return "sum"
+        return "rho" if self.filter.epsilon is None else "renyi"
+
+    @property
+    def reserve(self) -> Fraction:
+        """The part of delta for answers with a delta of their own: all of it in a sum."""
+        if self.filter is not None:
+            return self.filter.reserve
+        return self.total.delta if isinstance(self.total, Guarantee) else Fraction(0)
+
+    @property
+    def start(self) -> Account:
+        """The account before the first charge."""
+        return opened(self.total, self.filter)
+
+    def told(self) -> str:
+        """Return the total in words."""
+        if isinstance(self.total, Concentrated):
+            rho = str(self.total).partition(",")[0]
+            return f"{rho}, {self.total.relation.describe(self.protected)}"
+        return self.total.told(self.protected)
 
     @property
     def protected(self) -> str:
@@ -51,11 +85,11 @@ class Terms:
 
     def require(self, given: Terms, where: str) -> None:
         """Refuse other terms than these: the ledger's own rule."""
-        mine, yours = self.total, given.total
+        own_account = self.reserve if given.open_account else given.reserve
         checks: tuple[tuple[str, Any, Any], ...] = (
-            ("epsilon", mine.exact_epsilon(), yours.exact_epsilon()),
-            ("delta", mine.delta, yours.delta),
-            ("relation", mine.relation.value, yours.relation.value),
+            *zip(("epsilon", "delta", "rho"), self.numbers, given.numbers, strict=True),
+            ("relation", self.total.relation.value, given.total.relation.value),
+            ("reserve", self.reserve, own_account),
             ("unit", self.unit, given.unit),
             ("rows", self.rows, given.rows),
             ("name", self.name or given.name, given.name or self.name),
@@ -70,6 +104,14 @@ class Terms:
                     "open another ledger, whose total comes on top of this one.",
                     **{name: LEFT_OUT if own is None else own},
                 )
+
+
+    @property
+    def numbers(self) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
+        """Epsilon, delta and rho."""
+        if isinstance(self.total, Concentrated):
+            return None, None, self.total.rho
+        return self.total.exact_epsilon(), self.total.delta, None
 
 
 _HINTS = {"name": "If these are the data it was opened for, moved or renamed, type"}
@@ -92,9 +134,16 @@ class Charge:
     parameters
         The public parameters of the call, as JSON.
     cost
-        What was charged.
-    spent
-        What has been charged since the ledger was opened, this call included.
+        The promise of the call.
+    account
+        The account after it.
+    parts
+        What the loss of the call is made of, at most, under the relation of the ledger.
+    price
+        What a filter charged for the parts; None in a sum.
+    declared
+        Whether it is a line of a batch that was declared before the first answer, and is the whole
+        of the total.
     """
 
     number: int
@@ -103,7 +152,20 @@ class Charge:
     mechanism: str
     parameters: str
     cost: Guarantee
-    spent: Guarantee
+    account: Account
+    parts: tuple[Part, ...] = ()
+    price: Fraction | None = None
+    declared: bool = False
+
+    @property
+    def spent(self) -> Guarantee:
+        """The promises since the ledger was opened, this one included, added up."""
+        return self.account.spent
+
+    @property
+    def share(self) -> Fraction:
+        """How much of the total is spent, this call included."""
+        return self.account.share
 
     @property
     def epsilon(self) -> Fraction:

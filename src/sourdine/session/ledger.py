@@ -14,31 +14,67 @@ last part of a budget as many succeed as fit. *Checked by* ``test_writers_share_
 from __future__ import annotations
 
 import os
-import re
-from fractions import Fraction
+from abc import abstractmethod
+from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from sourdine.append_only import Book, FileKind, now
+from sourdine.append_only import Book, FileKind
 from sourdine.errors import BudgetExceededError, ParameterError
-from sourdine.privacy import Guarantee, afterwards
-from sourdine.session.charges import Charge, Terms
+from sourdine.privacy import Guarantee
+from sourdine.privacy.accounting import of_promise
+from sourdine.session import lines
+from sourdine.session.accounts import FilterAccount, under
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from sourdine.append_only import Page
-    from sourdine.append_only.chain import Row
+    from sourdine.privacy import Part, Relation
+    from sourdine.session.accounts import Account
+    from sourdine.session.charges import Charge, Terms
 
-__all__ = ["FileLedger", "Ledger", "MemoryLedger"]
+__all__ = ["Call", "FileLedger", "Ledger", "MemoryLedger"]
 
-LONGEST_NUMBER = 10_000
-"""Letters of a number that a ledger holds."""
-
-LEDGER = FileKind(noun="ledger", mark="ledger", version=2)
+LEDGER = FileKind(noun="ledger", mark="ledger", version=3, older=(2,))
 TERMS, CHARGES = "terms", "charges"
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What is to be charged: the public facts of one call.
+
+    Parameters
+    ----------
+    cost
+        Its promise.
+    parts
+        What its loss is made of, at most; None where only the promise is known.
+    what, mechanism, parameters
+        The statistic and its column; what draws it; the public parameters, as JSON.
+    """
+
+    cost: Guarantee
+    what: str
+    mechanism: str
+    parameters: str
+    parts: tuple[Part, ...] | None = None
+
+    def line(self, before: Account, number: int, *, declared: bool = False) -> Charge:
+        """Return the line of a ledger that follows, or refuse it."""
+        asked = {name: getattr(self, name) for name in ("what", "mechanism", "parameters")}
+        return lines.following(before, number, self.cost, self._known(), asked, declared=declared)
+
+    def loss(self, relation: Relation) -> tuple[Part, ...]:
+        """Return the parts under the relation of a total."""
+        return under(self.cost, self._known(), relation)
+
+    def _known(self) -> tuple[Part, ...]:
+        if self.parts is not None:
+            return self.parts
+        return of_promise(self.cost) if self.cost.is_finite else ()
 
 
 class Ledger(Protocol):
@@ -53,14 +89,107 @@ class Ledger(Protocol):
         """All charges, the first one first."""
 
     @property
+    def account(self) -> Account:
+        """What was spent until now."""
+
+    @property
     def spent(self) -> Guarantee:
         """The sum of all charges."""
 
-    def charge(self, cost: Guarantee, *, what: str, mechanism: str, parameters: str) -> Charge:
+    def charge(
+        self,
+        cost: Guarantee,
+        *,
+        what: str,
+        mechanism: str,
+        parameters: str,
+        parts: tuple[Part, ...] | None = None,
+    ) -> Charge:
         """Write a charge down for good, or raise `BudgetExceededError` and write nothing."""
 
+    def charge_all(self, calls: Sequence[Call]) -> list[Charge]:
+        """Write several charges down for good, or raise and write none."""
 
-class MemoryLedger:
+
+class _Desk(Protocol):
+    """One writer's time alone with a ledger."""
+
+    def last(self) -> Charge | None:
+        """Return the last charge."""
+
+    def write(self, charge: Charge) -> None:
+        """Write a charge down for good."""
+
+
+class _Charging:
+    """What both ledgers do: they differ in where lines are kept."""
+
+    __slots__ = ()
+    terms: Terms
+
+    @abstractmethod
+    def _turn(self, work: Callable[[_Desk], T]) -> T:
+        """Run a function while nobody else writes."""
+
+    @property
+    def account(self) -> Account:
+        """What was spent until now."""
+        last = self._turn(lambda desk: desk.last())
+        return self.terms.start if last is None else last.account
+
+    @property
+    def spent(self) -> Guarantee:
+        """The sum of all charges."""
+        return self.account.spent
+
+    def charge(
+        self,
+        cost: Guarantee,
+        *,
+        what: str,
+        mechanism: str,
+        parameters: str,
+        parts: tuple[Part, ...] | None = None,
+    ) -> Charge:
+        """Write a charge down and wait for the disk, or raise and write nothing."""
+        call = Call(cost=cost, what=what, mechanism=mechanism, parameters=parameters, parts=parts)
+        (charge,) = self.charge_all([call])
+        return charge
+
+    def charge_all(self, calls: Sequence[Call]) -> list[Charge]:
+        """Write several charges down, or raise and write none.
+
+        If their prices do not fit, but nothing was charged before and the certified curve of all
+        of them together stays within the total, they are the whole of it: nothing is left then.
+        """
+        try:
+            return self._turn(lambda desk: self._write(desk, calls))
+        except BudgetExceededError:
+            if len(calls) < 2 or not self._is_whole(calls):  # noqa: PLR2004 - no batch
+                raise
+        return self._turn(lambda desk: self._write(desk, calls, declared=desk.last() is None))
+
+    def _write(self, desk: _Desk, calls: Sequence[Call], *, declared: bool = False) -> list[Charge]:
+        last = desk.last()
+        account = self.terms.start if last is None else last.account
+        first = 1 if last is None else last.number + 1
+        written: list[Charge] = []
+        for number, call in enumerate(calls, first):
+            written.append(call.line(account, number, declared=declared))
+            account = written[-1].account
+        for charge in written:
+            desk.write(charge)
+        return written
+
+    def _is_whole(self, calls: Sequence[Call]) -> bool:
+        """Whether calls are, by their certified curve, within a total of which all is left."""
+        start = self.terms.start
+        if not isinstance(start, FilterAccount) or self.account != start:
+            return False
+        return start.is_whole(tuple(part for call in calls for part in call.loss(start.relation)))
+
+
+class MemoryLedger(_Charging):
     """Charges that end with the process; safe under threads, refused in a forked process."""
 
     __slots__ = ("_charges", "_lock", "_process", "terms")
@@ -76,15 +205,21 @@ class MemoryLedger:
         """All charges, the first one first."""
         return list(self._charges)
 
-    @property
-    def spent(self) -> Guarantee:
-        """The sum of all charges."""
-        last = self._charges[-1:]
-        return last[0].spent if last else Guarantee(0, 0, self.terms.total.relation)
+    def _turn(self, work: Callable[[_Desk], T]) -> T:
+        with self._lock:
+            return work(_ListDesk(self._charges, self._process))
 
-    def charge(self, cost: Guarantee, *, what: str, mechanism: str, parameters: str) -> Charge:
-        """Write a charge down, or raise and write nothing."""
-        if os.getpid() != self._process:
+
+@dataclass(frozen=True, slots=True)
+class _ListDesk:
+    charges: list[Charge]
+    process: int
+
+    def last(self) -> Charge | None:
+        return self.charges[-1] if self.charges else None
+
+    def write(self, charge: Charge) -> None:
+        if os.getpid() != self.process:
             raise BudgetExceededError(
                 "a session without a ledger",
                 "stay in the process that made it",
@@ -92,14 +227,10 @@ class MemoryLedger:
                 "Type {ledger} to share one budget among processes.",
                 ledger="data.ledger",
             )
-        with self._lock:
-            asked = {"what": what, "mechanism": mechanism, "parameters": parameters}
-            charge = _next(self.terms.total, self._charges[-1:], cost, asked)
-            self._charges.append(charge)
-            return charge
+        self.charges.append(charge)
 
 
-class FileLedger:
+class FileLedger(_Charging):
     """Charges in a file, shared by all processes that name it.
 
     Parameters
@@ -127,8 +258,9 @@ class FileLedger:
                 "to begin it.",
                 epsilon=1,
             )
-        self.book = Book(path, LEDGER, None if terms is None else [(TERMS, _terms_row(terms))])
-        self.terms, _ = self._turn(_sound)
+        begin = None if terms is None else [(TERMS, lines.terms_row(terms))]
+        self.book = Book(path, LEDGER, begin)
+        self.terms, _ = self._looked(_sound)
         if terms is not None:
             self.terms.require(terms, f"the ledger {self.path.name}")
 
@@ -140,117 +272,35 @@ class FileLedger:
     @property
     def history(self) -> list[Charge]:
         """All charges, the first one first."""
-        return self._turn(_sound)[1]
+        return self._looked(_sound)[1]
 
-    @property
-    def spent(self) -> Guarantee:
-        """The sum of all charges."""
-        total = self.terms.total
-        last = self._turn(lambda page: _last(page, total))
-        return last[0].spent if last else Guarantee(0, 0, total.relation)
+    def _turn(self, work: Callable[[_Desk], T]) -> T:
+        return self._looked(lambda page: work(_PageDesk(page, self.terms, self.book.version)))
 
-    def charge(self, cost: Guarantee, *, what: str, mechanism: str, parameters: str) -> Charge:
-        """Write a charge down and wait for the disk, or raise and write nothing."""
-        total = self.terms.total
-        asked = {"what": what, "mechanism": mechanism, "parameters": parameters}
-
-        def write(page: Page) -> Charge:
-            charge = _next(total, _last(page, total), cost, asked)
-            page.write(CHARGES, _row(charge))
-            return charge
-
-        return self._turn(write)
-
-    def _turn(self, work: Callable[[Page], T]) -> T:
+    def _looked(self, work: Callable[[Page], T]) -> T:
         try:
             return self.book.turn(work)
-        except _UnreadableError as error:
+        except lines.UnreadableError as error:
             raise self.book.refusal(str(error)) from None
 
 
-class _UnreadableError(Exception):
-    """A line is whole, but says what cannot be."""
+@dataclass(frozen=True, slots=True)
+class _PageDesk:
+    page: Page
+    terms: Terms
+    version: int
 
+    def last(self) -> Charge | None:
+        row = self.page.last(CHARGES)
+        return None if row is None else lines.read_charge(row, self.terms)
 
-def _next(total: Guarantee, last: list[Charge], cost: Guarantee, asked: dict[str, str]) -> Charge:
-    """Return the line that follows the last one, or refuse it."""
-    spent = last[0].spent if last else Guarantee(0, 0, total.relation)
-    return Charge(
-        number=last[0].number + 1 if last else 1,
-        when=now(),
-        cost=Guarantee.from_dict(cost.under(total.relation).to_dict()),
-        spent=afterwards(total, spent, cost),
-        **asked,
-    )
-
-
-def _terms_row(terms: Terms) -> Row:
-    return {
-        **terms.total.to_dict(),
-        "unit": terms.unit,
-        "rows": terms.rows,
-        "name": terms.name,
-    }
-
-
-def _row(charge: Charge) -> Row:
-    cost, spent = charge.cost.to_dict(), charge.spent.to_dict()
-    return {
-        "number": charge.number,
-        "time": charge.when,
-        "what": charge.what,
-        "mechanism": charge.mechanism,
-        "parameters": charge.parameters,
-        "epsilon": cost["epsilon"],
-        "delta": cost["delta"],
-        "spent_epsilon": spent["epsilon"],
-        "spent_delta": spent["delta"],
-    }
-
-
-def _exact(text: str) -> Fraction:
-    """Return a number as ledgers write it: digits, or digits over digits, not too many."""
-    if len(text) > LONGEST_NUMBER or not re.fullmatch(r"\d+(/\d+)?", text):
-        raise ValueError(text)
-    return Fraction(text)
+    def write(self, charge: Charge) -> None:
+        self.page.write(CHARGES, lines.charge_row(charge, self.version))
 
 
 def _sound(page: Page) -> tuple[Terms, list[Charge]]:
     """Return terms and charges, whose sums agree."""
-    row = page.last(TERMS) or {}
-    try:
-        total = Guarantee(_exact(row["epsilon"]), _exact(row["delta"]), row["relation"])
-        terms = Terms(total=total, unit=row["unit"], rows=row["rows"], name=row["name"])
-    except (LookupError, ValueError, TypeError, ZeroDivisionError):
-        raise _UnreadableError("its terms cannot be read") from None
-    charges = [_charge(row, total) for row in page.rows(CHARGES)]
-    spent = Guarantee(0, 0, total.relation)
-    for i, charge in enumerate(charges, 1):
-        try:
-            spent = afterwards(total, spent, charge.cost)
-        except BudgetExceededError:
-            raise _UnreadableError("charges above the total") from None
-        if charge.spent != spent or charge.number != i:
-            raise _UnreadableError(f"line {charge.number} does not add up")
+    terms = lines.read_terms(page.last(TERMS) or {})
+    charges = [lines.read_charge(row, terms) for row in page.rows(CHARGES)]
+    lines.require_sound(terms, charges)
     return terms, charges
-
-
-def _last(page: Page, total: Guarantee) -> list[Charge]:
-    row = page.last(CHARGES)
-    return [] if row is None else [_charge(row, total)]
-
-
-def _charge(row: Row, total: Guarantee) -> Charge:
-    relation = total.relation.value
-    try:
-        return Charge(
-            number=row["number"],
-            when=row["time"],
-            what=row["what"],
-            mechanism=row["mechanism"],
-            parameters=row["parameters"],
-            cost=Guarantee(_exact(row["epsilon"]), _exact(row["delta"]), relation),
-            spent=Guarantee(_exact(row["spent_epsilon"]), _exact(row["spent_delta"]), relation),
-        )
-    except (LookupError, ValueError, TypeError, ZeroDivisionError):
-        raise _UnreadableError("a number cannot be read") from None

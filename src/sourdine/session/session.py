@@ -17,27 +17,33 @@ from sourdine.errors import (
     ParameterTypeError,
     SourdineError,
 )
-from sourdine.plan import Planner
-from sourdine.privacy import ADD_REMOVE
-from sourdine.privacy.budget import read_total, remaining
+from sourdine.plan import Plan, Planner
+from sourdine.privacy import Guarantee
 from sourdine.question import Face, converters, read
 from sourdine.question.kinds import spelled
 from sourdine.questions import Statistics
+from sourdine.questions import read as read_question
 from sourdine.release import History, Release, Sheet, Shown
+from sourdine.session.accounts import FilterAccount
 from sourdine.session.charges import Terms
-from sourdine.session.ledger import FileLedger, MemoryLedger
+from sourdine.session.could import Could, too_much
+from sourdine.session.ledger import Call, FileLedger, MemoryLedger
+from sourdine.session.room import Room
+from sourdine.session.totals import read_budget
 from sourdine.tally import Frame
 from sourdine.tally.reading import STANDARD
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from sourdine.central import Statistic
     from sourdine.exact.parameters import Number
-    from sourdine.privacy import Guarantee, Relation
+    from sourdine.privacy import Relation
     from sourdine.question import Question
+    from sourdine.session.accounts import Total
     from sourdine.session.charges import Charge
     from sourdine.session.ledger import Ledger
+    from sourdine.session.room import Charged
     from sourdine.tally import Reading
 
 __all__ = ["Session"]
@@ -56,11 +62,12 @@ HEADS = {
 class Session(Statistics[Release], Shown):
     r"""Many statistics of one data set under one total.
 
-    Every call is charged before its mechanism runs, and refused if the total would be passed:
-
-    .. math:: \sum_i \varepsilon_i \le \varepsilon, \qquad \sum_i \delta_i \le \delta
-
-    (basic composition), however each call was chosen after the answers to the earlier ones.
+    Every call is charged before its mechanism runs, and refused if the total would be passed,
+    however each call was chosen after the answers to the earlier ones. Without delta epsilons are
+    added up: :math:`\sum_i \varepsilon_i \le \varepsilon`. With delta every call has a price, from
+    what its loss is made of, and far more of them fit: prices at one Rényi order may sum to what
+    :math:`(\varepsilon, \delta)` allows, or epsilons to :math:`\varepsilon`, whichever admits more
+    (`sourdine.privacy.accounting.Filter`).
 
     Parameters
     ----------
@@ -68,6 +75,11 @@ class Session(Statistics[Release], Shown):
         A list, an array, a frame of any library, or the path of a CSV or Parquet file.
     epsilon, delta
         The total; delta is 0 if left out. Without epsilon the terms of an existing ledger rule.
+    rho
+        Instead of epsilon: a total of zero-concentrated privacy, to which calls are charged theirs.
+    reserve
+        How much of delta is kept for answers with a delta of their own, such as unknown keys; a
+        hundredth of it if left out. If it is all of delta, epsilons and deltas are added up.
     ledger
         The path of a file that keeps the charges across restarts and among processes. None: they
         are kept in memory and end with the session.
@@ -86,12 +98,17 @@ class Session(Statistics[Release], Shown):
     ``test_a_charge_stands_before_anything_is_drawn``. *Claim*: nothing that depends on the data is
     written to the ledger. *Checked by* ``test_the_ledger_holds_no_data``.
 
+    *Claim*: with delta, a call is admitted by the filter or by the sum, at the prices that stand in
+    the ledger. *Checked by* ``test_every_price_is_what_recomputing_gives`` and
+    ``test_the_worst_analyst_stays_within_delta``.
+
     Two sessions on the same data add up their totals; only a shared ledger keeps them within one.
 
     References
     ----------
     .. [1] R. Rogers, A. Roth, J. Ullman, S. Vadhan, "Privacy odometers and filters", NeurIPS 2016:
        a fixed total holds even when each request is chosen after seeing the earlier answers.
+    .. [2] V. Feldman, T. Zrnic, "Individual privacy accounting via a Rényi filter", NeurIPS 2021.
 
     Examples
     --------
@@ -102,6 +119,13 @@ class Session(Statistics[Release], Shown):
     >>> session.count(epsilon=0.5)
     Traceback (most recent call last):
     sourdine.errors.BudgetExceededError: epsilon must be at most 0.4, what is left of 1, got 0.5. Type epsilon=0.4 or less.
+
+    With a delta, 100 counts at 0.06 fit into a total of 3, and more:
+
+    >>> session = Session({"age": [20, 30, 40] * 1000}, epsilon=3, delta=1e-6)
+    >>> releases = [session.count(epsilon=0.06) for _ in range(100)]
+    >>> print(session.remaining.told())
+    6.72 % of epsilon 3, delta 1e-06, one record added or removed
     """  # noqa: E501
 
     __slots__ = ("_data", "_ledger", "_reading")
@@ -114,6 +138,8 @@ class Session(Statistics[Release], Shown):
         *,
         epsilon: Number | None = None,
         delta: Number | None = None,
+        rho: Number | None = None,
+        reserve: Number | None = None,
         ledger: str | os.PathLike[str] | None = None,
         relation: Relation | str | None = None,
         unit: str | None = None,
@@ -121,27 +147,28 @@ class Session(Statistics[Release], Shown):
         name: str | None = None,
         read: Reading | Mapping[str, Any] | None = None,
     ) -> None:
-        epsilon, delta, rows = map(spelled, (epsilon, delta, rows))
+        epsilon, delta, rho, reserve, rows = map(spelled, (epsilon, delta, rho, reserve, rows))
         self._data = Frame(data, read=read)
         self._reading = Lock()  # engines take one question at a time
         self._ledger: Ledger
-        if epsilon is None:
-            self._ledger = ours = _existing(ledger)
-            own = ours.terms
-        else:
-            own = Terms(total=read_total(epsilon, 0, ADD_REMOVE))
+        own, found = Terms(total=Guarantee(0)), None
+        if epsilon is None and rho is None:
+            self._ledger = found = _existing(ledger)
+            own = found.terms
+            epsilon, its_delta, rho = own.numbers
+            delta = its_delta if delta is None else delta
+        between = own.total.relation if relation is None else converters.relation(relation)
+        total, decides = read_budget(epsilon, delta, rho, reserve, between)
         terms = Terms(
-            total=read_total(
-                own.total.exact_epsilon(),
-                own.total.delta if delta is None else delta,
-                own.total.relation if relation is None else converters.relation(relation),
-            ),
+            total=total,
+            filter=decides,
             unit=_column(self._data, converters.unit(own.unit if unit is None else unit)),
             rows=own.rows if rows is None else converters.rows(rows),
             name=_name(data) if name is None else str(name),
+            open_account=reserve is None,
         )
-        if epsilon is None:
-            own.require(terms, f"the ledger {ours.path.name}")
+        if found is not None:
+            own.require(terms, f"the ledger {found.path.name}")
         else:
             self._ledger = MemoryLedger(terms) if ledger is None else FileLedger(ledger, terms)
 
@@ -151,19 +178,26 @@ class Session(Statistics[Release], Shown):
         return self._ledger.terms
 
     @property
-    def total(self) -> Guarantee:
-        """What all releases may cost together."""
+    def total(self) -> Total:
+        """What all releases may cost together: epsilon and delta, or rho."""
         return self.terms.total
 
     @property
-    def spent(self) -> Guarantee:
-        """What has been charged."""
-        return self._ledger.spent
+    def spent(self) -> Guarantee | Charged:
+        """What has been charged: a promise, or with delta a share of the total.
+
+        Both have `epsilon`, the sum of the epsilons, and `delta`.
+        """
+        return self._ledger.account.used
 
     @property
-    def remaining(self) -> Guarantee:
-        """What is left."""
-        return remaining(self.total, self.spent)
+    def remaining(self) -> Guarantee | Room:
+        """What is left: a promise, or with delta a share of the total.
+
+        Both have `epsilon`, the largest that fits whatever is asked, and `delta`. A `Room` also
+        knows the largest epsilon by kind of loss.
+        """
+        return self._ledger.account.remaining
 
     @property
     def history(self) -> History[Charge]:
@@ -174,13 +208,19 @@ class Session(Statistics[Release], Shown):
     def plan(self) -> Planner:
         """`sourdine.plan` for this session: its relation and persons, and what is left as epsilon.
 
+        With delta, a plan without epsilon and error means the largest epsilon that fits for it.
+
         Examples
         --------
         >>> Session([0.5], epsilon=2).plan.count().error
         1.0
+        >>> float(Session([0.5], epsilon=2, delta=1e-6).plan.count().epsilon)
+        2.0
         """
         fixed = {name: own for name, own in self._fixed().items() if name != "read"}
-        return Planner(remaining=self.remaining.exact_epsilon(), **fixed)
+        left = self.remaining
+        room = left.filter if isinstance(left, Room) else left.exact_epsilon()
+        return Planner(remaining=room, **fixed)
 
     def ask(self, question: Statistic) -> Release:
         """Charge a question and release its answer.
@@ -193,7 +233,63 @@ class Session(Statistics[Release], Shown):
         >>> print(session.ask(asked).cost)
         epsilon 0.25, one record added or removed
         """
-        target, question = question.target, question.as_read(self._data.reading)
+        asked = self._checked(question)
+        try:
+            self._ledger.charge_all([_call(asked)])
+        except BudgetExceededError as refusal:
+            raise self._refused(refusal, question, asked) from None
+        return self._released(asked)
+
+    def ask_all(self, batch: Iterable[Statistic | Plan]) -> list[Release]:
+        """Charge several questions at once and release their answers, or refuse all of them.
+
+        They are charged the sum of their prices. If that does not fit, but nothing was asked
+        before and the certified curve of all of them stays within the total, they are the whole of
+        it: as they were declared before the first answer, that is enough, and nothing is left.
+
+        Parameters
+        ----------
+        batch
+            Questions or plans; what `plan.together` returned.
+
+        Examples
+        --------
+        >>> session = Session([20, 30, 40] * 100, epsilon=1)
+        >>> batch = session.plan.together([session.plan.count(error=20), session.plan.count()])
+        >>> [float(release.cost.epsilon) for release in session.ask_all(batch)]
+        [0.1304, 0.8695]
+        """
+        questions = [one.question if isinstance(one, Plan) else one for one in batch]
+        asked = [self._checked(question) for question in questions]
+        self._ledger.charge_all([_call(question) for question in asked])
+        return [self._released(question) for question in asked]
+
+    def could(self, question: Statistic | str, **parameters: Any) -> Could:  # noqa: ANN401
+        """Say whether a question would be admitted now, and what would be left; charges nothing.
+
+        Parameters
+        ----------
+        question
+            A question, or the name of a statistic.
+        parameters
+            Its parameters, as the method of that name takes them.
+
+        Examples
+        --------
+        >>> session = Session([20, 30, 40] * 100, epsilon=3, delta=1e-6)
+        >>> print(session.could("count", epsilon=0.1))
+        yes  count at epsilon 0.1: 97.5 % of epsilon 3, delta 1e-06 would be left
+        >>> bool(session.could("count", epsilon=4)), len(session.history)
+        (False, 0)
+        """
+        if isinstance(question, str):
+            self._require_free(parameters)
+            question = read_question({"statistic": question, **parameters, **self._fixed()})
+        return Could(self._checked(question), self._ledger.account)
+
+    def _checked(self, question: Statistic) -> Statistic:
+        """Return a question as it is asked here, or refuse it."""
+        question = question.as_read(self._data.reading)
         for name, own in self._fixed().items():
             if getattr(question, name) != own:
                 raise _left_to_the_session(name)
@@ -202,22 +298,31 @@ class Session(Statistics[Release], Shown):
         if not question.source.private:
             raise _left_to_the_session("source")
         question.require_columns(self._data)
-        facts = json.dumps(question.to_dict(), ensure_ascii=False)
-        how = str(question.drawer())
-        try:
-            self._ledger.charge(question.cost, what=question.name, mechanism=how, parameters=facts)
-        except BudgetExceededError as refusal:
-            raise refusal if target is None else _asked_by_error(refusal) from None
+        return question
+
+    def _released(self, question: Statistic) -> Release:
         try:
             with self._reading:
                 return question.release(self._data)
         except SourdineError as error:
             raise error.also(f"{question.cost} was charged before anything was read.") from None
 
-    def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Release:
+    def _refused(
+        self, refusal: BudgetExceededError, question: Statistic, asked: Statistic
+    ) -> BudgetExceededError:
+        """Return a refusal in the words of whoever asked."""
+        account = self._ledger.account
+        if isinstance(account, FilterAccount):
+            refusal = too_much(asked, account) or refusal
+        return refusal if question.target is None else _asked_by_error(refusal)
+
+    def _require_free(self, typed: Mapping[str, Any]) -> None:
         for name in {**self._fixed(), "read": None, "source": None}:
             if typed.get(name) is not None:
                 raise _left_to_the_session(name)
+
+    def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Release:
+        self._require_free(typed)
         question: Any = read(cls, {**typed, **self._fixed()})
         return self.ask(question)
 
@@ -229,9 +334,9 @@ class Session(Statistics[Release], Shown):
     def sheet(self) -> Sheet:
         """Return what is printed: every charge, and what is left."""
         whom = self.terms.protected
-        parts = {"spent": self.spent, "left": self.remaining, "of": self.total}
+        parts = {"spent": self.spent, "left": self.remaining}
         notes = [(name, part.told(whom)) for name, part in parts.items()]
-        return replace(self.history.sheet(), notes=notes)
+        return replace(self.history.sheet(), notes=[*notes, ("of", self.terms.told())])
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise ParameterTypeError(
@@ -242,7 +347,20 @@ class Session(Statistics[Release], Shown):
         )
 
     def __repr__(self) -> str:
-        return f"<Session: {self.spent} spent of {self.total}>"
+        if isinstance(self.total, Guarantee) and isinstance(self.spent, Guarantee):
+            return f"<Session: {self.spent} spent of {self.total}>"
+        return f"<Session: {self.remaining.told()} left>"
+
+
+def _call(question: Statistic) -> Call:
+    """Return the public facts of a question, as a ledger writes them."""
+    return Call(
+        cost=question.cost,
+        parts=question.parts,
+        what=question.name,
+        mechanism=str(question.drawer()),
+        parameters=json.dumps(question.to_dict(), ensure_ascii=False),
+    )
 
 
 def _left_to_the_session(name: str) -> ParameterError:

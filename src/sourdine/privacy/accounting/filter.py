@@ -11,7 +11,7 @@ from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.exact import at_least, fraction, given, number, positive
 from sourdine.privacy.accounting import prices
 from sourdine.privacy.accounting.lists import plain, read_parts
-from sourdine.privacy.printing import shown
+from sourdine.privacy.printing import percent, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -73,7 +73,7 @@ class Filter:
     >>> charged  # the sum would admit 50
     412
     >>> print(session)
-    epsilon 3, delta 1e-06: 0.02% left
+    epsilon 3, delta 1e-06: 0.02 % left
     """
 
     epsilon: Fraction | None
@@ -140,7 +140,7 @@ class Filter:
 
     def admits(self, parts: Iterable[Part] | Part) -> bool:
         """Whether `charge` would accept the parts now."""
-        return self._after(read_parts(parts)).is_within
+        return self.after(parts).is_within
 
     def charge(self, parts: Iterable[Part] | Part, label: str = "") -> Filter:
         """Return the filter after a charge, or raise; ask before anything is drawn.
@@ -155,27 +155,33 @@ class Filter:
         >>> from sourdine.privacy import Part
         >>> Filter.of(1).charge(Part.pure(2), "mean of age")
         Traceback (most recent call last):
-        sourdine.errors.BudgetExceededError: 'mean of age' must be at most 100% of the total, what is left, got 200%. Ask for less, or with a smaller epsilon.
+        sourdine.errors.BudgetExceededError: 'mean of age' must be at most 100 % of the total, what is left, got 200 %. Ask for less, or with a smaller epsilon.
         """  # noqa: E501
-        after = self._after(read_parts(parts))
+        after = self.after(parts)
         if after.is_within:
             return after
         if after.own_delta > self.reserve:
+            left = self.reserve - self.own_delta
+            typed = Fraction(shown(left, up=False))
+            other = "open a total with a larger reserve, or ask what needs no delta"
             raise BudgetExceededError(
                 f"delta of {label!r}" if label else "delta",
-                f"be at most {shown(self.reserve - self.own_delta, up=False)}, what is left of "
-                f"the reserve of {shown(self.reserve)}",
+                f"be at most {shown(left, up=False)}, what is left of the reserve of "
+                f"{shown(self.reserve)}",
                 shown(after.own_delta - self.own_delta),
-                "Open the total with a larger reserve, or choose a method that needs no delta.",
+                f"Type {{delta}} or less; or {other}." if typed else f"{other.capitalize()}.",
+                **({"delta": typed} if typed else {}),
             )
         raise BudgetExceededError(
             repr(label) if label else "a charge",
-            f"be at most {_percent(self.remaining)} of the total, what is left",
-            _percent(after.share - self.share, up=True),
+            f"be at most {percent(self.remaining)} of the total, what is left",
+            percent(after.share - self.share, up=True),
             "Ask for less, or with a smaller epsilon.",
         )
 
-    def _after(self, parts: tuple[Part, ...]) -> Filter:
+    def after(self, parts: Iterable[Part] | Part) -> Filter:
+        """Return the filter after a charge, whether or not it is within the total."""
+        parts = read_parts(parts)
         epsilon, delta = plain(parts)
         known = None if self.total is None or epsilon is None else _grid(self.total + epsilon)
         return replace(
@@ -258,13 +264,21 @@ class Filter:
         read: dict[str, Any] = {n: None if x is None else fraction(x) for n, x in record.items()}
         return cls(**read)
 
-    def __str__(self) -> str:
+    @property
+    def exhausted(self) -> Filter:
+        """The filter once all of it is charged, as by a batch that is the whole of it."""
+        return replace(self, price=self.allowance, total=self.epsilon, own_delta=self.reserve)
+
+    @property
+    def whole(self) -> str:
+        """The total in words."""
         if self.epsilon is None:
-            whole = f"rho {shown(self.allowance)}"
-        else:
-            delta = f", delta {shown(self.delta)}" if self.delta else ""
-            whole = f"epsilon {shown(self.epsilon)}{delta}"
-        return f"{whole}: {_percent(self.remaining)} left"
+            return f"rho {shown(self.allowance)}"
+        delta = f", delta {shown(self.delta)}" if self.delta else ""
+        return f"epsilon {shown(self.epsilon)}{delta}"
+
+    def __str__(self) -> str:
+        return f"{self.whole}: {percent(self.remaining)} left"
 
 
 def best_order(epsilon: Fraction, delta: Fraction) -> Fraction:
@@ -291,7 +305,3 @@ def best_order(epsilon: Fraction, delta: Fraction) -> Fraction:
 def _grid(x: Fraction) -> Fraction:
     return x if x.denominator <= GRID else Fraction(math.ceil(x * GRID), GRID)
 
-
-def _percent(share: Fraction, *, up: bool = False) -> str:
-    rounded = math.ceil(share * 10**4) if up else math.floor(share * 10**4)
-    return f"{rounded / 100:g}%"

@@ -1,0 +1,188 @@
+"""Several statistics under one total, and what they cost together if they are declared ahead."""
+
+from __future__ import annotations
+
+import json
+from decimal import ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from functools import cached_property
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from sourdine.errors import BudgetExceededError
+from sourdine.plan.errors import number
+from sourdine.plan.plans import Plan, left_after, table
+from sourdine.privacy.accounting import Ends, compose
+from sourdine.privacy.printing import shown
+from sourdine.question.question import plain_parameter
+from sourdine.release import Sheet, Shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from sourdine.plan.errors import Error
+    from sourdine.privacy import Part
+    from sourdine.privacy.accounting import Composition, Filter
+
+__all__ = ["Plans", "fitted"]
+
+STEPS = 40
+CLOSE = 0.9995
+"""Of a total, at least so much is used."""
+MARGIN = 1e-9
+"""How far below all of it, so that no rounding passes it."""
+
+
+@frozen(kw_only=True, slots=False)
+class Plans(Shown):
+    """Several statistics under one total. They print as a table.
+
+    Parameters
+    ----------
+    plans
+        A plan for each statistic.
+    wanted
+        The error that each was wanted with.
+    delta
+        The delta at which they are composed, if there is one.
+    room
+        What a session with delta has left, if the plans are for one.
+    """
+
+    plans: tuple[Plan, ...]
+    wanted: tuple[Error, ...] = ()
+    delta: Fraction = Fraction(0)
+    room: Filter | None = None
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What all will cost together, by the sum."""
+        return sum((plan.epsilon for plan in self.plans), Fraction(0))
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What the loss of all together is made of, at most."""
+        return tuple(part for plan in self.plans for part in plan.question.parts)
+
+    @cached_property
+    def composition(self) -> Composition:
+        """The curve of all together, if they are declared before the first answer."""
+        return compose(self.parts)
+
+    @cached_property
+    def certified(self) -> Ends:
+        """Both ends of what all cost together at `delta`, if they are declared ahead.
+
+        The upper one may be promised; some mechanism with these parts loses the lower one.
+        """
+        return self.composition.epsilon(self.delta)
+
+    @property
+    def fits(self) -> bool:
+        """Whether a session with delta has so much left, by the sum of the prices."""
+        return self.room is None or self.room.admits(self.parts)
+
+    @property
+    def error(self) -> tuple[Error, ...]:
+        """The error of each."""
+        return tuple(plan.error for plan in self.plans)
+
+    @property
+    def factor(self) -> float:
+        """How many times its wanted error the worst of them has."""
+        pairs = zip(map(number, self.error), map(number, self.wanted), strict=True)
+        ratios = [e / w for e, w in pairs if w > 0]
+        return max(ratios, default=1.0)
+
+    def __iter__(self) -> Iterator[Plan]:
+        return iter(self.plans)
+
+    def __len__(self) -> int:
+        return len(self.plans)
+
+    def __getitem__(self, i: int) -> Plan:
+        return self.plans[i]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as what JSON knows."""
+        facts = {
+            "epsilon": float(self.epsilon),
+            "plans": [plan.to_dict() for plan in self.plans],
+            "wanted": [plain_parameter(w) for w in self.wanted],
+        }
+        if not self.delta:
+            return facts
+        ends = [None if end == inf else end for end in self.certified]
+        return {**facts, "delta": float(self.delta), "certified": ends}
+
+    def to_json(self) -> str:
+        """Return everything as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
+        heads, rows = table(self.plans, self.wanted)
+        notes = [("in all", f"epsilon {shown(self.epsilon)}")]
+        if self.delta:
+            upper = self.certified.upper
+            certified = "no" if upper == inf else shown(Fraction(upper))
+            ahead = f"epsilon {certified} at delta {shown(self.delta)}, if declared ahead"
+            notes = [("in all", f"{ahead}; {shown(self.epsilon)} by the sum")]
+        if self.room is not None:
+            notes.append(("left", left_after(self.room, self.parts)))
+        return Sheet(heads=heads, lines=rows, notes=notes)
+
+    def plot(self, *, path: str | None = None, title: str | None = None) -> Any:  # noqa: ANN401
+        """Draw delta against epsilon, of all together; ``path=`` saves the picture."""
+        from sourdine.plan.batch_figure import drawn  # noqa: PLC0415 - loaded late
+
+        return drawn(self, path=path, title=title)
+
+
+def fitted(
+    plans: Sequence[Plan], shares: Sequence[Fraction], used: Callable[[tuple[Part, ...]], float]
+) -> list[Fraction]:
+    """Return shares of epsilon, all grown or shrunk alike, that just use up a total.
+
+    Parameters
+    ----------
+    plans
+        What the shares are for.
+    shares
+        Shares to begin with.
+    used
+        How much of the total parts use: 1 for all of it. It grows with every share.
+    """
+
+    def at(factor: float) -> list[Fraction]:
+        return [_down(factor * float(share)) for share in shares]
+
+    def need(factor: float) -> float:
+        asked = zip(plans, at(factor), strict=True)
+        return used(tuple(part for plan, share in asked for part in plan.question.at(share).parts))
+
+    low, high, factor, slope = 0.0, inf, 1.0, 1.5
+    for _ in range(STEPS):
+        got = need(factor)
+        if got <= 1 - MARGIN:
+            low = factor
+            if got >= CLOSE or high / factor < 1 / CLOSE:
+                break
+        else:
+            high = factor
+        if low and high < inf:
+            factor = (low * high) ** 0.5
+        else:
+            factor *= min(max(0.9998 / got, 1e-3), 1e3) ** (1 / slope)
+    if not low:
+        raise BudgetExceededError(
+            "the plans", "fit into what is left", "more", "Plan fewer of them, or another total."
+        )
+    return at(low)
+
+
+def _down(share: float) -> Fraction:
+    """Return a share rounded down to four digits."""
+    return Fraction(Context(prec=4, rounding=ROUND_FLOOR).create_decimal(Decimal(share)))

@@ -1,0 +1,112 @@
+"""Whether a question would be admitted, and if not, what would."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sourdine.errors import BudgetExceededError
+from sourdine.privacy.printing import percent, shown
+from sourdine.release import Sheet, Shown
+from sourdine.session.accounts import FilterAccount
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from sourdine.central import Statistic
+    from sourdine.privacy import Part
+    from sourdine.session.accounts import Account
+
+__all__ = ["Could", "too_much"]
+
+NOTHING = "Nothing is left: another total would come on top of this one."
+
+
+@dataclass(frozen=True, slots=True)
+class Could(Shown):
+    """Whether a question would be admitted now, and why: true or false, and a sentence.
+
+    Another process may charge the ledger meanwhile; what decides is the call itself.
+
+    Parameters
+    ----------
+    question
+        What would be asked.
+    account
+        What was spent until now.
+    """
+
+    question: Statistic
+    account: Account
+
+    @property
+    def after(self) -> Account | None:
+        """The account after the question; None if it is refused."""
+        try:
+            return self.account.after(self.question.cost, self.question.parts)
+        except BudgetExceededError:
+            return None
+
+    @property
+    def reason(self) -> str:
+        """What would be left, or why the question is refused."""
+        what = f"{self.question.name} at epsilon {shown(self.question.epsilon)}"
+        try:
+            after = self.account.after(self.question.cost, self.question.parts)
+        except BudgetExceededError as refusal:
+            told = too_much(self.question, self.account)
+            return f"{what}: {told or refusal}"
+        if isinstance(after, FilterAccount):
+            return f"{what}: {percent(after.filter.remaining)} of {after.filter.whole} would be left"
+        return f"{what}: {after.remaining} would be left"
+
+    @property
+    def largest(self) -> Fraction:
+        """The largest epsilon with which this very question would be admitted now."""
+        return largest(self.question, self.account)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON knows."""
+        return {"fits": bool(self), "reason": self.reason, "largest": float(self.largest)}
+
+    def __bool__(self) -> bool:
+        return self.after is not None
+
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
+        return Sheet(notes=[("yes" if self else "no", self.reason)])
+
+    def __repr__(self) -> str:
+        return f"<Could: {'yes' if self else 'no'}, {self.reason}>"
+
+
+def largest(question: Statistic, account: Account) -> Fraction:
+    """Return the largest epsilon, to six digits, with which a question fits; 0 if none does.
+
+    The search is monotone: it halves the step until the price of the question itself, with the
+    method and the parts that it has at that epsilon, just fits.
+    """
+
+    def at(epsilon: Fraction) -> tuple[Part, ...]:
+        return question.at(epsilon).parts
+
+    return account.largest(at, question.epsilon)
+
+
+def too_much(question: Statistic, account: Account) -> BudgetExceededError | None:
+    """Return the refusal of a question's epsilon; None if its delta is refused, or nothing is."""
+    if not isinstance(account, FilterAccount):
+        return None
+    after = account.filter.after(question.parts)
+    if after.share <= 1 or after.own_delta > account.filter.reserve:
+        return None
+    most = largest(question, account)
+    left = f"{percent(account.filter.remaining)} of {account.filter.whole}"
+    return BudgetExceededError(
+        "epsilon",
+        f"be at most {shown(most, up=False)} for {question.name}, which fits into what is left, "
+        f"{left}",
+        shown(question.epsilon),
+        "Type {epsilon} or less." if most else NOTHING,
+        **({"epsilon": most} if most else {}),
+    )
