@@ -7,7 +7,8 @@ random moment while others write to the same ledger. Its column names it in the 
 * the writers that are left spend exactly what remains of the total;
 * eight writers that open a new ledger at the same moment are answered as often as fits.
 
-Usage: python benchmarks/ledger.py [--kills 200] [--fits 3000]. The exit status is 1 on failure.
+Usage: python benchmarks/ledger.py [--kills 200] [--fits 3000] [--delta 1e-6]. With delta, prices are
+charged at a Rényi order, and about as many fit. The exit status is 1 on failure.
 """
 
 from __future__ import annotations
@@ -28,14 +29,35 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from sourdine.central import Count
 from sourdine.errors import BudgetExceededError
-from sourdine.privacy import ADD_REMOVE, Guarantee
-from sourdine.session import FileLedger, Session, Terms
+from sourdine.session import FileLedger, Session
 
 WRITERS = 8
 ALIVE = 4
 LONGEST = 0.3
 """Seconds until a process is killed, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """A total of 1, with or without delta, and counts of which so many fit into it."""
+
+    fits: int
+    each: Fraction
+    delta: str
+
+    @classmethod
+    def of(cls, fits: int, delta: str) -> Load:
+        """Return counts of which that many fit, or a few more."""
+        decides = Session([1], epsilon=1, delta=delta).terms.filter
+        if decides is None:
+            return cls(fits, Fraction(1, fits), delta)
+        for k in range(1, fits + 1):  # pragma: no branch
+            room = decides.allowance // decides.price_of(Count(epsilon=Fraction(1, k)).parts)
+            if max(room, k) >= fits:
+                return cls(max(room, k), Fraction(1, k), delta)
+        raise AssertionError(fits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +69,14 @@ class Writer:
     pipe: int
 
     @classmethod
-    def start(cls, column: str, ledger: Path, fits: int, at: float = 0) -> Writer:
+    def start(cls, column: str, ledger: Path, load: Load, at: float = 0) -> Writer:
         """Fork it; it begins at the time ``at``."""
         reading, writing = os.pipe()
         process = os.fork()
         if process == 0:
             os.close(reading)
             try:
-                _ask(column, ledger, fits, at, writing)
+                _ask(column, ledger, load, at, writing)
             except BaseException as error:  # noqa: BLE001 - a child must never return
                 os.write(2, f"{column}: {error!r}\n".encode())
                 os._exit(1)
@@ -78,12 +100,12 @@ class Writer:
         return len(answers), status in (0, signal.SIGKILL)
 
 
-def _ask(column: str, ledger: Path, fits: int, at: float, pipe: int) -> None:
+def _ask(column: str, ledger: Path, load: Load, at: float, pipe: int) -> None:
     time.sleep(max(at - time.time(), 0))
-    session = Session({column: [1, 2, 3]}, epsilon=1, ledger=ledger)
+    session = Session({column: [1, 2, 3]}, epsilon=1, delta=load.delta, ledger=ledger)
     while True:
         try:
-            session.count(column=column, epsilon=Fraction(1, fits))
+            session.count(column=column, epsilon=load.each)
         except BudgetExceededError:
             return
         os.write(pipe, b".")
@@ -104,23 +126,23 @@ class Tally:
         self.ended &= well
 
 
-def killed(kills: int, fits: int, ledger: Path, seen: Tally) -> None:
+def killed(kills: int, load: Load, ledger: Path, seen: Tally) -> None:
     """Kill processes at random moments, a few of them being alive at any time."""
     chance = random.Random(20_261_115)  # noqa: S311 - when to kill is no secret
     alive: list[Writer] = []
     for i in track(range(kills), "killing", transient=True, console=Console(stderr=True)):
         while len(alive) < ALIVE:
-            alive.append(Writer.start(f"w{i}-{len(alive)}", ledger, fits))
+            alive.append(Writer.start(f"w{i}-{len(alive)}", ledger, load))
         time.sleep(chance.uniform(0, LONGEST) / ALIVE)
         seen.add(alive.pop(chance.randrange(len(alive))), kill=True)
     for writer in alive:
         seen.add(writer, kill=True)
 
 
-def raced(names: str, fits: int, ledger: Path, seen: Tally) -> None:
+def raced(names: str, load: Load, ledger: Path, seen: Tally) -> None:
     """Let eight writers begin at the same moment and go on until they are refused."""
     begin = time.time() + 0.2
-    writers = [Writer.start(f"{names}{i}", ledger, fits, begin) for i in range(WRITERS)]
+    writers = [Writer.start(f"{names}{i}", ledger, load, begin) for i in range(WRITERS)]
     for writer in writers:
         seen.add(writer, kill=False)
 
@@ -130,15 +152,17 @@ def main() -> int:
     reader = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     reader.add_argument("--kills", type=int, default=200)
     reader.add_argument("--fits", type=int, default=3000, help="how many answers the total allows")
+    reader.add_argument("--delta", default="0", help="the delta of the total")
     given = reader.parse_args()
+    all_of_it, eighth = (Load.of(fits, given.delta) for fits in (given.fits, given.fits // 8))
     with tempfile.TemporaryDirectory() as folder:
         one, two = Path(folder) / "killed.ledger", Path(folder) / "raced.ledger"
         seen, race = Tally(Counter()), Tally(Counter())
-        killed(given.kills, given.fits, one, seen)
+        killed(given.kills, all_of_it, one, seen)
         before = sum(seen.answers.values())
-        raced("rest", given.fits, one, seen)
-        raced("race", given.fits // 8, two, race)
-        verdicts = [*_verdicts(one, given.fits, seen, before), *_raced(two, given.fits // 8, race)]
+        raced("rest", all_of_it, one, seen)
+        raced("race", eighth, two, race)
+        verdicts = [*_verdicts(one, all_of_it, seen, before), *_raced(two, eighth.fits, race)]
     table = Table(title=f"{given.kills} kills, {WRITERS} writers", title_justify="left")
     for head in ("what", "seen", "must be", ""):
         table.add_column(head, justify="left" if head == "what" else "right")
@@ -148,20 +172,20 @@ def main() -> int:
     return int(not all(holds for *_, holds in verdicts))
 
 
-def _verdicts(path: Path, fits: int, seen: Tally, before: int) -> list[tuple[str, str, str, bool]]:
-    ledger = FileLedger(path, Terms(total=Guarantee(1, 0, ADD_REMOVE)))
+def _verdicts(path: Path, load: Load, seen: Tally, before: int) -> list[tuple[str, str, str, bool]]:
+    ledger = FileLedger(path, None)
     charges = Counter(charge.what.removeprefix("count of ") for charge in ledger.history)
     columns = charges.keys() | seen.answers.keys()
     more = [charges[column] - seen.answers[column] for column in columns]
     of_rest = [charges[c] - seen.answers[c] for c in columns if c.startswith("rest")]
-    total = sum(charges.values())
+    total, spent, all_spent = sum(charges.values()), ledger.spent.epsilon, load.fits * load.each
     return [
         ("answers before the last kill", str(before), "above 0", before > 0),
         ("answers without a charge", str(-sum(min(m, 0) for m in more)), "0", min(more) >= 0),
         ("charges doubled", str(sum(max(m - 1, 0) for m in more)), "0", max(more) <= 1),
         ("killed between charge and answer", str(sum(more)), "any", not any(of_rest)),
-        ("charges in all", str(total), str(fits), total == fits),
-        ("epsilon spent", str(ledger.spent.epsilon), "1", ledger.spent.epsilon == 1),
+        ("charges in all", str(total), str(load.fits), total == load.fits),
+        ("epsilons added up", str(spent), str(all_spent), spent == all_spent),
         ("processes that failed", str(int(not seen.ended)), "0", seen.ended),
     ]
 

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 from sourdine.cli.output import notes, print_table
 from sourdine.cli.streams import Terminal
 from sourdine.errors import SourdineError
-from sourdine.privacy import Guarantee
-from sourdine.privacy.budget import remaining
-from sourdine.privacy.printing import shown
-from sourdine.session import FileLedger
+from sourdine.privacy import Concentrated
+from sourdine.privacy.printing import percent, shown
+from sourdine.session import FileLedger, Room
+from sourdine.session.accounts import SumAccount
+from sourdine.session.room import KINDS
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from sourdine.privacy import Guarantee
+    from sourdine.session import Charge
 
 __all__ = ["run"]
 
@@ -27,13 +31,12 @@ def run(path: Path, *, as_json: bool) -> None:
             "that --ledger named."
         )
     ledger = FileLedger(path, None)
-    history, total = ledger.history, ledger.terms.total
-    spent = history[-1].spent if history else Guarantee(0, 0, total.relation)
-    left = remaining(total, spent)
+    history, account = ledger.history, ledger.account
     if as_json:
-        print(json.dumps(_facts(ledger, left), ensure_ascii=False))  # noqa: T201 - the answer
+        print(json.dumps(_facts(ledger, history), ensure_ascii=False))  # noqa: T201 - the answer
         return
     console = Terminal()
+    adds = isinstance(account, SumAccount)
     rows = [
         (
             str(c.number),
@@ -41,44 +44,60 @@ def run(path: Path, *, as_json: bool) -> None:
             c.what,
             shown(c.epsilon),
             shown(c.delta),
-            shown(c.spent.exact_epsilon()),
+            shown(c.spent.exact_epsilon()) if adds else percent(c.share, up=True),
         )
         for c in history
     ]
-    print_table(console, ("", "when (UTC)", "what", "epsilon", "delta", "epsilon so far"), rows)
+    so_far = "epsilon so far" if adds else "spent so far"
+    print_table(console, ("", "when (UTC)", "what", "epsilon", "delta", so_far), rows)
     unit = ledger.terms.unit
     whom, rows_of_each = ledger.terms.protected, ledger.terms.rows
     kept = "one row" if rows_of_each == 1 else f"at most {rows_of_each} rows"
     persons = [("unit", f"{unit}, {kept} of each")] if unit else []
     named = [("data", ledger.terms.name)] if ledger.terms.name else []
-    notes(console, [*named, *persons, ("total", total.told(whom)), ("left", left.told(whom))])
+    left = [("left", account.remaining.told(whom))]
+    if isinstance(account.remaining, Room):
+        room = account.remaining
+        fits = (f"{shown(room.largest(kind), up=False)} for {KINDS[kind][0]}" for kind in KINDS)
+        left.append(("fits", f"epsilon {', '.join(fits)}"))
+    notes(console, [*named, *persons, ("total", ledger.terms.told()), *left])
 
 
-def _facts(ledger: FileLedger, left: Guarantee) -> dict[str, Any]:
-    terms = ledger.terms
+def _facts(ledger: FileLedger, history: list[Charge]) -> dict[str, Any]:
+    terms, account = ledger.terms, ledger.account
     return {
         "total": _numbers(terms.total),
-        "remaining": _numbers(left),
+        "remaining": _numbers(account.remaining),
+        "account": terms.account,
         "unit": terms.unit,
         "rows": terms.rows,
         "name": terms.name,
-        "charges": [
-            {
-                "number": charge.number,
-                "when": charge.when,
-                "what": charge.what,
-                "cost": _numbers(charge.cost),
-                "spent": _numbers(charge.spent),
-                "mechanism": charge.mechanism,
-                "question": json.loads(charge.parameters),
-            }
-            for charge in ledger.history
-        ],
+        "charges": [_charge(charge) for charge in history],
     }
 
 
-def _numbers(guarantee: Guarantee) -> dict[str, Any]:
-    """Return a guarantee as numbers that other programs read, and as the texts that are exact."""
+def _charge(charge: Charge) -> dict[str, Any]:
+    facts = {
+        "number": charge.number,
+        "when": charge.when,
+        "what": charge.what,
+        "cost": _numbers(charge.cost),
+        "spent": _numbers(charge.spent),
+        "share": float(charge.share),
+        "parts": [part.to_dict() for part in charge.parts],
+        "mechanism": charge.mechanism,
+        "question": json.loads(charge.parameters),
+    }
+    return facts if charge.price is None else {**facts, "price": str(charge.price)}
+
+
+def _numbers(guarantee: Guarantee | Concentrated | Room) -> dict[str, Any]:
+    """Return a promise as numbers that other programs read, and as the texts that are exact."""
+    if isinstance(guarantee, Room):
+        return guarantee.to_dict()
+    if isinstance(guarantee, Concentrated):
+        rho, relation = guarantee.rho, guarantee.relation.value
+        return {"rho": float(rho), "relation": relation, "exact": {"rho": str(rho)}}
     exact = guarantee.to_dict()
     return {
         "epsilon": float(guarantee.exact_epsilon()),

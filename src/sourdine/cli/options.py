@@ -126,7 +126,21 @@ TOTAL_DELTA = _text(
     "--total-delta",
     panel=PRIVACY,
     metavar="NUMBER",
-    text="The ledger's total delta; 0 if left out.",
+    text="The ledger's total delta; 0 if left out. With one, far more answers fit.",
+)
+TOTAL_RHO = _text(
+    "total_rho",
+    "--total-rho",
+    panel=PRIVACY,
+    metavar="NUMBER",
+    text="Instead of --total: the ledger's total rho, of zero-concentrated privacy.",
+)
+RESERVE = _text(
+    "reserve",
+    panel=PRIVACY,
+    metavar="NUMBER",
+    text="How much of --total-delta is kept for answers with a delta of their own; a hundredth if "
+    "left out.",
 )
 NAME = _text(
     "name",

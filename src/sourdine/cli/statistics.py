@@ -15,6 +15,7 @@ from sourdine.cli.wording import SPOKEN
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
 from sourdine.exact import given
 from sourdine.presentation.texts import json_text
+from sourdine.privacy import Guarantee
 from sourdine.privacy.printing import shown
 from sourdine.question import read
 from sourdine.release.answer import plain
@@ -35,7 +36,7 @@ SHARED = ("relation", "unit", "rows")
 """What a session fixes for all that is asked of it."""
 BY_COLUMN = ("of", "bounds", "steps")
 """What a table is told of each column."""
-OF_A_LEDGER = ("total_epsilon", "total_delta", "name")
+OF_A_LEDGER = ("total_epsilon", "total_delta", "total_rho", "reserve", "name")
 """What is said of a ledger alone."""
 
 
@@ -155,7 +156,7 @@ def _session(
         return None
     terms |= {name: asked.pop(name, None) for name in SHARED}
     if not Path(ledger).exists():
-        if terms["total_epsilon"] is None:
+        if terms["total_epsilon"] is None and terms["total_rho"] is None:
             raise ParameterError(
                 "total_epsilon",
                 "be given for a new ledger",
@@ -168,10 +169,10 @@ def _session(
         asked_now = read(cls, {**asked, **shared, "read": terms["read"]})
         asked_now.require_columns(Frame(file, read=terms["read"]))
     try:
-        epsilon, delta = terms.pop("total_epsilon"), terms.pop("total_delta")
-        return Session(file, ledger=ledger, epsilon=epsilon, delta=delta, **terms)
+        totals = {name: terms.pop(f"total_{name}") for name in ("epsilon", "delta", "rho")}
+        return Session(file, ledger=ledger, **totals, **terms)
     except SourdineError as error:
-        raise error.renamed(epsilon="total_epsilon", delta="total_delta") from None
+        raise error.renamed(epsilon="total_epsilon", delta="total_delta", rho="total_rho") from None
 
 
 def _facts(release: Release, session: Session | None) -> dict[str, Any]:
@@ -189,6 +190,7 @@ def _sheet(release: Release, session: Session | None) -> Sheet:
     sheet = release.sheet(SPOKEN.get())
     if session is None:
         return sheet
-    total = shown(session.total.exact_epsilon())
-    left = f"{session.remaining.told(session.terms.protected)}; the total is {total}"
+    left = session.remaining.told(session.terms.protected)
+    if isinstance(session.total, Guarantee) and isinstance(session.remaining, Guarantee):
+        left = f"{left}; the total is {shown(session.total.exact_epsilon())}"
     return replace(sheet, notes=[*sheet.notes, ("left", left)])

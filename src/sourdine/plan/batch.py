@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sourdine.privacy import Part
     from sourdine.privacy.accounting import Composition, Filter
 
-__all__ = ["Plans", "fitted"]
+__all__ = ["Plans", "alike_key", "fitted"]
 
 STEPS = 40
 CLOSE = 0.9995
@@ -127,7 +127,7 @@ class Plans(Shown):
         notes = [("in all", f"epsilon {shown(self.epsilon)}")]
         if self.delta:
             upper = self.certified.upper
-            certified = "no" if upper == inf else shown(Fraction(upper))
+            certified = "no" if upper == inf else shown(Fraction(repr(upper)))
             ahead = f"epsilon {certified} at delta {shown(self.delta)}, if declared ahead"
             notes = [("in all", f"{ahead}; {shown(self.epsilon)} by the sum")]
         if self.room is not None:
@@ -159,9 +159,16 @@ def fitted(
     def at(factor: float) -> list[Fraction]:
         return [_down(factor * float(share)) for share in shares]
 
+    keys = list(map(alike_key, plans))
+
     def need(factor: float) -> float:
-        asked = zip(plans, at(factor), strict=True)
-        return used(tuple(part for plan, share in asked for part in plan.question.at(share).parts))
+        known: dict[object, tuple[Part, ...]] = {}
+        parts: list[Part] = []
+        for key, plan, share in zip(keys, plans, at(factor), strict=True):
+            if (key, share) not in known:
+                known[key, share] = plan.question.at(share).parts
+            parts += known[key, share]
+        return used(tuple(parts))
 
     low, high, factor, slope = 0.0, inf, 1.0, 1.5
     for _ in range(STEPS):
@@ -181,6 +188,11 @@ def fitted(
             "the plans", "fit into what is left", "more", "Plan fewer of them, or another total."
         )
     return at(low)
+
+
+def alike_key(plan: Plan) -> tuple[str, Fraction]:
+    """Return what plans that behave alike have in common."""
+    return json.dumps(plan.question.to_dict(), sort_keys=True), plan.confidence
 
 
 def _down(share: float) -> Fraction:

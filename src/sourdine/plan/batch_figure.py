@@ -39,7 +39,7 @@ def drawn(batch: Plans, *, path: str | None, title: str | None) -> Any:  # noqa:
         epsilon = batch.certified.upper
         axes.plot(epsilon, float(batch.delta), "o", color=RED, markersize=7)
         axes.annotate(
-            f"epsilon {shown(Fraction(epsilon))}\ndelta {shown(batch.delta)}",
+            f"epsilon {shown(Fraction(repr(epsilon)))}\ndelta {shown(batch.delta)}",
             (epsilon, float(batch.delta)), (8, 8),
             textcoords="offset points", color=INK, fontsize=9,
         )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
@@ -12,7 +13,7 @@ from sourdine.central.sharing import LEAST, balanced
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import at_least, given, positive
 from sourdine.exact import number as number_of
-from sourdine.plan.batch import Plans, fitted
+from sourdine.plan.batch import Plans, alike_key, fitted
 from sourdine.plan.errors import number
 from sourdine.plan.plans import Plan
 from sourdine.privacy.accounting import Filter, Part, compose
@@ -179,7 +180,11 @@ def _within(batch: Plans, room: Filter) -> Plans:
 
 
 def _balanced(batch: Plans, total: Fraction) -> list[Fraction]:
-    errors = [_over(plan, want) for plan, want in zip(batch.plans, batch.wanted, strict=True)]
+    alike: dict[object, Callable[[float], float]] = {}
+    errors = [
+        alike.setdefault((alike_key(plan), want), cache(_over(plan, want)))
+        for plan, want in zip(batch.plans, batch.wanted, strict=True)
+    ]
     return balanced(total, errors, [float(plan.epsilon) for plan in batch.plans])
 
 

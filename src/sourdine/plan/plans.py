@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,8 @@ from sourdine.question.question import plain_parameter
 from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from sourdine.central import Statistic
     from sourdine.exact.parameters import Number
     from sourdine.plan.errors import Error

@@ -52,8 +52,8 @@ class Account(Protocol):
     def after(self, cost: Guarantee, parts: tuple[Part, ...]) -> Account:
         """Return the account after a charge, or raise `BudgetExceededError`."""
 
-    def largest(self, at: Callable[[Fraction], tuple[Part, ...]], most: Fraction) -> Fraction:
-        """Return the largest epsilon, up to ``most``, of which a charge with such parts fits."""
+    def largest(self, at: Callable[[Fraction], tuple[Part, ...]]) -> Fraction:
+        """Return the largest epsilon with which parts made by ``at`` fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +89,9 @@ class SumAccount:
         """Return the account after a charge, or raise `BudgetExceededError`."""
         return replace(self, spent=afterwards(self.total, self.spent, cost))
 
-    def largest(
-        self,
-        at: Callable[[Fraction], tuple[Part, ...]],  # noqa: ARG002
-        most: Fraction,
-    ) -> Fraction:
+    def largest(self, at: Callable[[Fraction], tuple[Part, ...]]) -> Fraction:  # noqa: ARG002
         """Return what is left of epsilon: the same for every question."""
-        return min(self.remaining.exact_epsilon(), most)
+        return self.remaining.exact_epsilon()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +148,9 @@ class FilterAccount:
         most = total.delta * (1 + Fraction(slack))
         return Fraction(compose(parts).delta(total.epsilon).upper) <= most
 
-    def largest(self, at: Callable[[Fraction], tuple[Part, ...]], most: Fraction) -> Fraction:
-        """Return the largest epsilon, up to ``most``, of which a charge with such parts fits."""
-        return self.remaining.fitting(at, most)
+    def largest(self, at: Callable[[Fraction], tuple[Part, ...]]) -> Fraction:
+        """Return the largest epsilon, to six digits, with which parts made by ``at`` fit."""
+        return self.remaining.fitting(at)
 
 
 def opened(total: Total, filter_: Filter | None) -> Account:

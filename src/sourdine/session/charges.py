@@ -105,7 +105,6 @@ class Terms:
                     **{name: LEFT_OUT if own is None else own},
                 )
 
-
     @property
     def numbers(self) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
         """Epsilon, delta and rho."""

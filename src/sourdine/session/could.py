@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sourdine.errors import BudgetExceededError
+from sourdine.errors import BudgetExceededError, SourdineError
+from sourdine.privacy import Part
 from sourdine.privacy.printing import percent, shown
 from sourdine.release import Sheet, Shown
 from sourdine.session.accounts import FilterAccount
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from sourdine.central import Statistic
-    from sourdine.privacy import Part
     from sourdine.session.accounts import Account
 
 __all__ = ["Could", "too_much"]
@@ -57,7 +57,8 @@ class Could(Shown):
             told = too_much(self.question, self.account)
             return f"{what}: {told or refusal}"
         if isinstance(after, FilterAccount):
-            return f"{what}: {percent(after.filter.remaining)} of {after.filter.whole} would be left"
+            left = f"{percent(after.filter.remaining)} of {after.filter.whole}"
+            return f"{what}: {left} would be left"
         return f"{what}: {after.remaining} would be left"
 
     @property
@@ -88,9 +89,12 @@ def largest(question: Statistic, account: Account) -> Fraction:
     """
 
     def at(epsilon: Fraction) -> tuple[Part, ...]:
-        return question.at(epsilon).parts
+        try:
+            return question.at(epsilon).parts
+        except SourdineError:  # too small for its grid
+            return (Part.delta(1),)
 
-    return account.largest(at, question.epsilon)
+    return account.largest(at)
 
 
 def too_much(question: Statistic, account: Account) -> BudgetExceededError | None:
@@ -101,11 +105,10 @@ def too_much(question: Statistic, account: Account) -> BudgetExceededError | Non
     if after.share <= 1 or after.own_delta > account.filter.reserve:
         return None
     most = largest(question, account)
-    left = f"{percent(account.filter.remaining)} of {account.filter.whole}"
+    left = f"{percent(account.filter.remaining)} left of {account.filter.whole}"
     return BudgetExceededError(
         "epsilon",
-        f"be at most {shown(most, up=False)} for {question.name}, which fits into what is left, "
-        f"{left}",
+        f"be at most {shown(most, up=False)}, the largest that fits into the {left}",
         shown(question.epsilon),
         "Type {epsilon} or less." if most else NOTHING,
         **({"epsilon": most} if most else {}),

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from sourdine.append_only import Book, FileKind
 from sourdine.errors import BudgetExceededError, ParameterError
-from sourdine.privacy import Guarantee
 from sourdine.privacy.accounting import of_promise
 from sourdine.session import lines
 from sourdine.session.accounts import FilterAccount, under
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sourdine.append_only import Page
-    from sourdine.privacy import Part, Relation
+    from sourdine.privacy import Guarantee, Part, Relation
     from sourdine.session.accounts import Account
     from sourdine.session.charges import Charge, Terms
 
@@ -165,7 +164,7 @@ class _Charging:
         try:
             return self._turn(lambda desk: self._write(desk, calls))
         except BudgetExceededError:
-            if len(calls) < 2 or not self._is_whole(calls):  # noqa: PLR2004 - no batch
+            if len(calls) < 2 or not self._is_whole(calls):
                 raise
         return self._turn(lambda desk: self._write(desk, calls, declared=desk.last() is None))
 

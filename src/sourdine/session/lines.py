@@ -44,7 +44,7 @@ WITH_PARTS = 3
 """The first format whose charges name their parts."""
 SLACK = 1e-6
 """How much a declared curve may differ between machines, as a part of delta."""
-WRONG = (LookupError, ValueError, TypeError, ZeroDivisionError, SourdineError, RecursionError)
+WRONG = (LookupError, ValueError, TypeError, ArithmeticError, SourdineError, RecursionError)
 
 
 class UnreadableError(Exception):

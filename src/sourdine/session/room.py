@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sourdine.exact import one_of
@@ -13,6 +12,7 @@ from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from fractions import Fraction
 
     from sourdine.privacy import Guarantee, Relation
     from sourdine.privacy.accounting import Filter
@@ -22,15 +22,15 @@ __all__ = ["Charged", "Room"]
 FINE = 1000
 """The shift of noise on a fine grid, such as a mean has."""
 
-MOST = 1000
+MOST = 10
 """No epsilon above so many times the total is tried."""
 
 KINDS: dict[str, tuple[str, Callable[[Fraction], Part]]] = {
-    "pure": ("anything: counts, histograms", Part.pure),
-    "laplace": ("noise on a fine grid: sums, means", lambda e: Part.laplace(FINE, FINE / e)),
-    "range": ("one draw by weights: quantiles, modes", Part.range),
+    "pure": ("anything", Part.pure),
+    "laplace": ("a sum or a mean", lambda e: Part.laplace(FINE, FINE / e)),
+    "range": ("a quantile or a mode", Part.range),
 }
-"""Kinds of loss: what has them, and the part of an epsilon."""
+"""Kinds of loss: what has them, at about such a price, and the part of an epsilon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +52,10 @@ class Room(Shown):
     >>> from sourdine.privacy import ADD_REMOVE
     >>> from sourdine.privacy.accounting import Filter
     >>> print(Room(Filter.of(3, 1e-6).charge(Part.pure(0.06, times=50)), ADD_REMOVE))
-    kind     largest epsilon  what has it
-    pure            0.935957  anything: counts, histograms
-    laplace         0.956432  noise on a fine grid: sums, means
-    range            1.23637  one draw by weights: quantiles, modes
+    kind     largest epsilon  for
+    pure            0.956175  anything
+    laplace         0.993855  a sum or a mean
+    range            1.25924  a quantile or a mode
     left  53.39 % of epsilon 3, delta 1e-06, one record added or removed
     """
 
@@ -87,11 +87,11 @@ class Room(Shown):
             noise on a fine grid; ``"range"``: one draw by weights.
         """
         make = KINDS[one_of(kind, "kind", *KINDS)][1]
-        most = MOST * (self.filter.epsilon or self.filter.allowance + 1)
-        return self.fitting(lambda epsilon: (make(epsilon),), most)
+        return self.fitting(lambda epsilon: (make(epsilon),))
 
-    def fitting(self, at: Callable[[Fraction], tuple[Part, ...]], most: Fraction) -> Fraction:
-        """Return the largest epsilon, up to ``most``, of which parts made by ``at`` fit."""
+    def fitting(self, at: Callable[[Fraction], tuple[Part, ...]]) -> Fraction:
+        """Return the largest epsilon, to six digits, with which parts made by ``at`` fit."""
+        most = MOST * (self.filter.epsilon or self.filter.allowance + 1)
 
         def make(epsilon: Fraction) -> tuple[Part, ...]:
             return (Part.delta(1),) if epsilon > most else at(epsilon)
@@ -125,7 +125,7 @@ class Room(Shown):
         if self.filter.reserve:
             kept = f"delta {shown(self.delta, up=False)} for answers with a delta of their own"
             notes.append(("reserve", kept))
-        return Sheet(heads=("kind", "largest epsilon", "what has it"), lines=lines, notes=notes)
+        return Sheet(heads=("kind", "largest epsilon", "for"), lines=lines, notes=notes)
 
     def __repr__(self) -> str:
         return f"<Room: {self.told()}>"

@@ -255,9 +255,10 @@ class Session(Statistics[Release], Shown):
         Examples
         --------
         >>> session = Session([20, 30, 40] * 100, epsilon=1)
-        >>> batch = session.plan.together([session.plan.count(error=20), session.plan.count()])
-        >>> [float(release.cost.epsilon) for release in session.ask_all(batch)]
-        [0.1304, 0.8695]
+        >>> wanted = [session.plan.count(error=20), session.plan.count(error=5)]
+        >>> releases = session.ask_all(session.plan.together(wanted))
+        >>> [float(release.cost.epsilon) for release in releases]
+        [0.2135, 0.7864]
         """
         questions = [one.question if isinstance(one, Plan) else one for one in batch]
         asked = [self._checked(question) for question in questions]
@@ -278,7 +279,7 @@ class Session(Statistics[Release], Shown):
         --------
         >>> session = Session([20, 30, 40] * 100, epsilon=3, delta=1e-6)
         >>> print(session.could("count", epsilon=0.1))
-        yes  count at epsilon 0.1: 97.5 % of epsilon 3, delta 1e-06 would be left
+        yes  count at epsilon 0.1: 97.58 % of epsilon 3, delta 1e-06 would be left
         >>> bool(session.could("count", epsilon=4)), len(session.history)
         (False, 0)
         """

@@ -304,4 +304,3 @@ def best_order(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 def _grid(x: Fraction) -> Fraction:
     return x if x.denominator <= GRID else Fraction(math.ceil(x * GRID), GRID)
-
