@@ -7,8 +7,8 @@ random moment while others write to the same ledger. Its column names it in the 
 * the writers that are left spend exactly what remains of the total;
 * eight writers that open a new ledger at the same moment are answered as often as fits.
 
-Usage: python benchmarks/ledger.py [--kills 200] [--fits 3000] [--delta 1e-6]. With delta, prices are
-charged at a Rényi order, and about as many fit. The exit status is 1 on failure.
+Usage: python benchmarks/ledger.py [--kills 200] [--fits 3000] [--delta 1e-6]. With delta, prices at
+a Rényi order are charged, and about as many fit. The exit status is 1 on failure.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
 from sourdine.question import Face, Question
 
-__all__ = ["STATISTICS", "Statistics", "ask", "read", "schema"]
+__all__ = ["STATISTICS", "Statistics", "ask", "named", "read", "schema"]
 
 R = TypeVar("R")
 
@@ -94,7 +94,18 @@ def read(asked: Mapping[str, Any] | str) -> Statistic:
         raise ParameterTypeError(
             "the question", "be an object of parameters", given(asked), "Write an object."
         )
-    name = asked.get("statistic")
+    typed = {key: value for key, value in asked.items() if key != "statistic"}
+    return question.read(named(asked.get("statistic")), typed)
+
+
+def named(name: object) -> type[Statistic]:
+    """Return the class of the statistic with a name, or refuse the name.
+
+    Examples
+    --------
+    >>> named("mean").kind
+    'mean'
+    """
     if not isinstance(name, str) or name not in STATISTICS:
         raise ParameterError(
             "statistic",
@@ -103,8 +114,7 @@ def read(asked: Mapping[str, Any] | str) -> Statistic:
             "Type {statistic}.",
             statistic="count",
         )
-    typed = {key: value for key, value in asked.items() if key != "statistic"}
-    return question.read(STATISTICS[name], typed)
+    return STATISTICS[name]
 
 
 def schema() -> dict[str, Any]:

@@ -215,7 +215,7 @@ def test_several_columns_in_every_face(name, asked):
 
 
 def test_a_session_charges_groups_once():
-    session = sd.Session(TABLE, epsilon=2, delta=1e-5)
+    session = sd.Session(TABLE, epsilon=2, delta=1e-5, reserve=1e-5)
     session.mean(column="v", by=["sex", "town"], keys="unknown", delta=1e-6, epsilon=0.5, **B)
     session.count(by=["sex", "town"], keys=ASKED["product"]["keys"], epsilon=0.25)
     assert [float(charge.epsilon) for charge in session.history] == [0.5, 0.25]

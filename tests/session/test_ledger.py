@@ -64,7 +64,7 @@ def test_refusal_says_what_is_left_and_what_fits(ledger):
     }[ledger.terms.account]
     with pytest.raises(BudgetExceededError, match=re.escape(text)):
         spend(ledger, 0.5)
-    with pytest.raises(BudgetExceededError, match="delta must be at most (1e-06|9e-07)"):
+    with pytest.raises(BudgetExceededError, match=r"delta must be at most (1e-06|9e-07)"):
         spend(ledger, 0.1, 1e-5)
     assert ledger.spent == Guarantee(0.6, 0, ADD_REMOVE)
     assert len(ledger.history) == 1

@@ -309,7 +309,11 @@ def test_the_largest_epsilon_by_kind_fits(kind):
     s.mean(**AGE, epsilon=0.9)
     room = s.remaining
     assert isinstance(room, Room)
-    make = {"pure": Part.pure, "laplace": lambda e: Part.laplace(1000, 1000 / e), "range": Part.range}
+    make = {
+        "pure": Part.pure,
+        "laplace": lambda e: Part.laplace(1000, 1000 / e),
+        "range": Part.range,
+    }
     assert room.filter.admits(make[kind](room.largest(kind)))
     assert not room.filter.admits(make[kind](room.largest(kind) * F(100001, 100000)))
     assert room.epsilon == room.exact_epsilon() == room.largest()

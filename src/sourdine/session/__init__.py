@@ -1,6 +1,7 @@
 """One total for many releases, kept in a ledger."""
 
 from sourdine.session.charges import Charge, Terms
+from sourdine.session.could import Could
 from sourdine.session.ledger import Call, FileLedger, Ledger, MemoryLedger
 from sourdine.session.room import Charged, Room
 from sourdine.session.session import Session
@@ -9,6 +10,7 @@ __all__ = [
     "Call",
     "Charge",
     "Charged",
+    "Could",
     "FileLedger",
     "Ledger",
     "MemoryLedger",

@@ -5,19 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sourdine.central import Describe
 from sourdine.errors import BudgetExceededError, SourdineError
 from sourdine.privacy import Part
 from sourdine.privacy.printing import percent, shown
+from sourdine.question import Face
+from sourdine.questions import Statistics, named
 from sourdine.release import Sheet, Shown
 from sourdine.session.accounts import FilterAccount
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from fractions import Fraction
 
     from sourdine.central import Statistic
+    from sourdine.question import Question
     from sourdine.session.accounts import Account
 
-__all__ = ["Could", "too_much"]
+__all__ = ["Asking", "Could", "too_much"]
 
 NOTHING = "Nothing is left: another total would come on top of this one."
 
@@ -79,6 +84,39 @@ class Could(Shown):
 
     def __repr__(self) -> str:
         return f"<Could: {'yes' if self else 'no'}, {self.reason}>"
+
+
+class Asking(Statistics[Could]):
+    """Every statistic as a method that says whether it would be admitted.
+
+    Parameters
+    ----------
+    read, checked
+        Make a question of what is typed, as the session does; refuse one that it would refuse.
+    account
+        What was spent until now.
+    """
+
+    __slots__ = ("_account", "_checked", "_read")
+
+    describe = Face(Describe)
+
+    def __init__(
+        self,
+        read: Callable[[type[Question], Mapping[str, Any]], Statistic],
+        checked: Callable[[Statistic], Statistic],
+        account: Account,
+    ) -> None:
+        self._read, self._checked, self._account = read, checked, account
+
+    def __call__(self, question: Statistic | str, **parameters: Any) -> Could:  # noqa: ANN401
+        """Say it of a question, or of a statistic by its name."""
+        if isinstance(question, str):
+            question = self._read(named(question), parameters)
+        return Could(self._checked(question), self._account)
+
+    def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Could:
+        return self(self._read(cls, typed))
 
 
 def largest(question: Statistic, account: Account) -> Fraction:

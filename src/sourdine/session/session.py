@@ -22,11 +22,10 @@ from sourdine.privacy import Guarantee
 from sourdine.question import Face, converters, read
 from sourdine.question.kinds import spelled
 from sourdine.questions import Statistics
-from sourdine.questions import read as read_question
 from sourdine.release import History, Release, Sheet, Shown
 from sourdine.session.accounts import FilterAccount
 from sourdine.session.charges import Terms
-from sourdine.session.could import Could, too_much
+from sourdine.session.could import Asking, too_much
 from sourdine.session.ledger import Call, FileLedger, MemoryLedger
 from sourdine.session.room import Room
 from sourdine.session.totals import read_budget
@@ -265,28 +264,22 @@ class Session(Statistics[Release], Shown):
         self._ledger.charge_all([_call(question) for question in asked])
         return [self._released(question) for question in asked]
 
-    def could(self, question: Statistic | str, **parameters: Any) -> Could:  # noqa: ANN401
-        """Say whether a question would be admitted now, and what would be left; charges nothing.
+    @property
+    def could(self) -> Asking:
+        """Whether a question would be admitted now, and what would be left; charges nothing.
 
-        Parameters
-        ----------
-        question
-            A question, or the name of a statistic.
-        parameters
-            Its parameters, as the method of that name takes them.
+        It has the statistics as methods, and takes a question, or the name of one with its
+        parameters. What comes back is true or false, and says why.
 
         Examples
         --------
         >>> session = Session([20, 30, 40] * 100, epsilon=3, delta=1e-6)
-        >>> print(session.could("count", epsilon=0.1))
+        >>> print(session.could.count(epsilon=0.1))
         yes  count at epsilon 0.1: 97.58 % of epsilon 3, delta 1e-06 would be left
         >>> bool(session.could("count", epsilon=4)), len(session.history)
         (False, 0)
         """
-        if isinstance(question, str):
-            self._require_free(parameters)
-            question = read_question({"statistic": question, **parameters, **self._fixed()})
-        return Could(self._checked(question), self._ledger.account)
+        return Asking(self._read, self._checked, self._ledger.account)
 
     def _checked(self, question: Statistic) -> Statistic:
         """Return a question as it is asked here, or refuse it."""
@@ -317,15 +310,15 @@ class Session(Statistics[Release], Shown):
             refusal = too_much(asked, account) or refusal
         return refusal if question.target is None else _asked_by_error(refusal)
 
-    def _require_free(self, typed: Mapping[str, Any]) -> None:
+    def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Release:
+        return self.ask(self._read(cls, typed))
+
+    def _read(self, cls: type[Question], typed: Mapping[str, Any]) -> Statistic:
         for name in {**self._fixed(), "read": None, "source": None}:
             if typed.get(name) is not None:
                 raise _left_to_the_session(name)
-
-    def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Release:
-        self._require_free(typed)
-        question: Any = read(cls, {**typed, **self._fixed()})
-        return self.ask(question)
+        question: Statistic = read(cls, {**typed, **self._fixed()})  # type: ignore[assignment]
+        return question
 
     def _fixed(self) -> dict[str, Any]:
         terms, reading = self.terms, self._data.reading

@@ -139,7 +139,7 @@ def test_nothing_in_the_data_raises(name, relation):
 
 
 def test_a_session_charges_a_description_once(tmp_path):
-    session = sd.Session(TABLE, epsilon=2, delta=1e-5, ledger=tmp_path / "ledger")
+    session = sd.Session(TABLE, epsilon=2, delta=1e-5, reserve=1e-5, ledger=tmp_path / "ledger")
     session.describe(epsilon=1.5)
     assert session.spent.epsilon == Fraction(3, 2)
     assert len(session.history) == 1
