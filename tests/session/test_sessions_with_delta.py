@@ -218,7 +218,7 @@ def test_old_files_open_and_stay_as_they_are(tmp_path):
     assert Session(people, ledger=path).remaining.epsilon == F(1, 8)
     with pytest.raises(BudgetExceededError, match=r"epsilon must be at most 0\.125, what is left"):
         s.count(epsilon=0.25)
-    with pytest.raises(ParameterError, match="reserve must be 1/1000000, as the ledger old.ledger"):
+    with pytest.raises(ParameterError, match=r"reserve must be 1/1000000, as the ledger old"):
         Session(people, ledger=path, reserve=0)
 
 
@@ -247,8 +247,9 @@ def test_how_a_file_counts_is_fixed(tmp_path):
 
 def test_a_filter_outlives_the_process(tmp_path):
     path, whole = tmp_path / "p.ledger", session()
+    s = session(ledger=path)
     for i in range(12):
-        s = session(ledger=path) if i % 3 == 0 else s
+        s = s if i % 3 else session(ledger=path)
         for each in (s, whole):
             each.mean(**AGE, epsilon=0.1)
             each.count(by="sex", keys="unknown", epsilon=0.05, delta=5e-10)
@@ -343,7 +344,7 @@ def test_a_refusal_names_what_fits_for_this_very_question():
 def test_nothing_is_found_where_nothing_is_left():
     s = Session(AGES, rho=0.5)
     s.mean(**AGE, epsilon=1)
-    with pytest.raises(BudgetExceededError, match="epsilon must be at most 0, .* Nothing is left"):
+    with pytest.raises(BudgetExceededError, match=r"epsilon must be at most 0, .* Nothing is left"):
         s.mean(**AGE, epsilon=1)
 
 
