@@ -19,8 +19,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from sourdine import plan
+from sourdine.central import Count, Histogram, Mean, Quantiles
+from sourdine.errors import BudgetExceededError
 from sourdine.privacy import Concentrated
 from sourdine.privacy.accounting import Filter, Part, compose, plain
+from sourdine.session import Session
 
 DELTA = Fraction(1, 10**6)
 F = Fraction
@@ -125,6 +129,90 @@ def speed(console: Console) -> bool:
     return many <= 1 and one <= 0.05
 
 
+PEOPLE = {"age": [20, 30, 40] * 100, "pay": [100 * k for k in range(300)]}
+DECILE = {"column": "age", "bounds": (0, 120), "step": 1, "q": [k / 10 for k in range(1, 10)]}
+TENTH = {
+    "count": Count(epsilon=0.1),
+    "mean": Mean(column="pay", bounds=(0, 100_000), step=100, epsilon=0.1),
+    "deciles": Quantiles(**DECILE, epsilon=0.1),
+    "histogram": Histogram(column="age", bins=6, bounds=(0, 120), epsilon=0.1),
+}
+REAL = (
+    ("100 counts at 0.1", [TENTH["count"]] * 100, 5.08, 4.775),
+    ("100 means at 0.1", [TENTH["mean"]] * 100, 4.99, 4.693),
+    ("100 decile calls at 0.1", [TENTH["deciles"]] * 100, 2.36, 2.22),
+    (
+        "50 means, 50 deciles, 20 histograms",
+        [TENTH["mean"]] * 50 + [TENTH["deciles"]] * 50 + [TENTH["histogram"]] * 20,
+        4.49,
+        4.25,
+    ),
+    ("1000 counts at 0.01", [Count(epsilon=0.01)] * 1000, 1.47, 1.3655),
+)
+"""Questions, the total of a session that answers all of them, and what they cost if declared."""
+CHARGE = 0.05
+"""Seconds within which one more charge is decided."""
+
+
+def real_sessions(console: Console) -> bool:
+    """Ask real sessions, one question after another; then declare the same as a batch."""
+    table = Table(title="real sessions with delta 1e-6", title_justify="left")
+    heads = (
+        "questions",
+        "session",
+        "answered",
+        "left, %",
+        "slowest charge, ms",
+        "declared",
+        "all of",
+    )
+    for head in heads:
+        table.add_column(head, justify="left" if head == "questions" else "right")
+    met = True
+    for name, questions, epsilon, declared in REAL:
+        session = Session(PEOPLE, epsilon=epsilon, delta=DELTA)
+        slowest, answered = 0.0, 0
+        for question in questions:
+            started = perf_counter()
+            admitted = session.could(question)
+            slowest = max(slowest, perf_counter() - started if bool(admitted) else 1.0)
+            try:
+                session.ask(question)
+            except BudgetExceededError:
+                break
+            answered += 1
+        batch = plan.together(questions, delta=DELTA)
+        whole = Session(PEOPLE, epsilon=declared, delta=DELTA)
+        released = len(whole.ask_all(batch))
+        met = met and answered == released == len(questions)
+        met = met and batch.certified.upper <= declared and slowest <= CHARGE
+        table.add_row(
+            name,
+            f"{epsilon:g}",
+            f"{answered} of {len(questions)}",
+            f"{100 * float(session.remaining.share):.2f}",
+            f"{1000 * slowest:.1f}",
+            f"{batch.certified.upper:.6f}",
+            f"{declared:g}",
+        )
+    console.print(table)
+    return met
+
+
+def charges_that_fit(console: Console) -> bool:
+    """Ask sessions of (3, 1e-6) at 0.06 until they refuse; the sum would admit 50."""
+    kinds = {"counts": Count(epsilon=0.06), "decile calls": Quantiles(**DECILE, epsilon=0.06)}
+    least, met = {"counts": 107, "decile calls": 412}, True
+    for name, question in kinds.items():
+        session, answered = Session(PEOPLE, epsilon=3, delta=DELTA), 0
+        while session.could(question):
+            session.ask(question)
+            answered += 1
+        met = met and answered >= least[name]
+        console.print(f"a session of (3, 1e-6) answers {answered} {name} at 0.06")
+    return met
+
+
 def beside(console: Console, pld: Any) -> bool:  # noqa: ANN401 - a module of dp-accounting
     """Print dp-accounting's figures beside ours: never below the truth, equal where it is exact."""
     fine = {"value_discretization_interval": 1e-4}
@@ -197,6 +285,7 @@ def main() -> int:
     """Print the tables, and say whether the promises are met."""
     console = Console(width=110)
     met = [accounts(console), sessions(console), speed(console)]
+    met += [real_sessions(console), charges_that_fit(console)]
     try:
         from dp_accounting.pld import privacy_loss_distribution  # noqa: PLC0415 - not everywhere
     except ImportError:

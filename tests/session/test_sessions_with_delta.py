@@ -196,9 +196,9 @@ def test_terms_that_cannot_be_are_refused(change):
 def test_the_allowance_in_the_file_is_rounded_down():
     decides = session().terms.filter
     row = lines.terms_row(session().terms)
-    allowed = prices.allowance(F(3), F(99, 10**8), decides.order)
+    allowed = prices.allowance(F(3), F(999, 10**9), decides.order)
     assert F(row["allowance"]) == allowed == decides.allowance
-    assert F(row["reserve"]) == F(1, 10**8)
+    assert F(row["reserve"]) == F(1, 10**9)
 
 
 # Files.
@@ -226,9 +226,9 @@ def test_how_a_file_counts_is_fixed(tmp_path):
     path = tmp_path / "p.ledger"
     session(ledger=path).count(epsilon=0.1)
     assert session(ledger=path).terms.account == "renyi"
-    assert session(ledger=path, reserve=1e-8).terms.reserve == F(1, 10**8)
+    assert session(ledger=path, reserve=1e-9).terms.reserve == F(1, 10**9)
     for given, text in (
-        ({"reserve": 1e-6}, "reserve must be 1/100000000, as"),
+        ({"reserve": 1e-6}, "reserve must be 1/1000000000, as"),
         ({"delta": 0}, "delta must be 1/1000000, as"),
         ({"epsilon": None, "delta": None, "rho": 1}, "epsilon must be 3, as|rho must be none, as"),
     ):
@@ -246,8 +246,8 @@ def test_how_a_file_counts_is_fixed(tmp_path):
 
 
 def test_a_filter_outlives_the_process(tmp_path):
-    path, whole = tmp_path / "p.ledger", session()
-    s = session(ledger=path)
+    path, whole = tmp_path / "p.ledger", session(reserve=1e-8)
+    s = session(ledger=path, reserve=1e-8)
     for i in range(12):
         s = s if i % 3 else session(ledger=path)
         for each in (s, whole):

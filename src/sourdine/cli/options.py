@@ -139,8 +139,8 @@ RESERVE = _text(
     "reserve",
     panel=PRIVACY,
     metavar="NUMBER",
-    text="How much of --total-delta is kept for answers with a delta of their own; a hundredth if "
-    "left out.",
+    text="How much of --total-delta is kept for answers with a delta of their own; a thousandth "
+    "if left out.",
 )
 NAME = _text(
     "name",

@@ -147,14 +147,21 @@ class Planner(Statistics[Plan]):
             )
         _require_one_promise(listed)
         at = Fraction(0) if delta is None else number_of(delta, "delta", above=0, most=1)
-        wanted = tuple(plan.error if plan.target is None else plan.target for plan in listed)
-        batch = Plans(plans=listed, wanted=wanted, delta=at, room=self._room)
+        batch = Plans(plans=listed, delta=at, room=self._room)
         if epsilon is not None:
-            return _shared(batch, positive(epsilon, "epsilon"))
+            return _shared(_wanting(batch), positive(epsilon, "epsilon"))
         if self._room is not None:
             own = evolve(batch, delta=at or self._room.delta)
-            return own if delta is not None else _within(own, self._room)
-        return batch if self._remaining is None else _shared(batch, self._remaining, by_sum=True)
+            return own if delta is not None else _within(_wanting(own), self._room)
+        if self._remaining is not None:
+            return _shared(_wanting(batch), self._remaining, by_sum=True)
+        return batch if delta is not None else _wanting(batch)
+
+
+def _wanting(batch: Plans) -> Plans:
+    """Return plans with the error that each is wanted with."""
+    wanted = tuple(plan.error if plan.target is None else plan.target for plan in batch.plans)
+    return evolve(batch, wanted=wanted)
 
 
 def _shared(batch: Plans, total: Fraction, *, by_sum: bool = False) -> Plans:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from sourdine.calendar import unit_of
+from sourdine.errors import ParameterError
 from sourdine.plan.errors import as_error, error_text, number
 from sourdine.presentation import numbers
 from sourdine.privacy.printing import percent, shown
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from sourdine.privacy.accounting import Filter
 
 __all__ = ["Plan", "left_after", "table"]
+
+
+UNKNOWN = "needs n"
+"""In place of an error that nobody can know."""
 
 
 @frozen(kw_only=True, slots=False)
@@ -76,6 +81,16 @@ class Plan(Shown):
         return self.at(self.epsilon)
 
     @property
+    def unknown(self) -> bool:
+        """Whether the error depends on a number of records that was not said."""
+        try:
+            return self.error is None
+        except ParameterError as refusal:
+            if refusal.name != "n":
+                raise
+            return True
+
+    @property
     def fits(self) -> bool:
         """Whether a session has so much left."""
         if self.room is not None:
@@ -107,7 +122,7 @@ class Plan(Shown):
             "question": self.question.to_dict(),
             "confidence": float(self.confidence),
             "epsilon": float(self.epsilon),
-            "error": plain_parameter(self.error),
+            "error": None if self.unknown else plain_parameter(self.error),
         }
 
     def to_json(self) -> str:
@@ -171,7 +186,7 @@ def table(
         "statistic": [plan.name for plan in plans],
         "n": ["" if plan.n is None else numbers.shown(plan.n, 1.0) for plan in plans],
         "epsilon": [shown(plan.epsilon) for plan in plans],
-        _head(*plans): [error_text(plan.error) for plan in plans],
+        _head(*plans): [UNKNOWN if plan.unknown else error_text(plan.error) for plan in plans],
         "wanted": [error_text(w) for w in wanted],
     }
     kept = {head: cells for head, cells in columns.items() if any(cells)}

@@ -78,7 +78,7 @@ class Session(Statistics[Release], Shown):
         Instead of epsilon: a total of zero-concentrated privacy, to which calls are charged theirs.
     reserve
         How much of delta is kept for answers with a delta of their own, such as unknown keys; a
-        hundredth of it if left out. If it is all of delta, epsilons and deltas are added up.
+        thousandth of it if left out. If it is all of delta, epsilons and deltas are added up.
     ledger
         The path of a file that keeps the charges across restarts and among processes. None: they
         are kept in memory and end with the session.
@@ -124,7 +124,7 @@ class Session(Statistics[Release], Shown):
     >>> session = Session({"age": [20, 30, 40] * 1000}, epsilon=3, delta=1e-6)
     >>> releases = [session.count(epsilon=0.06) for _ in range(100)]
     >>> print(session.remaining.told())
-    6.72 % of epsilon 3, delta 1e-06, one record added or removed
+    6.77 % of epsilon 3, delta 1e-06, one record added or removed
     """  # noqa: E501
 
     __slots__ = ("_data", "_ledger", "_reading")

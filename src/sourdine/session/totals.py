@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RESERVED", "read_budget"]
 
-RESERVED = Fraction(1, 100)
+RESERVED = Fraction(1, 1000)
 """The share of delta that is kept for answers with a delta of their own, if nobody says."""
 
 
@@ -36,9 +36,9 @@ def read_budget(
     epsilon, delta, rho
         Epsilon with or without delta, or rho.
     reserve
-        How much of delta is kept for answers with a delta of their own. A hundredth if left out:
-        at order :math:`a` that costs :math:`\ln(100/99)/(a - 1)` of what prices may sum to, and a
-        threshold for unknown keys grows by :math:`\ln(100)/\varepsilon`, as both depend on the
+        How much of delta is kept for answers with a delta of their own. A thousandth if left out:
+        at order :math:`a` that costs :math:`0.001/(a - 1)` of what prices may sum to, and a
+        threshold for unknown keys grows by :math:`\ln(1000)/\varepsilon`, as both depend on the
         logarithm of delta.
     relation
         Which inputs are neighbours.
