@@ -124,7 +124,7 @@ class Session(Statistics[Release], Shown):
     >>> session = Session({"age": [20, 30, 40] * 1000}, epsilon=3, delta=1e-6)
     >>> releases = [session.count(epsilon=0.06) for _ in range(100)]
     >>> print(session.remaining.told())
-    6.77 % of epsilon 3, delta 1e-06, one record added or removed
+    6.78 % of epsilon 3, delta 1e-06, one record added or removed
     """  # noqa: E501
 
     __slots__ = ("_data", "_ledger", "_reading")
