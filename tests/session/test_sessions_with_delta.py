@@ -489,3 +489,19 @@ def test_the_curve_of_a_batch_is_drawn(tmp_path):
     (axes,) = figure.axes
     assert axes.get_yscale() == "log"
     assert any("the sum, 2" in text.get_text() for text in axes.texts)
+
+
+def test_a_batch_is_the_whole_only_if_nothing_came_between(tmp_path, monkeypatch):
+    path = tmp_path / "p.ledger"
+    batch = plan.together([plan.count(epsilon=0.1)] * 60, delta=1e-6)
+    total = F(str(round(batch.certified.upper + 0.0005, 3)))
+    s, other = (session(epsilon=total, ledger=path) for _ in range(2))
+
+    def meanwhile(*_):
+        other.count(epsilon=0.01)
+        return True
+
+    monkeypatch.setattr(FilterAccount, "is_whole", meanwhile)
+    with pytest.raises(BudgetExceededError):
+        s.ask_all(batch)
+    assert len(s.history) == 1

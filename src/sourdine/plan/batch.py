@@ -81,8 +81,11 @@ class Plans(Shown):
 
     @property
     def fits(self) -> bool:
-        """Whether a session with delta has so much left, by the sum of the prices."""
-        return self.room is None or self.room.admits(self.parts)
+        """Whether a session has so much left: epsilon, or with delta by the sum of the prices."""
+        if self.room is not None:
+            return self.room.admits(self.parts)
+        left = self.plans[0].remaining
+        return left is None or self.epsilon <= left
 
     @property
     def error(self) -> tuple[Error, ...]:

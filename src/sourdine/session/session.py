@@ -262,7 +262,10 @@ class Session(Statistics[Release], Shown):
         questions = [one.question if isinstance(one, Plan) else one for one in batch]
         asked = [self._checked(question) for question in questions]
         self._ledger.charge_all([_call(question) for question in asked])
-        return [self._released(question) for question in asked]
+        try:
+            return [self._released(question) for question in asked]
+        except SourdineError as error:
+            raise error.also("So was what the rest of the batch costs.") from None
 
     @property
     def could(self) -> Asking:
