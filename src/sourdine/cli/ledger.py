@@ -39,13 +39,16 @@ def run(path: Path, *, as_json: bool) -> None:
             str(c.number),
             c.when[:19].replace("T", " "),
             c.what,
+            c.value,
             shown(c.epsilon),
             shown(c.delta),
             shown(c.spent.exact_epsilon()),
         )
         for c in history
     ]
-    print_table(console, ("", "when (UTC)", "what", "epsilon", "delta", "epsilon so far"), rows)
+    print_table(
+        console, ("", "when (UTC)", "what", "answer", "epsilon", "delta", "epsilon so far"), rows
+    )
     unit = ledger.terms.unit
     whom, rows_of_each = ledger.terms.protected, ledger.terms.rows
     kept = "one row" if rows_of_each == 1 else f"at most {rows_of_each} rows"
@@ -71,6 +74,7 @@ def _facts(ledger: FileLedger, left: Guarantee) -> dict[str, Any]:
                 "spent": _numbers(charge.spent),
                 "mechanism": charge.mechanism,
                 "question": json.loads(charge.parameters),
+                "answer": None if charge.answer is None else json.loads(charge.answer),
             }
             for charge in ledger.history
         ],

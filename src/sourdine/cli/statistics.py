@@ -35,7 +35,7 @@ SHARED = ("relation", "unit", "rows")
 """What a session fixes for all that is asked of it."""
 BY_COLUMN = ("of", "bounds", "steps")
 """What a table is told of each column."""
-OF_A_LEDGER = ("total_epsilon", "total_delta", "name")
+OF_A_LEDGER = ("total_epsilon", "total_delta", "name", "no_keep")
 """What is said of a ledger alone."""
 
 
@@ -169,7 +169,8 @@ def _session(
         asked_now.require_columns(Frame(file, read=terms["read"]))
     try:
         epsilon, delta = terms.pop("total_epsilon"), terms.pop("total_delta")
-        return Session(file, ledger=ledger, epsilon=epsilon, delta=delta, **terms)
+        keep = not terms.pop("no_keep")
+        return Session(file, ledger=ledger, epsilon=epsilon, delta=delta, keep=keep, **terms)
     except SourdineError as error:
         raise error.renamed(epsilon="total_epsilon", delta="total_delta") from None
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.privacy import protected
+from sourdine.release import Release
+from sourdine.release.answer import brief
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -77,7 +79,7 @@ _HINTS = {"name": "If these are the data it was opened for, moved or renamed, ty
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charge:
-    """One line of a ledger: public facts of a call, written before it ran.
+    """One line of a ledger: public facts of a call, written before it ran, and its answer.
 
     Parameters
     ----------
@@ -95,6 +97,8 @@ class Charge:
         What was charged.
     spent
         What has been charged since the ledger was opened, this call included.
+    answer
+        What was released for it, as JSON; None where none was kept.
     """
 
     number: int
@@ -104,6 +108,30 @@ class Charge:
     parameters: str
     cost: Guarantee
     spent: Guarantee
+    answer: str | None = None
+
+    @property
+    def release(self) -> Release | None:
+        """What was released for it; None where no answer was kept.
+
+        Examples
+        --------
+        >>> from sourdine.session import Session
+        >>> session = Session(range(1000), epsilon=1)
+        >>> release = session.count(epsilon=0.5)
+        >>> session.history[0].release == release
+        True
+        """
+        return None if self.answer is None else Release.from_json(self.answer)
+
+    @property
+    def value(self) -> str:
+        """What was released for it, in a few words."""
+        try:
+            release = self.release
+        except ParameterError:
+            return "not readable"
+        return "none kept" if release is None else brief(release)
 
     @property
     def epsilon(self) -> Fraction:

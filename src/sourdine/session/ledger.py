@@ -3,8 +3,9 @@ r"""Where charges are kept: in memory, or in a file that outlives the process.
 A charge is written before the mechanism runs. If the process dies in between, the charge stays: a
 ledger may say too much, never too little.
 
-The file is a `sourdine.append_only.Book` of ``terms`` (one line) and ``charges``. Every line holds
-the sum so far, so a charge costs the same work however many came before it.
+The file is a `sourdine.append_only.Book` of ``terms`` (one line), ``charges`` and ``answers``. Every
+charge holds the sum so far, so one costs the same work however many came before it. An answer names
+its charge, and holds what was released as JSON.
 
 *Claim*: no charge is lost or doubled when the process is killed, and the total is never passed.
 *Checked by* ``test_killed_processes_lose_no_charge``. *Claim*: of many processes that race for the
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from fractions import Fraction
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -37,7 +39,7 @@ LONGEST_NUMBER = 10_000
 """Letters of a number that a ledger holds."""
 
 LEDGER = FileKind(noun="ledger", mark="ledger", version=2)
-TERMS, CHARGES = "terms", "charges"
+TERMS, CHARGES, ANSWERS = "terms", "charges", "answers"
 T = TypeVar("T")
 
 
@@ -58,6 +60,9 @@ class Ledger(Protocol):
 
     def charge(self, cost: Guarantee, *, what: str, mechanism: str, parameters: str) -> Charge:
         """Write a charge down for good, or raise `BudgetExceededError` and write nothing."""
+
+    def keep(self, charge: Charge, answer: str) -> None:
+        """Write down what was released for a charge."""
 
 
 class MemoryLedger:
@@ -97,6 +102,10 @@ class MemoryLedger:
             charge = _next(self.terms.total, self._charges[-1:], cost, asked)
             self._charges.append(charge)
             return charge
+
+    def keep(self, charge: Charge, answer: str) -> None:
+        """Write down what was released for a charge."""
+        self._charges[charge.number - 1] = replace(charge, answer=answer)
 
 
 class FileLedger:
@@ -140,7 +149,7 @@ class FileLedger:
     @property
     def history(self) -> list[Charge]:
         """All charges, the first one first."""
-        return self._turn(_sound)[1]
+        return self._turn(lambda page: _answered(page, _sound(page)[1]))
 
     @property
     def spent(self) -> Guarantee:
@@ -160,6 +169,11 @@ class FileLedger:
             return charge
 
         return self._turn(write)
+
+    def keep(self, charge: Charge, answer: str) -> None:
+        """Write down what was released for a charge, and wait for the disk."""
+        row = {"number": charge.number, "answer": answer}
+        self._turn(lambda page: page.write(ANSWERS, row))
 
     def _turn(self, work: Callable[[Page], T]) -> T:
         try:
@@ -233,6 +247,19 @@ def _sound(page: Page) -> tuple[Terms, list[Charge]]:
         if charge.spent != spent or charge.number != i:
             raise _UnreadableError(f"line {charge.number} does not add up")
     return terms, charges
+
+
+def _answered(page: Page, charges: list[Charge]) -> list[Charge]:
+    """Return the charges with what was kept of their answers."""
+    found = list(charges)
+    for row in page.rows(ANSWERS):
+        number, answer = row.get("number"), row.get("answer")
+        if not isinstance(number, int) or not 1 <= number <= len(found):
+            raise _UnreadableError("an answer to no charge")
+        if not isinstance(answer, str) or found[number - 1].answer is not None:
+            raise _UnreadableError(f"the answer to line {number} cannot be read")
+        found[number - 1] = replace(found[number - 1], answer=answer)
+    return found
 
 
 def _last(page: Page, total: Guarantee) -> list[Charge]:

@@ -48,6 +48,7 @@ HEADS = {
     "what": "question",
     "epsilon": "epsilon",
     "delta": "delta",
+    "value": "answer",
     "mechanism": "by",
 }
 """What a history shows of a charge."""
@@ -79,12 +80,16 @@ class Session(Statistics[Release], Shown):
         What the ledger calls the data; a file's name if left out.
     read
         How text is read, a `sourdine.Reading` or a dict of its parameters.
+    keep
+        Whether the ledger keeps every answer beside its charge, for a report. What is kept is what
+        was returned, so it may be read by whoever may read the answers.
 
     Notes
     -----
     *Claim*: a charge is in the ledger before anything is drawn. *Checked by*
-    ``test_a_charge_stands_before_anything_is_drawn``. *Claim*: nothing that depends on the data is
-    written to the ledger. *Checked by* ``test_the_ledger_holds_no_data``.
+    ``test_a_charge_stands_before_anything_is_drawn``. *Claim*: of what depends on the data the
+    ledger holds the released answers alone, and none with ``keep=False``. *Checked by*
+    ``test_the_ledger_holds_no_data`` and ``test_an_answer_is_kept_as_it_was_returned``.
 
     Two sessions on the same data add up their totals; only a shared ledger keeps them within one.
 
@@ -104,7 +109,7 @@ class Session(Statistics[Release], Shown):
     sourdine.errors.BudgetExceededError: epsilon must be at most 0.4, what is left of 1, got 0.5. Type epsilon=0.4 or less.
     """  # noqa: E501
 
-    __slots__ = ("_data", "_ledger", "_reading")
+    __slots__ = ("_data", "_keep", "_ledger", "_reading")
 
     describe = Face(Describe)
 
@@ -120,10 +125,12 @@ class Session(Statistics[Release], Shown):
         rows: int | None = None,
         name: str | None = None,
         read: Reading | Mapping[str, Any] | None = None,
+        keep: bool = True,
     ) -> None:
         epsilon, delta, rows = map(spelled, (epsilon, delta, rows))
         self._data = Frame(data, read=read)
         self._reading = Lock()  # engines take one question at a time
+        self._keep = keep
         self._ledger: Ledger
         if epsilon is None:
             self._ledger = ours = _existing(ledger)
@@ -167,7 +174,7 @@ class Session(Statistics[Release], Shown):
 
     @property
     def history(self) -> History[Charge]:
-        """Every charge: when, what, its cost, its public parameters; no data, no answer."""
+        """Every charge: when, what, its cost, its public parameters and the answer kept with it."""
         return History(self._ledger.history, HEADS)
 
     @property
@@ -205,14 +212,27 @@ class Session(Statistics[Release], Shown):
         facts = json.dumps(question.to_dict(), ensure_ascii=False)
         how = str(question.drawer())
         try:
-            self._ledger.charge(question.cost, what=question.name, mechanism=how, parameters=facts)
+            charge = self._ledger.charge(
+                question.cost, what=question.name, mechanism=how, parameters=facts
+            )
         except BudgetExceededError as refusal:
             raise refusal if target is None else _asked_by_error(refusal) from None
         try:
             with self._reading:
-                return question.release(self._data)
+                release = question.release(self._data)
         except SourdineError as error:
             raise error.also(f"{question.cost} was charged before anything was read.") from None
+        if self._keep:
+            self._put_down(charge, release)
+        return release
+
+    def _put_down(self, charge: Charge, release: Release) -> None:
+        try:
+            self._ledger.keep(charge, release.to_json())
+        except SourdineError as error:
+            raise SourdineError(
+                f"{error} {charge.cost} was charged; an answer that cannot be kept is not returned."
+            ) from None
 
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Release:
         for name in {**self._fixed(), "read": None, "source": None}:
