@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sourdine import central, questions
+from sourdine import __version__, central, questions
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError, SourdineError
 from sourdine.noise import SeededSource
 from sourdine.privacy import SUBSTITUTE
@@ -224,7 +224,7 @@ def test_an_answer_is_kept_as_it_was_returned(tmp_path, kind, parameters, named)
     assert str(charge.release) == str(release)
     if named:
         kept = [row for table, row in lines(tmp_path / "a.ledger") if table == "answers"]
-        assert kept == [{"number": 1, "answer": release.to_json()}]
+        assert kept == [{"number": 1, "version": __version__, "answer": release.to_json()}]
         (again,) = Session(AGES, ledger=tmp_path / "a.ledger").history
         assert again == charge
 

@@ -7,26 +7,43 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.cli.output import notes, print_table
 from sourdine.cli.streams import Terminal
-from sourdine.errors import SourdineError
+from sourdine.errors import ParameterError, SourdineError
 from sourdine.privacy import Guarantee
 from sourdine.privacy.budget import remaining
 from sourdine.privacy.printing import shown
 from sourdine.session import FileLedger
+from sourdine.session.filing import About, Report
+from sourdine.session.filing.report import ending
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["run"]
+__all__ = ["opened", "run"]
 
 
-def run(path: Path, *, as_json: bool) -> None:
-    """Print every charge of a ledger."""
+def opened(path: Path) -> FileLedger:
+    """Return the ledger in a file that must be there."""
     if not path.exists():
         raise SourdineError(
             f"LEDGER must be a file that exists, got {path} (no such file). Type the path "
             "that --ledger named."
         )
-    ledger = FileLedger(path, None)
+    return FileLedger(path, None)
+
+
+def run(path: Path, *, as_json: bool, report: Path | None, about: Path | None) -> None:
+    """Print every charge of a ledger, or write a report of it."""
+    ledger = opened(path)
+    if report is not None:
+        ending(report)
+        Report.of(ledger, About.read(about)).write(report)
+        Terminal(stderr=True).print(f"Report: {report}", highlight=False, markup=False)
+        return
+    if about is not None:
+        raise ParameterError(
+            "about", "be left out without {report}", str(about), "Type {report}.",
+            report="report.html",
+        )  # fmt: skip
     history, total = ledger.history, ledger.terms.total
     spent = history[-1].spent if history else Guarantee(0, 0, total.relation)
     left = remaining(total, spent)
@@ -39,16 +56,15 @@ def run(path: Path, *, as_json: bool) -> None:
             str(c.number),
             c.when[:19].replace("T", " "),
             c.what,
-            c.value,
             shown(c.epsilon),
             shown(c.delta),
             shown(c.spent.exact_epsilon()),
+            c.value,
         )
         for c in history
     ]
-    print_table(
-        console, ("", "when (UTC)", "what", "answer", "epsilon", "delta", "epsilon so far"), rows
-    )
+    heads = ("", "when (UTC)", "what", "epsilon", "delta", "epsilon so far", "answer")
+    print_table(console, heads, rows)
     unit = ledger.terms.unit
     whom, rows_of_each = ledger.terms.protected, ledger.terms.rows
     kept = "one row" if rows_of_each == 1 else f"at most {rows_of_each} rows"

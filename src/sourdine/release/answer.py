@@ -123,7 +123,7 @@ def brief(answer: Answer) -> str:
     '4 numbers'
     """
     columns = answer.columns()
-    if len(columns.values) != 1 or columns.labels:
+    if len(columns.values) != 1:
         return f"{len(columns.values)} numbers"
     return columns.texts()[0][0]
 

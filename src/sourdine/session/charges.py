@@ -99,6 +99,8 @@ class Charge:
         What has been charged since the ledger was opened, this call included.
     answer
         What was released for it, as JSON; None where none was kept.
+    version
+        The version of the library that drew the answer.
     """
 
     number: int
@@ -109,6 +111,7 @@ class Charge:
     cost: Guarantee
     spent: Guarantee
     answer: str | None = None
+    version: str | None = None
 
     @property
     def release(self) -> Release | None:

@@ -3,9 +3,9 @@ r"""Where charges are kept: in memory, or in a file that outlives the process.
 A charge is written before the mechanism runs. If the process dies in between, the charge stays: a
 ledger may say too much, never too little.
 
-The file is a `sourdine.append_only.Book` of ``terms`` (one line), ``charges`` and ``answers``. Every
-charge holds the sum so far, so one costs the same work however many came before it. An answer names
-its charge, and holds what was released as JSON.
+The file is a `sourdine.append_only.Book` of ``terms`` (one line), ``charges`` and ``answers``.
+Every charge holds the sum so far, so one costs the same work however many came before it. An answer
+names its charge, and holds what was released as JSON.
 
 *Claim*: no charge is lost or doubled when the process is killed, and the total is never passed.
 *Checked by* ``test_killed_processes_lose_no_charge``. *Claim*: of many processes that race for the
@@ -21,7 +21,9 @@ from fractions import Fraction
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from sourdine import __version__
 from sourdine.append_only import Book, FileKind, now
+from sourdine.append_only.book import IDENTITY
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.privacy import Guarantee, afterwards
 from sourdine.session.charges import Charge, Terms
@@ -51,6 +53,10 @@ class Ledger(Protocol):
         """What it is for."""
 
     @property
+    def identity(self) -> str | None:
+        """What tells its file from all others; None if there is no file."""
+
+    @property
     def history(self) -> list[Charge]:
         """All charges, the first one first."""
 
@@ -69,6 +75,8 @@ class MemoryLedger:
     """Charges that end with the process; safe under threads, refused in a forked process."""
 
     __slots__ = ("_charges", "_lock", "_process", "terms")
+
+    identity = None
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
@@ -105,7 +113,7 @@ class MemoryLedger:
 
     def keep(self, charge: Charge, answer: str) -> None:
         """Write down what was released for a charge."""
-        self._charges[charge.number - 1] = replace(charge, answer=answer)
+        self._charges[charge.number - 1] = replace(charge, answer=answer, version=__version__)
 
 
 class FileLedger:
@@ -147,6 +155,11 @@ class FileLedger:
         return self.book.path
 
     @property
+    def identity(self) -> str:
+        """What tells its file from all others."""
+        return str((self._turn(lambda page: page.last(IDENTITY)) or {})["identity"])
+
+    @property
     def history(self) -> list[Charge]:
         """All charges, the first one first."""
         return self._turn(lambda page: _answered(page, _sound(page)[1]))
@@ -172,7 +185,7 @@ class FileLedger:
 
     def keep(self, charge: Charge, answer: str) -> None:
         """Write down what was released for a charge, and wait for the disk."""
-        row = {"number": charge.number, "answer": answer}
+        row = {"number": charge.number, "version": __version__, "answer": answer}
         self._turn(lambda page: page.write(ANSWERS, row))
 
     def _turn(self, work: Callable[[Page], T]) -> T:
@@ -253,12 +266,12 @@ def _answered(page: Page, charges: list[Charge]) -> list[Charge]:
     """Return the charges with what was kept of their answers."""
     found = list(charges)
     for row in page.rows(ANSWERS):
-        number, answer = row.get("number"), row.get("answer")
+        number, answer, version = (row.get(name) for name in ("number", "answer", "version"))
         if not isinstance(number, int) or not 1 <= number <= len(found):
             raise _UnreadableError("an answer to no charge")
         if not isinstance(answer, str) or found[number - 1].answer is not None:
             raise _UnreadableError(f"the answer to line {number} cannot be read")
-        found[number - 1] = replace(found[number - 1], answer=answer)
+        found[number - 1] = replace(found[number - 1], answer=answer, version=str(version))
     return found
 
 

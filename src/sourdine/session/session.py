@@ -25,6 +25,7 @@ from sourdine.question.kinds import spelled
 from sourdine.questions import Statistics
 from sourdine.release import History, Release, Sheet, Shown
 from sourdine.session.charges import Terms
+from sourdine.session.filing import About, Report
 from sourdine.session.ledger import FileLedger, MemoryLedger
 from sourdine.tally import Frame
 from sourdine.tally.reading import STANDARD
@@ -245,6 +246,19 @@ class Session(Statistics[Release], Shown):
         terms, reading = self.terms, self._data.reading
         own = {"relation": terms.total.relation, "rows": terms.rows, "unit": terms.unit}
         return own if reading == STANDARD else {**own, "read": reading}
+
+    def report(
+        self, about: About | Mapping[str, Any] | str | os.PathLike[str] | None = None
+    ) -> Report:
+        """Return a report of everything that was released, to be filed.
+
+        Parameters
+        ----------
+        about
+            What only you know, such as the purpose and a contact: names and texts, or the path of
+            a TOML file (`sourdine.session.filing.About`).
+        """
+        return Report.of(self._ledger, About.read(about))
 
     def sheet(self) -> Sheet:
         """Return what is printed: every charge, and what is left."""
