@@ -24,6 +24,8 @@ THOUSANDS = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
 """The gap in a number, at which no line may end."""
 WIDE = 4
 """From this many columns on, a table is pushed sideways on a phone, not squeezed."""
+SHORT = 24
+"""Cells of up to this many letters stay in one line."""
 SMALL = 6
 """Up to this many rows, a table stays on one sheet of paper."""
 
@@ -94,7 +96,11 @@ def _block(block: Block) -> str:
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     right = [bool(rows) and all(map(NUMBER.match, cells)) for cells in zip(*rows, strict=True)]
     right += [False] * (len(heads) - len(right))
-    sides = [" class=n" if side else "" for side in right]
+    brief = [max(map(len, cells)) <= SHORT for cells in zip(heads, *rows, strict=True)]
+    sides = [
+        " class=n" if side else " class=short" * short
+        for side, short in zip(right, brief, strict=True)
+    ]
     head = "".join(f"<th{m}>{_text(t)}</th>" for m, t in zip(sides, heads, strict=True))
     body = "".join(
         "<tr>"
@@ -128,11 +134,11 @@ STYLE = """
 body{margin:0;background:var(--page);color:var(--ink);
  font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif}
 article{max-width:54rem;margin:0 auto;padding:2.5rem 1.25rem 4rem}
-h1{font-size:1.9rem;line-height:1.2;margin:0 0 1.2rem;overflow-wrap:anywhere}
-h2{font-size:1.3rem;line-height:1.3;margin:2.8rem 0 .8rem;padding-top:1rem;
+h1{font-size:1.9em;line-height:1.2;margin:0 0 1.2rem;overflow-wrap:anywhere}
+h2{font-size:1.3em;line-height:1.3;margin:2.8rem 0 .8rem;padding-top:1rem;
  border-top:1px solid var(--rule)}
 h2 span{color:var(--blue);margin-right:.35em;font-variant-numeric:tabular-nums}
-h3{display:flex;justify-content:space-between;gap:1rem;font-size:1.02rem;margin:0 0 .7rem;
+h3{display:flex;justify-content:space-between;gap:1rem;font-size:1.02em;margin:0 0 .7rem;
  overflow-wrap:anywhere}
 h3 b{color:var(--blue);font-variant-numeric:tabular-nums;white-space:nowrap}
 p{margin:.6rem 0;max-width:44rem;overflow-wrap:anywhere}
@@ -148,15 +154,16 @@ dt{color:var(--note)}
 dd{margin:0;overflow-wrap:anywhere}
 dd.none{color:var(--note);font-style:italic}
 .table{overflow-x:auto;margin:.8rem 0}
-table{border-collapse:collapse;font-size:.92rem;font-variant-numeric:tabular-nums}
+table{border-collapse:collapse;font-size:.92em;font-variant-numeric:tabular-nums}
 th,td{text-align:left;vertical-align:top;padding:.3rem 1.4rem .3rem 0;
  border-bottom:1px solid var(--rule)}
 th{color:var(--note);font-weight:600;white-space:nowrap}
-th.n,td.n{text-align:right;white-space:nowrap}
+th.n,td.n{text-align:right}
+.n,.short{white-space:nowrap}
 .part{background:var(--card);border:1px solid var(--rule);border-radius:.5rem;
  padding:1rem 1.2rem .8rem;margin:1rem 0}
-.part p{color:var(--note);font-size:.88rem;margin:.35rem 0}
-.part dl{font-size:.88rem}
+.part p{color:var(--note);font-size:.88em;margin:.35rem 0}
+.part dl{font-size:.88em}
 .part dl>div{grid-template-columns:7rem 1fr;padding:.2rem 0;border:0}
 figure{margin:.6rem 0}
 svg{display:block;width:100%;max-width:40rem;height:auto}
