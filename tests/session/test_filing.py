@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import sourdine as sd
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.session import FileLedger
-from sourdine.session.filing import About, Report, check, check_text, entry, to_yaml
+from sourdine.session.filing import About, FiledReport, check, check_text, entry, to_yaml
 from sourdine.session.filing.registry import lacking
 
 yaml = pytest.importorskip("yaml")
@@ -116,7 +116,7 @@ def test_a_report_holds_every_release(asked):
         for part in [said] if isinstance(said, str) else said:
             assert all(line in words and line in text for line in part.split("\n"))
     assert "not stated" not in words
-    assert "QExp" in words
+    assert "(ran: " in words
     assert all(check.passed for check in report.checks)
     facts = json.loads(report.to_json())
     kept = [sd.Release.from_json(json.dumps(r["answer"])) for r in facts["releases"]]
@@ -399,6 +399,6 @@ def test_the_registrys_samples_are_judged_as_it_does(asked):
 
 def test_a_report_of_a_file_is_that_of_its_session(asked, tmp_path):
     ledger = FileLedger(tmp_path / "a.ledger", None)
-    mine, yours = asked.report(about=ABOUT), Report.of(ledger, About.read(ABOUT))
+    mine, yours = asked.report(about=ABOUT), FiledReport.of(ledger, About.read(ABOUT))
     assert replace(mine, when="") == replace(yours, when="")
-    assert repr(mine).startswith("<Report: Ages, 8 releases, epsilon ")
+    assert repr(mine).startswith("<FiledReport: Ages, 8 releases, epsilon ")

@@ -8,7 +8,7 @@ from sourdine.cli.ledger import opened
 from sourdine.cli.streams import Terminal, complain
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.presentation.texts import printable
-from sourdine.session.filing import About, Report
+from sourdine.session.filing import About, FiledReport
 from sourdine.session.filing.deployment import entry, to_yaml
 from sourdine.session.filing.registry import check_text, lacking
 
@@ -33,7 +33,7 @@ def run(
     if check is not None:
         return _checked(check)
     if path is not None:
-        _write(Report.of(opened(path), About.read(about)), out, overwrite=overwrite)
+        _write(FiledReport.of(opened(path), About.read(about)), out, overwrite=overwrite)
     return True
 
 
@@ -51,7 +51,7 @@ def _checked(path: Path) -> bool:
     return not faults
 
 
-def _write(report: Report, out: Path | None, *, overwrite: bool) -> None:
+def _write(report: FiledReport, out: Path | None, *, overwrite: bool) -> None:
     filled = entry(report)
     text = to_yaml(filled)
     if out is None:

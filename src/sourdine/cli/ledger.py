@@ -12,7 +12,7 @@ from sourdine.privacy import Guarantee
 from sourdine.privacy.budget import remaining
 from sourdine.privacy.printing import shown
 from sourdine.session import FileLedger
-from sourdine.session.filing import About, Report
+from sourdine.session.filing import About, FiledReport
 from sourdine.session.filing.report import ending
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def run(path: Path, *, as_json: bool, report: Path | None, about: Path | None) -
     ledger = opened(path)
     if report is not None:
         ending(report)
-        Report.of(ledger, About.read(about)).write(report)
+        FiledReport.of(ledger, About.read(about)).write(report)
         Terminal(stderr=True).print(f"Report: {report}", highlight=False, markup=False)
         return
     if about is not None:

@@ -25,7 +25,7 @@ from sourdine.question.kinds import spelled
 from sourdine.questions import Statistics
 from sourdine.release import History, Release, Sheet, Shown
 from sourdine.session.charges import Terms
-from sourdine.session.filing import About, Report
+from sourdine.session.filing import About, FiledReport
 from sourdine.session.ledger import FileLedger, MemoryLedger
 from sourdine.tally import Frame
 from sourdine.tally.reading import STANDARD
@@ -249,7 +249,7 @@ class Session(Statistics[Release], Shown):
 
     def report(
         self, about: About | Mapping[str, Any] | str | os.PathLike[str] | None = None
-    ) -> Report:
+    ) -> FiledReport:
         """Return a report of everything that was released, to be filed.
 
         Parameters
@@ -258,7 +258,7 @@ class Session(Statistics[Release], Shown):
             What only you know, such as the purpose and a contact: names and texts, or the path of
             a TOML file (`sourdine.session.filing.About`).
         """
-        return Report.of(self._ledger, About.read(about))
+        return FiledReport.of(self._ledger, About.read(about))
 
     def sheet(self) -> Sheet:
         """Return what is printed: every charge, and what is left."""

@@ -12,6 +12,15 @@ from sourdine.session.filing.about import About
 from sourdine.session.filing.checks import Check
 from sourdine.session.filing.deployment import entry, to_yaml
 from sourdine.session.filing.registry import check, check_text
-from sourdine.session.filing.report import Filed, Report
+from sourdine.session.filing.report import FiledRelease, FiledReport
 
-__all__ = ["About", "Check", "Filed", "Report", "check", "check_text", "entry", "to_yaml"]
+__all__ = [
+    "About",
+    "Check",
+    "FiledRelease",
+    "FiledReport",
+    "check",
+    "check_text",
+    "entry",
+    "to_yaml",
+]

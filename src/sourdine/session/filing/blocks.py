@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Block", "Facts", "Picture", "Section", "Subsection", "Table", "Text"]
+__all__ = ["Block", "Facts", "Picture", "Section", "Subsection", "Text", "TextTable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TextTable:
     """Heads and rows of texts."""
 
     heads: Sequence[str]
@@ -46,11 +46,11 @@ class Subsection:
     """Something of its own within a section, such as one release."""
 
     title: str
-    blocks: Sequence[Text | Facts | Table | Picture]
+    blocks: Sequence[Text | Facts | TextTable | Picture]
     aside: str = ""
 
 
-Block = Text | Facts | Table | Picture | Subsection
+Block = Text | Facts | TextTable | Picture | Subsection
 
 
 @dataclass(frozen=True, slots=True)

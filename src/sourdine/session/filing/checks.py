@@ -11,7 +11,7 @@ from sourdine.privacy.printing import shown
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sourdine.session.filing.report import Filed, Report
+    from sourdine.session.filing.report import FiledRelease, FiledReport
 
 __all__ = ["Check", "checks"]
 
@@ -35,12 +35,12 @@ class Check:
     found: str
 
 
-def checks(report: Report) -> tuple[Check, ...]:
+def checks(report: FiledReport) -> tuple[Check, ...]:
     """Check a ledger once more, from its lines alone."""
     return _chain(report), _sums(report), _paired(report), _rebuilt(report)
 
 
-def _chain(report: Report) -> Check:
+def _chain(report: FiledReport) -> Check:
     found = (
         "the charges were kept in memory: there is no file to check"
         if report.identity is None
@@ -49,7 +49,7 @@ def _chain(report: Report) -> Check:
     return Check("The ledger is whole", passed=True, found=found)
 
 
-def _sums(report: Report) -> Check:
+def _sums(report: FiledReport) -> Check:
     epsilon = sum(charge.epsilon for charge in report.charges)
     delta = sum(charge.delta for charge in report.charges)
     spent, total = report.spent, report.terms.total
@@ -64,7 +64,7 @@ def _sums(report: Report) -> Check:
     )
 
 
-def _paired(report: Report) -> Check:
+def _paired(report: FiledReport) -> Check:
     kept = [filed for filed in report.filed if filed.charge.answer is not None]
     wrong = _numbers(filed for filed in kept if not _belongs(filed))
     return Check(
@@ -74,7 +74,7 @@ def _paired(report: Report) -> Check:
     )
 
 
-def _belongs(filed: Filed) -> bool:
+def _belongs(filed: FiledRelease) -> bool:
     charge, release = filed.charge, filed.release
     if release is None:
         return False
@@ -82,7 +82,7 @@ def _belongs(filed: Filed) -> bool:
     return release.cost == charge.cost and release.mechanism.to_dict() == asked
 
 
-def _rebuilt(report: Report) -> Check:
+def _rebuilt(report: FiledReport) -> Check:
     kept = [filed for filed in report.filed if filed.charge.answer is not None]
     wrong = _numbers(
         filed
@@ -96,7 +96,7 @@ def _rebuilt(report: Report) -> Check:
     )
 
 
-def _numbers(filed: Iterable[Filed]) -> str:
+def _numbers(filed: Iterable[FiledRelease]) -> str:
     return ", ".join(f"number {each.charge.number}" for each in filed)
 
 

@@ -18,7 +18,7 @@ from sourdine.session.filing.releases import algorithms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sourdine.session.filing.report import Report
+    from sourdine.session.filing.report import FiledReport
 
 __all__ = ["entry", "to_yaml"]
 
@@ -29,7 +29,7 @@ UNFIT = re.compile(
 """What a quoted text of YAML must escape."""
 
 
-def entry(report: Report) -> dict[str, Any]:
+def entry(report: FiledReport) -> dict[str, Any]:
     """Return what a report says, in the fields of the registry.
 
     The parameters are those of the total: they hold whatever is asked until it is used up. The
@@ -82,7 +82,7 @@ COMPOSITION = (
 )
 
 
-def _basic(report: Report) -> dict[str, Any]:
+def _basic(report: FiledReport) -> dict[str, Any]:
     about = report.about
     first = report.charges[0].when if report.charges else report.when
     return {
@@ -97,7 +97,7 @@ def _basic(report: Report) -> dict[str, Any]:
     }
 
 
-def _loss(report: Report) -> dict[str, Any]:
+def _loss(report: FiledReport) -> dict[str, Any]:
     terms, spent = report.terms, report.spent
     whom, total = _plain(terms.protected), terms.total
     more, less = ("added or removed", "is protected too")
@@ -119,7 +119,7 @@ def _loss(report: Report) -> dict[str, Any]:
     }
 
 
-def _model(report: Report) -> dict[str, Any]:
+def _model(report: FiledReport) -> dict[str, Any]:
     about = report.about
     days = {charge.when[:10] for charge in report.charges}
     return {
@@ -136,7 +136,7 @@ def _model(report: Report) -> dict[str, Any]:
     }
 
 
-def _mechanisms(report: Report) -> str:
+def _mechanisms(report: FiledReport) -> str:
     facts = {
         "Library": f"Sourdine {__version__} (Python).",
         **words.IMPLEMENTED,
@@ -146,7 +146,7 @@ def _mechanisms(report: Report) -> str:
     return "\n".join([*drawn, *(f"- {name}: {text}" for name, text in facts.items())])
 
 
-def _slug(report: Report) -> str:
+def _slug(report: FiledReport) -> str:
     year = (report.about.published or report.when)[:4]
     words = " ".join([report.title, *report.about.curators, year])
     return "-".join(re.findall(r"[a-z0-9]+", words.lower()))[:100].strip("-")

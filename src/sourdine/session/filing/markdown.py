@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, assert_never
 
 from sourdine.presentation.texts import printable
-from sourdine.session.filing.blocks import Facts, Picture, Subsection, Table, Text
+from sourdine.session.filing.blocks import Facts, Picture, Subsection, Text, TextTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,7 +53,7 @@ def _block(block: Block) -> Iterator[str]:
             if pairs:
                 facts = [(_one_line(word), _lines(text, "\n  ")) for word, text in pairs]
                 yield "\n".join(f"- **{word}**: {text}" for word, text in facts)
-        case Table(heads, rows):
+        case TextTable(heads, rows):
             lines = [list(map(_one_line, row)) for row in (heads, *rows)]
             lines.insert(1, ["---"] * len(heads))
             yield "\n".join(f"| {' | '.join(line)} |" for line in lines)

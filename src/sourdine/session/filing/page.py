@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, assert_never
 
 from sourdine.presentation.texts import printable
-from sourdine.session.filing.blocks import Facts, Picture, Subsection, Table, Text
+from sourdine.session.filing.blocks import Facts, Picture, Subsection, Text, TextTable
 from sourdine.session.filing.markdown import plain_lines
 from sourdine.session.filing.pictures import COLOURS
 
@@ -81,7 +81,7 @@ def _block(block: Block) -> str:
                 f"<div><dt>{_text(word)}</dt>{_stated(text)}</div>" for word, text in pairs
             )
             return f"<dl>{facts}</dl>" if pairs else ""
-        case Table(heads, rows):
+        case TextTable(heads, rows):
             return _table(heads, rows)
         case Picture(svg, alt):
             return f'<figure role="img" aria-label="{_text(alt)}">{svg}</figure>'

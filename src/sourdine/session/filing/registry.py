@@ -192,10 +192,8 @@ def check(record: object) -> list[str]:
 
     Examples
     --------
-    >>> check({"url_slug": "a", "status": "New", "tier": 1, "deployment": {"basic": 7}})
-    ['status must be one of Converted, Draft, Pending, Changes Required, Approved, \
-Approved (Update Requested), Approved (Pending), got 'New'.', \
-'deployment.basic must be names with values, got 7.']
+    >>> check({"url_slug": "a", "status": "Draft", "tier": 9, "deployment": {"basic": 7}})
+    ['tier must be one of 1, 2, 3, got 9.', 'deployment.basic must be names with values, got 7.']
     """
     return list(_faults(record, RECORD, ""))
 

@@ -6,18 +6,18 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sourdine.central import Table as TableStatistic
+from sourdine.central import Table
 from sourdine.privacy.printing import shown
 from sourdine.release.columns import label
 from sourdine.session.filing import words
-from sourdine.session.filing.blocks import Facts, Section, Subsection, Table, Text
+from sourdine.session.filing.blocks import Facts, Section, Subsection, Text, TextTable
 from sourdine.session.filing.pictures import drawn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from sourdine.release import Release
-    from sourdine.session.filing.report import Filed, Report
+    from sourdine.session.filing.report import FiledRelease, FiledReport
 
 __all__ = ["algorithms", "bounds", "lists", "released"]
 
@@ -29,7 +29,7 @@ GIVEN = "given, public"
 FOUND = "found privately, paid within epsilon"
 
 
-def released(report: Report, *, pictures: bool) -> Section:
+def released(report: FiledReport, *, pictures: bool) -> Section:
     """Return every release with value, interval and cost."""
     return Section(
         "Releases and their accuracy",
@@ -41,7 +41,7 @@ def released(report: Report, *, pictures: bool) -> Section:
     )
 
 
-def _overview(report: Report) -> Table:
+def _overview(report: FiledReport) -> TextTable:
     """Return a line for each release: what was asked, what was answered, what it cost."""
     rows = [
         (
@@ -54,10 +54,10 @@ def _overview(report: Report) -> Table:
         )
         for c in report.charges
     ]
-    return Table(("", "question", "answer", "epsilon", "delta", "epsilon so far"), rows)
+    return TextTable(("", "question", "answer", "epsilon", "delta", "epsilon so far"), rows)
 
 
-def _release(report: Report, filed: Filed, *, pictures: bool) -> Subsection:
+def _release(report: FiledReport, filed: FiledRelease, *, pictures: bool) -> Subsection:
     charge, release = filed.charge, filed.release
     facts = [
         ("When", f"{charge.when[:10]} {charge.when[11:19]} UTC"),
@@ -81,21 +81,21 @@ def _release(report: Report, filed: Filed, *, pictures: bool) -> Subsection:
     )
 
 
-def _table(release: Release) -> Table:
+def _table(release: Release) -> TextTable:
     """Return the table of a release, with intervals wherever there are some, cut where long."""
     sheet = release.sheet()
     heads, rows = sheet.heads, list(sheet.lines)
-    if isinstance(release.mechanism, TableStatistic):  # prints its intervals elsewhere
+    if isinstance(release.mechanism, Table):  # prints its intervals elsewhere
         heads, cells = release.columns().cells()
         rows = [tuple("" if cell == "None" else cell for cell in row) for row in cells]
     left = len(rows) - MOST_ROWS
     if left > 0:
         more = f"and {left} more, in the ledger and in the JSON"
         rows = [*rows[:MOST_ROWS], (more, *[""] * (len(heads) - 1))]
-    return Table(heads, rows)
+    return TextTable(heads, rows)
 
 
-def _mechanism(filed: Filed) -> str:
+def _mechanism(filed: FiledRelease) -> str:
     """Return what drew an answer, and by which algorithm where one was chosen."""
     ran = [] if filed.release is None else sorted(set(_methods(filed.release.drawn)))
     return filed.charge.mechanism + (f" (ran: {', '.join(ran)})" if ran else "")
@@ -114,7 +114,7 @@ def _methods(drawn: object) -> Iterator[str]:
         yield from _methods(part)
 
 
-def algorithms(report: Report) -> list[tuple[str, str, str]]:
+def algorithms(report: FiledReport) -> list[tuple[str, str, str]]:
     """Return every mechanism once, with the releases that it drew and the library's version."""
     found: dict[tuple[str, str], list[int]] = {}
     for filed in report.filed:
@@ -123,7 +123,7 @@ def algorithms(report: Report) -> list[tuple[str, str, str]]:
     return [(how, _listed(numbers), version) for (how, version), numbers in found.items()]
 
 
-def bounds(report: Report) -> list[tuple[str, ...]]:
+def bounds(report: FiledReport) -> list[tuple[str, ...]]:
     """Return the bounds of each column once, and the releases that used them."""
     found: dict[tuple[str, ...], list[int]] = {}
     for filed in report.filed:
@@ -165,7 +165,7 @@ def _source(given: object) -> str:
     return GIVEN if fixed else FOUND
 
 
-def lists(report: Report) -> list[tuple[str, str, str]]:
+def lists(report: FiledReport) -> list[tuple[str, str, str]]:
     """Return the categories and groups of each column once, and the releases that used them."""
     found: dict[tuple[str, str], list[int]] = {}
     for filed in report.filed:

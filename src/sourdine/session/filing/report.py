@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from sourdine.session.filing.blocks import Section
     from sourdine.session.ledger import Ledger
 
-__all__ = ["ENDINGS", "Filed", "Report"]
+__all__ = ["ENDINGS", "FiledRelease", "FiledReport"]
 
 ENDINGS = (".html", ".md", ".json")
 """How a report can be written."""
 
 
 @dataclass(frozen=True, slots=True)
-class Filed:
+class FiledRelease:
     """A charge with the answer that was kept for it, read back.
 
     Parameters
@@ -52,7 +52,7 @@ class Filed:
     release: Release | None
 
     @classmethod
-    def of(cls, charge: Charge) -> Filed:
+    def of(cls, charge: Charge) -> FiledRelease:
         """Read the answer of a charge back."""
         try:
             return cls(charge, charge.release)
@@ -68,7 +68,7 @@ class Filed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
+class FiledReport:
     """Everything released under one total, what it means and what was checked.
 
     Parameters
@@ -98,7 +98,7 @@ class Report:
     >>> release = session.mean(column="age", bounds=(0, 120), step=1, epsilon=0.5)
     >>> report = session.report(about={"title": "Ages", "purpose": "Planning"})
     >>> print(report)
-    <Report: Ages, 1 release, epsilon 0.5 spent of 1>
+    <FiledReport: Ages, 1 release, epsilon 0.5 spent of 1>
     >>> [check.passed for check in report.checks]
     [True, True, True, True]
     >>> print(report.to_markdown().splitlines()[0])
@@ -113,7 +113,7 @@ class Report:
     when: str = field(default_factory=now)
 
     @classmethod
-    def of(cls, ledger: Ledger, about: About) -> Report:
+    def of(cls, ledger: Ledger, about: About) -> FiledReport:
         """Return the report of a ledger as it is now."""
         path = getattr(ledger, "path", None)
         return cls(
@@ -125,9 +125,9 @@ class Report:
         )
 
     @cached_property
-    def filed(self) -> tuple[Filed, ...]:
+    def filed(self) -> tuple[FiledRelease, ...]:
         """Every charge with its answer, read back."""
-        return tuple(map(Filed.of, self.charges))
+        return tuple(map(FiledRelease.of, self.charges))
 
     @property
     def spent(self) -> Guarantee:
@@ -199,7 +199,7 @@ class Report:
     def __repr__(self) -> str:
         releases = "1 release" if len(self.charges) == 1 else f"{len(self.charges)} releases"
         spent, total = (shown(g.exact_epsilon()) for g in (self.spent, self.terms.total))
-        return f"<Report: {self.title}, {releases}, epsilon {spent} spent of {total}>"
+        return f"<FiledReport: {self.title}, {releases}, epsilon {spent} spent of {total}>"
 
 
 def ending(path: str | os.PathLike[str]) -> str:
@@ -213,7 +213,7 @@ def ending(path: str | os.PathLike[str]) -> str:
     return found
 
 
-def _facts(filed: Filed) -> dict[str, Any]:
+def _facts(filed: FiledRelease) -> dict[str, Any]:
     charge = filed.charge
     return {
         "number": charge.number,

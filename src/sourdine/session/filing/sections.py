@@ -14,16 +14,16 @@ from sourdine.plan.explanation import Explanation
 from sourdine.privacy import ADD_REMOVE
 from sourdine.privacy.printing import shown
 from sourdine.session.filing import words
-from sourdine.session.filing.blocks import Facts, Section, Table, Text
+from sourdine.session.filing.blocks import Facts, Section, Text, TextTable
 from sourdine.session.filing.releases import algorithms, bounds, lists, released
 
 if TYPE_CHECKING:
-    from sourdine.session.filing.report import Report
+    from sourdine.session.filing.report import FiledReport
 
 __all__ = ["sections"]
 
 
-def sections(report: Report, *, pictures: bool) -> list[Section]:
+def sections(report: FiledReport, *, pictures: bool) -> list[Section]:
     """Return the whole report, section by section."""
     return [
         _summary(report),
@@ -43,7 +43,7 @@ def sections(report: Report, *, pictures: bool) -> list[Section]:
     ]
 
 
-def _summary(report: Report) -> Section:
+def _summary(report: FiledReport) -> Section:
     total, whom = report.terms.total, report.terms.protected
     lacking = sum(filed.release is None for filed in report.filed)
     missing = f" {lacking} of them without an answer that was kept." if lacking else ""
@@ -76,7 +76,7 @@ def _summary(report: Report) -> Section:
     )
 
 
-def _purpose(report: Report) -> Section:
+def _purpose(report: FiledReport) -> Section:
     named = report.terms.name or "not named"
     names = {
         "purpose": "Purpose",
@@ -96,7 +96,7 @@ def _purpose(report: Report) -> Section:
     )
 
 
-def _parameters(report: Report) -> Section:
+def _parameters(report: FiledReport) -> Section:
     total, spent, left = report.terms.total, report.spent, report.remaining
     rows = [
         (name, shown(part.exact_epsilon(), up=name != "left"), shown(part.delta, up=name != "left"))
@@ -110,14 +110,14 @@ def _parameters(report: Report) -> Section:
     return Section(
         "Privacy parameters",
         [
-            Table(("", "epsilon", "delta"), rows),
+            TextTable(("", "epsilon", "delta"), rows),
             Text(f"{pure} {words.TOTAL}"),
             Facts(_stated(report, {"justification": "Why these parameters"})),
         ],
     )
 
 
-def _meaning(report: Report) -> Section:
+def _meaning(report: FiledReport) -> Section:
     seen = "everything that may be released under this ledger"
     said = Explanation(report.terms.total, (1,), seen)
     heads = said.sheet().heads[1:]
@@ -127,11 +127,11 @@ def _meaning(report: Report) -> Section:
     ]
     return Section(
         "What this means for one person",
-        [*(Text(text) for _, text in said.sentences()), Table(("", *heads), rows)],
+        [*(Text(text) for _, text in said.sentences()), TextTable(("", *heads), rows)],
     )
 
 
-def _unit(report: Report) -> Section:
+def _unit(report: FiledReport) -> Section:
     terms = report.terms
     relation = terms.total.relation
     worlds = (
@@ -159,32 +159,35 @@ def _unit(report: Report) -> Section:
     )
 
 
-def _algorithms(report: Report) -> Section:
+def _algorithms(report: FiledReport) -> Section:
     return Section(
         "Algorithms and composition",
         [
-            Table(("mechanism", "releases", "version"), algorithms(report)),
+            TextTable(("mechanism", "releases", "version"), algorithms(report)),
             Text(words.COMPOSED),
             Text(words.UNANSWERED),
         ],
     )
 
 
-def _bounds(report: Report) -> Section:
+def _bounds(report: FiledReport) -> Section:
     found = bounds(report)
     listed = lists(report)
     return Section(
         "Bounds and clipping",
         [
-            *([Table(("column", "bounds", "step", "where from", "releases"), found)] * bool(found)),
-            *([Table(("column", "public list", "releases"), listed)] * bool(listed)),
+            *(
+                [TextTable(("column", "bounds", "step", "where from", "releases"), found)]
+                * bool(found)
+            ),
+            *([TextTable(("column", "public list", "releases"), listed)] * bool(listed)),
             Text(words.CLAMPED),
             Facts(_stated(report, {"preprocessing": "Done to the data before"})),
         ],
     )
 
 
-def _trust(report: Report) -> Section:
+def _trust(report: FiledReport) -> Section:
     stated = {
         "actors": "Who takes part, and is trusted with what",
         "access": "Who may ask",
@@ -193,7 +196,7 @@ def _trust(report: Report) -> Section:
     return Section("Trust model", [Text(words.TRUSTED), Facts(_stated(report, stated))])
 
 
-def _implementation(report: Report) -> Section:
+def _implementation(report: FiledReport) -> Section:
     del report
     library = ("Library", f"Sourdine {__version__} made this report")
     return Section(
@@ -201,14 +204,14 @@ def _implementation(report: Report) -> Section:
     )
 
 
-def _access(report: Report) -> Section:
+def _access(report: FiledReport) -> Section:
     stated = {"security": "What guards the raw data", "retention": "Kept for"}
     return Section(
         "Data security and access control", [Facts(_stated(report, stated)), Text(words.KEPT)]
     )
 
 
-def _collection(report: Report) -> Section:
+def _collection(report: FiledReport) -> Section:
     stated = {
         "data": "The data",
         "collection": "How they were collected",
@@ -221,22 +224,22 @@ def _collection(report: Report) -> Section:
     )
 
 
-def _checks(report: Report) -> Section:
+def _checks(report: FiledReport) -> Section:
     rows = [(c.what, "passed" if c.passed else "FAILED", c.found) for c in report.checks]
-    return Section("Checks", [Table(("check", "result", "what was done"), rows)])
+    return Section("Checks", [TextTable(("check", "result", "what was done"), rows)])
 
 
-def _sources(report: Report) -> Section:
+def _sources(report: FiledReport) -> Section:
     stated = {"sources": "Of the owner", "notes": "Notes", "authors": "Filled in by"}
     return Section("Sources", [*map(Text, words.SOURCES), Facts(_stated(report, stated))])
 
 
-def _stated(report: Report, names: dict[str, str]) -> list[tuple[str, str]]:
+def _stated(report: FiledReport, names: dict[str, str]) -> list[tuple[str, str]]:
     """Return what the owner said under these names, each with its heading."""
     return [(head, report.about.said(name)) for name, head in names.items()]
 
 
-def _ledger(report: Report) -> str:
+def _ledger(report: FiledReport) -> str:
     if report.identity is None:
         return "kept in memory"
     return f"{report.ledger}, identity {report.identity}"
