@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sourdine import central, questions
+from sourdine import __version__, central, questions
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError, SourdineError
 from sourdine.noise import SeededSource
 from sourdine.privacy import SUBSTITUTE
@@ -191,16 +191,95 @@ def test_a_file_names_the_ledger(tmp_path):
 
 
 def test_the_ledger_holds_no_data(tmp_path):
-    """Two data sets that share nothing but their columns leave the same lines behind."""
-    lines = []
-    for i, data in enumerate([AGES, {k: v[:3] for k, v in AGES.items()}, {"age": [np.nan]}]):
-        path = tmp_path / str(i)
-        s = Session(data, epsilon=1, ledger=path)
-        s.mean(**AGE, epsilon=0.5)
+    """Two data sets that share nothing but their columns leave the same lines, but for answers."""
+    for keep in (True, False):
+        seen = []
+        for i, data in enumerate([AGES, {k: v[:3] for k, v in AGES.items()}, {"age": [np.nan]}]):
+            path = tmp_path / f"{keep} {i}"
+            s = Session(data, epsilon=1, ledger=path, keep=keep)
+            s.mean(**AGE, epsilon=0.5)
+            s.count(epsilon=0.25)
+            seen.append([timeless(line) for line in lines(path) if line[0] != "answers"])
+        assert seen[0] == seen[1] == seen[2]
+        assert [table for table, _ in lines(path)].count("answers") == 2 * keep
+
+
+def lines(path):
+    return [json.loads(line.split(b" ", 1)[1]) for line in path.read_bytes().splitlines()[1:]]
+
+
+def timeless(line):
+    table, row = line
+    return table, {k: v for k, v in row.items() if k not in {"time", "opened", "identity"}}
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize(("kind", "parameters"), [*CALLS, ("describe", {})])
+def test_an_answer_is_kept_as_it_was_returned(tmp_path, kind, parameters, named):
+    s = session(epsilon=20, delta=1e-5, **({"ledger": tmp_path / "a.ledger"} if named else {}))
+    release = getattr(s, kind)(**parameters, epsilon=10)
+    (charge,) = s.history
+    assert charge.answer == release.to_json()
+    assert charge.release == release
+    assert str(charge.release) == str(release)
+    if named:
+        kept = [row for table, row in lines(tmp_path / "a.ledger") if table == "answers"]
+        assert kept == [{"number": 1, "version": __version__, "answer": release.to_json()}]
+        (again,) = Session(AGES, ledger=tmp_path / "a.ledger").history
+        assert again == charge
+
+
+def test_answers_are_kept_only_if_wanted(tmp_path):
+    s = session(ledger=tmp_path / "a.ledger", keep=False)
+    s.count(epsilon=0.25)
+    Session(AGES, ledger=tmp_path / "a.ledger").mean(**AGE, epsilon=0.25)
+    first, second = s.history
+    assert (first.answer, first.release, first.value) == (None, None, "none kept")
+    assert second.release.value == pytest.approx(30, abs=10)
+    assert session(keep=False).history == []
+
+
+def test_a_killed_process_leaves_a_charge_without_an_answer(tmp_path, monkeypatch):
+    s = session(ledger=tmp_path / "a.ledger")
+    s.count(epsilon=0.25)
+
+    def killed(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(central.Count, "release", killed)
+    with pytest.raises(KeyboardInterrupt):
         s.count(epsilon=0.25)
-        lines.append([(c.number, c.what, c.mechanism, c.parameters, c.spent) for c in s.history])
-        lines.append(len(path.read_bytes()))
-    assert lines[:2] == lines[2:4] == lines[4:]
+    assert [charge.value == "none kept" for charge in s.history] == [False, True]
+
+
+def test_an_answer_that_cannot_be_kept_is_not_returned(tmp_path, monkeypatch):
+    s = session(ledger=tmp_path / "a.ledger")
+
+    def full(*_):
+        raise SourdineError("the ledger is full.")
+
+    monkeypatch.setattr(type(s._ledger), "keep", full)
+    with pytest.raises(SourdineError, match=r"full.*epsilon 0.25.* was charged"):
+        s.count(epsilon=0.25)
+    assert [charge.answer for charge in s.history] == [None]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"number": 2, "answer": "{}"},
+        {"number": 0, "answer": "{}"},
+        {"number": 1, "answer": 7},
+        {"number": 1, "answer": "{}"},
+        {"answer": "{}"},
+    ],
+)
+def test_an_answer_to_no_charge_is_noticed(tmp_path, row):
+    s = session(ledger=tmp_path / "a.ledger")
+    s.count(epsilon=0.25)
+    s._ledger.book.turn(lambda page: page.write("answers", row))
+    with pytest.raises(ParameterError, match="answer"):
+        s.history  # noqa: B018
 
 
 def test_planning_is_free_and_bound_to_what_is_left():

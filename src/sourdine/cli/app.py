@@ -21,6 +21,10 @@ __all__ = ["main"]
 UNFORESEEN = 70
 """The exit status of an error that nobody foresaw: 1 would be a verdict."""
 
+ABOUT = typer.Option(
+    metavar="PATH", help="A TOML file of what only you know: purpose, contact, legal basis ..."
+)
+
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=True,
@@ -62,11 +66,47 @@ def ledger(
     path: Annotated[Path, typer.Argument(help="The file that --ledger named.", metavar="LEDGER")],
     *,
     json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="Write a report to be filed: an html, md or json file."),
+    ] = None,
+    about: Annotated[Path | None, ABOUT] = None,
 ) -> None:
-    """Show what was spent of a ledger, on what, and what is left."""
+    """Show what was spent of a ledger, on what, and what is left.
+
+    A report holds every release with value, interval and cost, what that means for one person, and
+    what was checked, under the headings of NIST SP 800-226.
+    """
     from sourdine.cli.ledger import run  # noqa: PLC0415 - commands load what they need
 
-    run(path, as_json=json)
+    run(path, as_json=json, report=report, about=about)
+
+
+@app.command()
+def disclose(
+    path: Annotated[
+        Path | None, typer.Argument(help="The file that --ledger named.", metavar="LEDGER")
+    ] = None,
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="PATH", help="The entry, a yaml file; else printed."),
+    ] = None,
+    about: Annotated[Path | None, ABOUT] = None,
+    check: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Check an entry instead of writing one.")
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Write over a file that exists.")
+    ] = False,
+) -> None:
+    """Write an entry for the registry of deployments of differential privacy, or check one.
+
+    Exits with status 1 if an entry that is checked would be refused.
+    """
+    from sourdine.cli.disclosing import run  # noqa: PLC0415 - commands load what they need
+
+    raise typer.Exit(0 if run(path, out=out, about=about, check=check, overwrite=overwrite) else 1)
 
 
 @app.command()

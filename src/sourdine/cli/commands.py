@@ -28,7 +28,10 @@ RELEASED = (
 PLANNED = "Nothing is spent and no data is read: give --epsilon or --error and read the other."
 
 
-RELEASING = (o.LEDGER, o.TOTAL, o.TOTAL_DELTA, o.TOTAL_RHO, o.RESERVE, o.NAME, o.JSON, o.PLOT)
+RELEASING = (
+    *(o.LEDGER, o.TOTAL, o.TOTAL_DELTA, o.TOTAL_RHO, o.RESERVE, o.NAME, o.NO_KEEP),
+    *(o.JSON, o.PLOT),
+)
 PLANNING = (o.JSON, o.PLOT)
 SHORTCUTS = {"quantiles": (o.DECILES, o.QUARTILES)}
 """Flags that stand for the values of a parameter."""

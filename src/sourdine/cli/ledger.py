@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.cli.output import notes, print_table
 from sourdine.cli.streams import Terminal
-from sourdine.errors import SourdineError
+from sourdine.errors import ParameterError, SourdineError
 from sourdine.privacy import Concentrated
 from sourdine.privacy.printing import percent, shown
 from sourdine.session import FileLedger, Room
 from sourdine.session.accounts import SumAccount
+from sourdine.session.filing import About, FiledReport
+from sourdine.session.filing.report import ending
 from sourdine.session.room import KINDS
 
 if TYPE_CHECKING:
@@ -20,17 +22,32 @@ if TYPE_CHECKING:
     from sourdine.privacy import Guarantee
     from sourdine.session import Charge
 
-__all__ = ["run"]
+__all__ = ["opened", "run"]
 
 
-def run(path: Path, *, as_json: bool) -> None:
-    """Print every charge of a ledger."""
+def opened(path: Path) -> FileLedger:
+    """Return the ledger in a file that must be there."""
     if not path.exists():
         raise SourdineError(
             f"LEDGER must be a file that exists, got {path} (no such file). Type the path "
             "that --ledger named."
         )
-    ledger = FileLedger(path, None)
+    return FileLedger(path, None)
+
+
+def run(path: Path, *, as_json: bool, report: Path | None, about: Path | None) -> None:
+    """Print every charge of a ledger, or write a report of it."""
+    ledger = opened(path)
+    if report is not None:
+        ending(report)
+        FiledReport.of(ledger, About.read(about)).write(report)
+        Terminal(stderr=True).print(f"Report: {report}", highlight=False, markup=False)
+        return
+    if about is not None:
+        raise ParameterError(
+            "about", "be left out without {report}", str(about), "Type {report}.",
+            report="report.html",
+        )  # fmt: skip
     history, account = ledger.history, ledger.account
     if as_json:
         print(json.dumps(_facts(ledger, history), ensure_ascii=False))  # noqa: T201 - the answer
@@ -45,11 +62,13 @@ def run(path: Path, *, as_json: bool) -> None:
             shown(c.epsilon),
             shown(c.delta),
             shown(c.spent.exact_epsilon()) if adds else percent(c.share, up=True),
+            c.value,
         )
         for c in history
     ]
     so_far = "epsilon so far" if adds else "spent so far"
-    print_table(console, ("", "when (UTC)", "what", "epsilon", "delta", so_far), rows)
+    heads = ("", "when (UTC)", "what", "epsilon", "delta", so_far, "answer")
+    print_table(console, heads, rows)
     unit = ledger.terms.unit
     whom, rows_of_each = ledger.terms.protected, ledger.terms.rows
     kept = "one row" if rows_of_each == 1 else f"at most {rows_of_each} rows"
@@ -87,6 +106,7 @@ def _charge(charge: Charge) -> dict[str, Any]:
         "parts": [part.to_dict() for part in charge.parts],
         "mechanism": charge.mechanism,
         "question": json.loads(charge.parameters),
+        "answer": None if charge.answer is None else json.loads(charge.answer),
     }
     return facts if charge.price is None else {**facts, "price": str(charge.price)}
 

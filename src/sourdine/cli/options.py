@@ -148,6 +148,16 @@ NAME = _text(
     metavar="NAME",
     text="What the ledger calls the data; the file's name if left out.",
 )
+NO_KEEP = Option(
+    "no_keep",
+    bool,
+    typer.Option(
+        "--no-keep",
+        help="Charge the ledger, but keep no answer in it; a report will lack the value.",
+        rich_help_panel=PRIVACY,
+    ),
+    False,  # noqa: FBT003
+)
 DECILES = _flag("deciles", panel=WHAT, text="The nine orders 0.1 to 0.9.")
 QUARTILES = _flag("quartiles", panel=WHAT, text="The three orders 0.25, 0.5 and 0.75.")
 COLUMN = _text(

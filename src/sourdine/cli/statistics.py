@@ -36,7 +36,7 @@ SHARED = ("relation", "unit", "rows")
 """What a session fixes for all that is asked of it."""
 BY_COLUMN = ("of", "bounds", "steps")
 """What a table is told of each column."""
-OF_A_LEDGER = ("total_epsilon", "total_delta", "total_rho", "reserve", "name")
+OF_A_LEDGER = ("total_epsilon", "total_delta", "total_rho", "reserve", "name", "no_keep")
 """What is said of a ledger alone."""
 
 
@@ -170,7 +170,8 @@ def _session(
         asked_now.require_columns(Frame(file, read=terms["read"]))
     try:
         totals = {name: terms.pop(f"total_{name}") for name in ("epsilon", "delta", "rho")}
-        return Session(file, ledger=ledger, **totals, **terms)
+        keep = not terms.pop("no_keep")
+        return Session(file, ledger=ledger, keep=keep, **totals, **terms)
     except SourdineError as error:
         raise error.renamed(epsilon="total_epsilon", delta="total_delta", rho="total_rho") from None
 

@@ -47,10 +47,13 @@ class Explanation(Shown):
         The promise of one release.
     releases
         For how many releases to say so, a line of the table each.
+    seen
+        What the first line is about, in words; so many releases if left out.
     """
 
     guarantee: Guarantee
     releases: tuple[int, ...] = (1, 10, 100)
+    seen: str | None = None
 
     @property
     def adversaries(self) -> list[Adversary]:
@@ -70,6 +73,7 @@ class Explanation(Shown):
         """Return what the first line of the table says, in words."""
         one = self.adversaries[0]
         often = "one release" if one.releases == 1 else f"{one.releases} releases"
+        often = self.seen or often
         what, there, gone = _worlds(self.guarantee)
         even = _span(*one.posterior(PRIORS["1/2"]))
         most = (

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from sourdine.release.columns import Columns
 
-__all__ = ["Answer", "plain"]
+__all__ = ["Answer", "brief", "plain"]
 
 
 class Answer(OneNumber, Shown):
@@ -111,6 +111,21 @@ class Answer(OneNumber, Shown):
 
     def __hash__(self) -> int:
         return hash(self.to_json())
+
+
+def brief(answer: Answer) -> str:
+    """Return an answer in a few words: its only number, or how many there are.
+
+    Examples
+    --------
+    >>> import sourdine as sd
+    >>> brief(sd.histogram([1, 2, 3], bins=4, bounds=(0, 4), epsilon=1))
+    '4 numbers'
+    """
+    columns = answer.columns()
+    if len(columns.values) != 1:
+        return f"{len(columns.values)} numbers"
+    return columns.texts()[0][0]
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401

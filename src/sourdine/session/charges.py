@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.privacy import Concentrated, Guarantee, protected
+from sourdine.release import Release
+from sourdine.release.answer import brief
 from sourdine.session.accounts import opened
 
 if TYPE_CHECKING:
@@ -118,7 +120,7 @@ _HINTS = {"name": "If these are the data it was opened for, moved or renamed, ty
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charge:
-    """One line of a ledger: public facts of a call, written before it ran.
+    """One line of a ledger: public facts of a call, written before it ran, and its answer.
 
     Parameters
     ----------
@@ -143,6 +145,10 @@ class Charge:
     declared
         Whether it is a line of a batch that was declared before the first answer, and is the whole
         of the total.
+    answer
+        What was released for it, as JSON; None where none was kept.
+    version
+        The version of the library that drew the answer.
     """
 
     number: int
@@ -155,6 +161,8 @@ class Charge:
     parts: tuple[Part, ...] = ()
     price: Fraction | None = None
     declared: bool = False
+    answer: str | None = None
+    version: str | None = None
 
     @property
     def spent(self) -> Guarantee:
@@ -165,6 +173,29 @@ class Charge:
     def share(self) -> Fraction:
         """How much of the total is spent, this call included."""
         return self.account.share
+
+    @property
+    def release(self) -> Release | None:
+        """What was released for it; None where no answer was kept.
+
+        Examples
+        --------
+        >>> from sourdine.session import Session
+        >>> session = Session(range(1000), epsilon=1)
+        >>> release = session.count(epsilon=0.5)
+        >>> session.history[0].release == release
+        True
+        """
+        return None if self.answer is None else Release.from_json(self.answer)
+
+    @property
+    def value(self) -> str:
+        """What was released for it, in a few words."""
+        try:
+            release = self.release
+        except ParameterError:
+            return "not readable"
+        return "none kept" if release is None else brief(release)
 
     @property
     def epsilon(self) -> Fraction:

@@ -3,8 +3,9 @@ r"""Where charges are kept: in memory, or in a file that outlives the process.
 A charge is written before the mechanism runs. If the process dies in between, the charge stays: a
 ledger may say too much, never too little.
 
-The file is a `sourdine.append_only.Book` of ``terms`` (one line) and ``charges``. Every line holds
-the sum so far, so a charge costs the same work however many came before it.
+The file is a `sourdine.append_only.Book` of ``terms`` (one line), ``charges`` and ``answers``.
+Every charge holds the sum so far, so one costs the same work however many came before it. An answer
+names its charge, and holds what was released as JSON.
 
 *Claim*: no charge is lost or doubled when the process is killed, and the total is never passed.
 *Checked by* ``test_killed_processes_lose_no_charge``. *Claim*: of many processes that race for the
@@ -15,11 +16,13 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from sourdine import __version__
 from sourdine.append_only import Book, FileKind
+from sourdine.append_only.book import IDENTITY
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.privacy.accounting import of_promise
 from sourdine.session import lines
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["Call", "FileLedger", "Ledger", "MemoryLedger"]
 
 LEDGER = FileKind(noun="ledger", mark="ledger", version=3, older=(2,))
-TERMS, CHARGES = "terms", "charges"
+TERMS, CHARGES, ANSWERS = "terms", "charges", "answers"
 T = TypeVar("T")
 
 
@@ -84,6 +87,10 @@ class Ledger(Protocol):
         """What it is for."""
 
     @property
+    def identity(self) -> str | None:
+        """What tells its file from all others; None if there is no file."""
+
+    @property
     def history(self) -> list[Charge]:
         """All charges, the first one first."""
 
@@ -108,6 +115,9 @@ class Ledger(Protocol):
 
     def charge_all(self, calls: Sequence[Call]) -> list[Charge]:
         """Write several charges down for good, or raise and write none."""
+
+    def keep(self, charge: Charge, answer: str) -> None:
+        """Write down what was released for a charge."""
 
 
 class _Desk(Protocol):
@@ -193,6 +203,8 @@ class MemoryLedger(_Charging):
 
     __slots__ = ("_charges", "_lock", "_process", "terms")
 
+    identity = None
+
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
         self._charges: list[Charge] = []
@@ -207,6 +219,10 @@ class MemoryLedger(_Charging):
     def _turn(self, work: Callable[[_Desk], T]) -> T:
         with self._lock:
             return work(_ListDesk(self._charges, self._process))
+
+    def keep(self, charge: Charge, answer: str) -> None:
+        """Write down what was released for a charge."""
+        self._charges[charge.number - 1] = replace(charge, answer=answer, version=__version__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,12 +285,22 @@ class FileLedger(_Charging):
         return self.book.path
 
     @property
+    def identity(self) -> str:
+        """What tells its file from all others."""
+        return str((self._looked(lambda page: page.last(IDENTITY)) or {})["identity"])
+
+    @property
     def history(self) -> list[Charge]:
         """All charges, the first one first."""
-        return self._looked(_sound)[1]
+        return self._looked(lambda page: _answered(page, _sound(page)[1]))
 
     def _turn(self, work: Callable[[_Desk], T]) -> T:
         return self._looked(lambda page: work(_PageDesk(page, self.terms, self.book.version)))
+
+    def keep(self, charge: Charge, answer: str) -> None:
+        """Write down what was released for a charge, and wait for the disk."""
+        row = {"number": charge.number, "version": __version__, "answer": answer}
+        self._looked(lambda page: page.write(ANSWERS, row))
 
     def _looked(self, work: Callable[[Page], T]) -> T:
         try:
@@ -303,3 +329,16 @@ def _sound(page: Page) -> tuple[Terms, list[Charge]]:
     charges = [lines.read_charge(row, terms) for row in page.rows(CHARGES)]
     lines.require_sound(terms, charges)
     return terms, charges
+
+
+def _answered(page: Page, charges: list[Charge]) -> list[Charge]:
+    """Return the charges with what was kept of their answers."""
+    found = list(charges)
+    for row in page.rows(ANSWERS):
+        number, answer, version = (row.get(name) for name in ("number", "answer", "version"))
+        if not isinstance(number, int) or not 1 <= number <= len(found):
+            raise lines.UnreadableError("an answer to no charge")
+        if not isinstance(answer, str) or found[number - 1].answer is not None:
+            raise lines.UnreadableError(f"the answer to line {number} cannot be read")
+        found[number - 1] = replace(found[number - 1], answer=answer, version=str(version))
+    return found

@@ -26,6 +26,7 @@ from sourdine.release import History, Release, Sheet, Shown
 from sourdine.session.accounts import FilterAccount
 from sourdine.session.charges import Terms
 from sourdine.session.could import Asking, too_much
+from sourdine.session.filing import About, FiledReport
 from sourdine.session.ledger import Call, FileLedger, MemoryLedger
 from sourdine.session.room import Room
 from sourdine.session.totals import read_budget
@@ -53,6 +54,7 @@ HEADS = {
     "what": "question",
     "epsilon": "epsilon",
     "delta": "delta",
+    "value": "answer",
     "mechanism": "by",
 }
 """What a history shows of a charge."""
@@ -90,12 +92,16 @@ class Session(Statistics[Release], Shown):
         What the ledger calls the data; a file's name if left out.
     read
         How text is read, a `sourdine.Reading` or a dict of its parameters.
+    keep
+        Whether the ledger keeps every answer beside its charge, for a report. What is kept is what
+        was returned, so it may be read by whoever may read the answers.
 
     Notes
     -----
     *Claim*: a charge is in the ledger before anything is drawn. *Checked by*
-    ``test_a_charge_stands_before_anything_is_drawn``. *Claim*: nothing that depends on the data is
-    written to the ledger. *Checked by* ``test_the_ledger_holds_no_data``.
+    ``test_a_charge_stands_before_anything_is_drawn``. *Claim*: of what depends on the data the
+    ledger holds the released answers alone, and none with ``keep=False``. *Checked by*
+    ``test_the_ledger_holds_no_data`` and ``test_an_answer_is_kept_as_it_was_returned``.
 
     *Claim*: with delta, a call is admitted by the filter or by the sum, at the prices that stand in
     the ledger. *Checked by* ``test_every_price_is_what_recomputing_gives`` and
@@ -127,7 +133,7 @@ class Session(Statistics[Release], Shown):
     6.78 % of epsilon 3, delta 1e-06, one record added or removed
     """  # noqa: E501
 
-    __slots__ = ("_data", "_ledger", "_reading")
+    __slots__ = ("_data", "_keep", "_ledger", "_reading")
 
     describe = Face(Describe)
 
@@ -145,10 +151,12 @@ class Session(Statistics[Release], Shown):
         rows: int | None = None,
         name: str | None = None,
         read: Reading | Mapping[str, Any] | None = None,
+        keep: bool = True,
     ) -> None:
         epsilon, delta, rho, reserve, rows = map(spelled, (epsilon, delta, rho, reserve, rows))
         self._data = Frame(data, read=read)
         self._reading = Lock()  # engines take one question at a time
+        self._keep = keep
         self._ledger: Ledger
         own, found = Terms(total=Guarantee(0)), None
         if epsilon is None and rho is None:
@@ -200,7 +208,7 @@ class Session(Statistics[Release], Shown):
 
     @property
     def history(self) -> History[Charge]:
-        """Every charge: when, what, its cost, its public parameters; no data, no answer."""
+        """Every charge: when, what, its cost, its public parameters and the answer kept with it."""
         return History(self._ledger.history, HEADS)
 
     @property
@@ -234,10 +242,10 @@ class Session(Statistics[Release], Shown):
         """
         asked = self._checked(question)
         try:
-            self._ledger.charge_all([_call(asked)])
+            (charge,) = self._ledger.charge_all([_call(asked)])
         except BudgetExceededError as refusal:
             raise self._refused(refusal, question, asked) from None
-        return self._released(asked)
+        return self._released(asked, charge)
 
     def ask_all(self, batch: Iterable[Statistic | Plan]) -> list[Release]:
         """Charge several questions at once and release their answers, or refuse all of them.
@@ -261,9 +269,10 @@ class Session(Statistics[Release], Shown):
         """
         questions = [one.question if isinstance(one, Plan) else one for one in batch]
         asked = [self._checked(question) for question in questions]
-        self._ledger.charge_all([_call(question) for question in asked])
+        charges = self._ledger.charge_all([_call(question) for question in asked])
         try:
-            return [self._released(question) for question in asked]
+            pairs = zip(asked, charges, strict=True)
+            return [self._released(question, charge) for question, charge in pairs]
         except SourdineError as error:
             raise error.also("So was what the rest of the batch costs.") from None
 
@@ -297,12 +306,23 @@ class Session(Statistics[Release], Shown):
         question.require_columns(self._data)
         return question
 
-    def _released(self, question: Statistic) -> Release:
+    def _released(self, question: Statistic, charge: Charge) -> Release:
         try:
             with self._reading:
-                return question.release(self._data)
+                release = question.release(self._data)
         except SourdineError as error:
             raise error.also(f"{question.cost} was charged before anything was read.") from None
+        if self._keep:
+            self._put_down(charge, release)
+        return release
+
+    def _put_down(self, charge: Charge, release: Release) -> None:
+        try:
+            self._ledger.keep(charge, release.to_json())
+        except SourdineError as error:
+            raise SourdineError(
+                f"{error} {charge.cost} was charged; an answer that cannot be kept is not returned."
+            ) from None
 
     def _refused(
         self, refusal: BudgetExceededError, question: Statistic, asked: Statistic
@@ -327,6 +347,19 @@ class Session(Statistics[Release], Shown):
         terms, reading = self.terms, self._data.reading
         own = {"relation": terms.total.relation, "rows": terms.rows, "unit": terms.unit}
         return own if reading == STANDARD else {**own, "read": reading}
+
+    def report(
+        self, about: About | Mapping[str, Any] | str | os.PathLike[str] | None = None
+    ) -> FiledReport:
+        """Return a report of everything that was released, to be filed.
+
+        Parameters
+        ----------
+        about
+            What only you know, such as the purpose and a contact: names and texts, or the path of
+            a TOML file (`sourdine.session.filing.About`).
+        """
+        return FiledReport.of(self._ledger, About.read(about))
 
     def sheet(self) -> Sheet:
         """Return what is printed: every charge, and what is left."""

@@ -1,0 +1,26 @@
+"""What is filed: a report of everything released, and an entry for the registry of deployments.
+
+==============  ===================================================================================
+``about``       what only the owner knows: purpose, contact, legal basis
+``report``      the report: what was released, what it means, what was checked
+``deployment``  the entry of the registry of deployments, filled from a report
+``registry``    what the registry asks of an entry, and the check of one
+==============  ===================================================================================
+"""
+
+from sourdine.session.filing.about import About
+from sourdine.session.filing.checks import Check
+from sourdine.session.filing.deployment import entry, to_yaml
+from sourdine.session.filing.registry import check, check_text
+from sourdine.session.filing.report import FiledRelease, FiledReport
+
+__all__ = [
+    "About",
+    "Check",
+    "FiledRelease",
+    "FiledReport",
+    "check",
+    "check_text",
+    "entry",
+    "to_yaml",
+]

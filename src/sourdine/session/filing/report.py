@@ -1,0 +1,229 @@
+"""A report of everything that was released under a ledger, to be filed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sourdine import __version__
+from sourdine.append_only import now
+from sourdine.errors import ParameterError, SourdineError
+from sourdine.exact import given
+from sourdine.presentation.texts import json_text
+from sourdine.privacy import Guarantee
+from sourdine.privacy.budget import remaining
+from sourdine.privacy.printing import shown
+from sourdine.session.filing.about import About
+from sourdine.session.filing.checks import Check, checks
+from sourdine.session.filing.markdown import markdown
+from sourdine.session.filing.page import article, page
+from sourdine.session.filing.sections import sections
+
+if TYPE_CHECKING:
+    import os
+
+    from sourdine.release import Release
+    from sourdine.session.charges import Charge, Terms
+    from sourdine.session.filing.blocks import Section
+    from sourdine.session.ledger import Ledger
+
+__all__ = ["ENDINGS", "FiledRelease", "FiledReport"]
+
+ENDINGS = (".html", ".md", ".json")
+"""How a report can be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class FiledRelease:
+    """A charge with the answer that was kept for it, read back.
+
+    Parameters
+    ----------
+    charge
+        The line of the ledger.
+    release
+        The answer; None where none was kept, or it cannot be read.
+    """
+
+    charge: Charge
+    release: Release | None
+
+    @classmethod
+    def of(cls, charge: Charge) -> FiledRelease:
+        """Read the answer of a charge back."""
+        try:
+            return cls(charge, charge.release)
+        except ParameterError:
+            return cls(charge, None)
+
+    @property
+    def state(self) -> str:
+        """Whether there is an answer."""
+        if self.release is not None:
+            return "kept"
+        return "charged, no answer kept" if self.charge.answer is None else "kept, not readable"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FiledReport:
+    """Everything released under one total, what it means and what was checked.
+
+    Parameters
+    ----------
+    terms
+        What the ledger is for.
+    charges
+        Its lines, with the answers that were kept.
+    about
+        What the owner of the data adds.
+    ledger
+        The file's name; None if the charges were kept in memory.
+    identity
+        What tells this ledger from all others; None if there is no file.
+    when
+        When the report was made, in UTC.
+
+    Notes
+    -----
+    *Claim*: a report holds what the ledger holds, and nothing else that depends on the data; names
+    and answers reach a page as letters alone. *Checked by* ``test_markup_in_names_stays_letters``.
+
+    Examples
+    --------
+    >>> import sourdine as sd
+    >>> session = sd.Session({"age": [20, 30, 40] * 1000}, epsilon=1)
+    >>> release = session.mean(column="age", bounds=(0, 120), step=1, epsilon=0.5)
+    >>> report = session.report(about={"title": "Ages", "purpose": "Planning"})
+    >>> print(report)
+    <FiledReport: Ages, 1 release, epsilon 0.5 spent of 1>
+    >>> [check.passed for check in report.checks]
+    [True, True, True, True]
+    >>> print(report.to_markdown().splitlines()[0])
+    # Ages: privacy report
+    """
+
+    terms: Terms
+    charges: tuple[Charge, ...]
+    about: About = field(default_factory=About)
+    ledger: str | None = None
+    identity: str | None = None
+    when: str = field(default_factory=now)
+
+    @classmethod
+    def of(cls, ledger: Ledger, about: About) -> FiledReport:
+        """Return the report of a ledger as it is now."""
+        path = getattr(ledger, "path", None)
+        return cls(
+            terms=ledger.terms,
+            charges=tuple(ledger.history),
+            about=about,
+            ledger=path and path.name,
+            identity=ledger.identity,
+        )
+
+    @cached_property
+    def filed(self) -> tuple[FiledRelease, ...]:
+        """Every charge with its answer, read back."""
+        return tuple(map(FiledRelease.of, self.charges))
+
+    @property
+    def spent(self) -> Guarantee:
+        """What has been charged."""
+        none = Guarantee(0, 0, self.terms.total.relation)
+        return self.charges[-1].spent if self.charges else none
+
+    @property
+    def remaining(self) -> Guarantee:
+        """What is left."""
+        return remaining(self.terms.total, self.spent)
+
+    @property
+    def title(self) -> str:
+        """What is published: the owner's word, or the data's name."""
+        return self.about.title or self.terms.name or "Untitled"
+
+    @cached_property
+    def checks(self) -> tuple[Check, ...]:
+        """What was checked just now, and whether it held."""
+        return checks(self)
+
+    def sections(self, *, pictures: bool = True) -> list[Section]:
+        """Return what stands in the report, under the headings of NIST SP 800-226."""
+        return sections(self, pictures=pictures)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as what JSON knows."""
+        terms, about = self.terms, self.about
+        return {
+            "report": "sourdine",
+            "version": __version__,
+            "made": self.when,
+            "about": {name: getattr(about, name) or None for name in about.__slots__},
+            "ledger": {"name": self.ledger, "identity": self.identity},
+            "data": terms.name,
+            "unit": {"column": terms.unit, "rows": terms.rows, "protected": terms.protected},
+            "total": terms.total.to_dict(),
+            "spent": self.spent.to_dict(),
+            "remaining": self.remaining.to_dict(),
+            "releases": [_facts(filed) for filed in self.filed],
+            "checks": [{"what": c.what, "passed": c.passed, "found": c.found} for c in self.checks],
+        }
+
+    def to_json(self) -> str:
+        """Return everything as JSON."""
+        return json_text(self.to_dict())
+
+    def to_markdown(self) -> str:
+        """Return the report as Markdown, without pictures."""
+        return markdown(f"{self.title}: privacy report", self.sections(pictures=False))
+
+    def to_html(self) -> str:
+        """Return the report as one page that needs nothing else."""
+        return page(f"{self.title}: privacy report", self.sections())
+
+    def _repr_html_(self) -> str:
+        return article(f"{self.title}: privacy report", self.sections())
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the report to a file; its ending, html, md or json, says how."""
+        write = {".html": self.to_html, ".md": self.to_markdown, ".json": self.to_json}
+        text = write[ending(path)]()
+        try:
+            Path(path).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
+
+    def __repr__(self) -> str:
+        releases = "1 release" if len(self.charges) == 1 else f"{len(self.charges)} releases"
+        spent, total = (shown(g.exact_epsilon()) for g in (self.spent, self.terms.total))
+        return f"<FiledReport: {self.title}, {releases}, epsilon {spent} spent of {total}>"
+
+
+def ending(path: str | os.PathLike[str]) -> str:
+    """Return the ending of a report's path, or refuse it."""
+    found = Path(path).suffix.lower()
+    if found not in ENDINGS:
+        raise ParameterError(
+            "report", "end in html, md or json", given(str(path)), "Type {report}.",
+            report="report.html",
+        )  # fmt: skip
+    return found
+
+
+def _facts(filed: FiledRelease) -> dict[str, Any]:
+    charge = filed.charge
+    return {
+        "number": charge.number,
+        "when": charge.when,
+        "what": charge.what,
+        "mechanism": charge.mechanism,
+        "version": charge.version,
+        "question": json.loads(charge.parameters),
+        "cost": charge.cost.to_dict(),
+        "spent": charge.spent.to_dict(),
+        "state": filed.state,
+        "answer": None if charge.answer is None else json.loads(charge.answer),
+    }
