@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sourdine.privacy.printing import shown
+from sourdine.session.lines import UnreadableError, require_sound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,9 +51,26 @@ def _chain(report: FiledReport) -> Check:
 
 
 def _sums(report: FiledReport) -> Check:
+    return _added(report) if report.terms.filter is None else _priced(report)
+
+
+def _priced(report: FiledReport) -> Check:
+    plain = [replace(charge, answer=None, version=None) for charge in report.charges]
+    found = f"priced again from the parts of each loss: {report.spent.told()}"
+    try:
+        require_sound(report.terms, plain)
+    except UnreadableError as error:
+        found = str(error)
+        passed = False
+    else:
+        passed = True
+    return Check("The prices of the charges are within the total", passed=passed, found=found)
+
+
+def _added(report: FiledReport) -> Check:
     epsilon = sum(charge.epsilon for charge in report.charges)
     delta = sum(charge.delta for charge in report.charges)
-    spent, total = report.spent, report.terms.total
+    spent, total = report.account.spent, report.promise
     same = (epsilon, delta) == (spent.exact_epsilon(), spent.delta)
     found = f"added up again, as exact fractions: epsilon {shown(spent.exact_epsilon())}"
     if spent.delta:

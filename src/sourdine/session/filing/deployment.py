@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine import __version__
 from sourdine.presentation.texts import STEERING, printable
-from sourdine.privacy import ADD_REMOVE
-from sourdine.privacy.printing import shown
+from sourdine.privacy import ADD_REMOVE, Guarantee
+from sourdine.privacy.printing import percent, shown
 from sourdine.session.filing import words
 from sourdine.session.filing.registry import TIERS, UNSAID, lacking
 from sourdine.session.filing.releases import algorithms
@@ -18,6 +18,7 @@ from sourdine.session.filing.releases import algorithms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from sourdine.session.accounts import Total
     from sourdine.session.filing.report import FiledReport
 
 __all__ = ["entry", "to_yaml"]
@@ -51,13 +52,16 @@ def entry(report: FiledReport) -> dict[str, Any]:
         "deployment": {
             "basic": _basic(report),
             "dp_variant": {
-                "variant_name": "Pure DP" if report.terms.total.is_pure else "Approximate DP",
+                "variant_name": _variant(report.terms.total),
                 "data_domain": about.data,
                 "unprotected_quantities": about.unprotected,
             },
             "privacy_loss": _loss(report),
             "deployment_model": _model(report),
-            "accounting": {"post_processing": about.post_processing, "composition": COMPOSITION},
+            "accounting": {
+                "post_processing": about.post_processing,
+                "composition": words.COMPOSED[report.terms.account],
+            },
             "implementation": {
                 "preprocessing_and_hyperparameter_tuning": about.preprocessing,
                 "mechanisms": _mechanisms(report),
@@ -75,11 +79,17 @@ def entry(report: FiledReport) -> dict[str, Any]:
     return whole
 
 
-COMPOSITION = (
-    "Sequential composition: the sum of all epsilons, and of all deltas, as exact fractions. A "
-    "fixed total (a privacy filter) covers questions that are chosen after earlier answers. Groups "
-    "of which a record is in one at most compose in parallel."
-)
+def _variant(total: Total) -> str:
+    if not isinstance(total, Guarantee):
+        return "Zero-concentrated DP"
+    return "Pure DP" if total.is_pure else "Approximate DP"
+
+
+def _parameters_of(total: Total) -> dict[str, float]:
+    if not isinstance(total, Guarantee):
+        return {"rho": _float_above(total.rho)}
+    epsilon = {"epsilon": _float_above(total.exact_epsilon())}
+    return {**epsilon, "delta": _float_above(total.delta)} if total.delta else epsilon
 
 
 def _basic(report: FiledReport) -> dict[str, Any]:
@@ -104,16 +114,15 @@ def _loss(report: FiledReport) -> dict[str, Any]:
     if total.relation is not ADD_REMOVE:
         more, less = ("replaced", "is public")
     releases = "1 release" if len(report.charges) == 1 else f"{len(report.charges)} releases"
-    parameters = {"epsilon": _float_above(total.exact_epsilon())}
-    if total.delta:
-        parameters["delta"] = _float_above(total.delta)
-    paid = f"epsilon {shown(spent.exact_epsilon())}"
-    paid += f", delta {shown(spent.delta)}" if spent.delta else ""
+    paid = percent(report.account.share, up=True)
+    if isinstance(spent, Guarantee):
+        paid = f"epsilon {shown(spent.exact_epsilon())}"
+        paid += f", delta {shown(spent.delta)}" if spent.delta else ""
     return {
         "privacy_unit": f"One {whom}",
         "privacy_unit_details": f"Data sets are adjacent if one {whom} is {more}; the number of "
         f"records {less}.",
-        "privacy_parameters": parameters,
+        "privacy_parameters": _parameters_of(total),
         "privacy_parameters_details": "The parameters are those of the fixed total for everything "
         f"released under this ledger. Spent when this was written: {paid}, in {releases}.",
     }

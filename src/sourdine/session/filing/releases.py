@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sourdine.central import Table
-from sourdine.privacy.printing import shown
+from sourdine.privacy.printing import percent, shown
 from sourdine.release.columns import label
 from sourdine.session.filing import words
 from sourdine.session.filing.blocks import Facts, Section, Subsection, Text, TextTable
@@ -43,6 +43,7 @@ def released(report: FiledReport, *, pictures: bool) -> Section:
 
 def _overview(report: FiledReport) -> TextTable:
     """Return a line for each release: what was asked, what was answered, what it cost."""
+    adds = report.terms.filter is None
     rows = [
         (
             str(c.number),
@@ -50,11 +51,12 @@ def _overview(report: FiledReport) -> TextTable:
             c.value,
             shown(c.epsilon),
             shown(c.delta),
-            shown(c.spent.exact_epsilon()),
+            shown(c.spent.exact_epsilon()) if adds else percent(c.share, up=True),
         )
         for c in report.charges
     ]
-    return TextTable(("", "question", "answer", "epsilon", "delta", "epsilon so far"), rows)
+    so_far = "epsilon so far" if adds else "spent so far"
+    return TextTable(("", "question", "answer", "epsilon", "delta", so_far), rows)
 
 
 def _release(report: FiledReport, filed: FiledRelease, *, pictures: bool) -> Subsection:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,7 @@ from sourdine.errors import ParameterError, SourdineError
 from sourdine.exact import given
 from sourdine.presentation.texts import json_text
 from sourdine.privacy import Guarantee
-from sourdine.privacy.budget import remaining
-from sourdine.privacy.printing import shown
+from sourdine.privacy.printing import percent
 from sourdine.session.filing.about import About
 from sourdine.session.filing.checks import Check, checks
 from sourdine.session.filing.markdown import markdown
@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     import os
 
     from sourdine.release import Release
+    from sourdine.session.accounts import Account, Total
     from sourdine.session.charges import Charge, Terms
     from sourdine.session.filing.blocks import Section
     from sourdine.session.ledger import Ledger
+    from sourdine.session.room import Charged, Room
 
 __all__ = ["ENDINGS", "FiledRelease", "FiledReport"]
 
+ONE_IN_A_MILLION = Fraction(1, 10**6)
 ENDINGS = (".html", ".md", ".json")
 """How a report can be written."""
 
@@ -130,15 +133,25 @@ class FiledReport:
         return tuple(map(FiledRelease.of, self.charges))
 
     @property
-    def spent(self) -> Guarantee:
-        """What has been charged."""
-        none = Guarantee(0, 0, self.terms.total.relation)
-        return self.charges[-1].spent if self.charges else none
+    def account(self) -> Account:
+        """What was spent, by the way in which the ledger counts."""
+        return self.charges[-1].account if self.charges else self.terms.start
 
     @property
-    def remaining(self) -> Guarantee:
-        """What is left."""
-        return remaining(self.terms.total, self.spent)
+    def spent(self) -> Guarantee | Charged:
+        """What has been charged: a promise, or a share of a total with delta."""
+        return self.account.used
+
+    @property
+    def remaining(self) -> Guarantee | Room:
+        """What is left: a promise, or a share of a total with delta."""
+        return self.account.remaining
+
+    @property
+    def promise(self) -> Guarantee:
+        """The total as epsilon and delta; one of rho at a delta of one in a million."""
+        total = self.terms.total
+        return total if isinstance(total, Guarantee) else total.at(ONE_IN_A_MILLION)
 
     @property
     def title(self) -> str:
@@ -165,7 +178,8 @@ class FiledReport:
             "ledger": {"name": self.ledger, "identity": self.identity},
             "data": terms.name,
             "unit": {"column": terms.unit, "rows": terms.rows, "protected": terms.protected},
-            "total": terms.total.to_dict(),
+            "total": _total(terms.total),
+            "account": terms.account,
             "spent": self.spent.to_dict(),
             "remaining": self.remaining.to_dict(),
             "releases": [_facts(filed) for filed in self.filed],
@@ -198,8 +212,14 @@ class FiledReport:
 
     def __repr__(self) -> str:
         releases = "1 release" if len(self.charges) == 1 else f"{len(self.charges)} releases"
-        spent, total = (shown(g.exact_epsilon()) for g in (self.spent, self.terms.total))
-        return f"<FiledReport: {self.title}, {releases}, epsilon {spent} spent of {total}>"
+        spent = percent(self.account.share, up=True)
+        return f"<FiledReport: {self.title}, {releases}, {spent} of {self.terms.told()} spent>"
+
+
+def _total(total: Total) -> dict[str, str]:
+    if isinstance(total, Guarantee):
+        return total.to_dict()
+    return {"rho": str(total.rho), "relation": total.relation.value}
 
 
 def ending(path: str | os.PathLike[str]) -> str:

@@ -7,12 +7,13 @@ base. The sentences are ours, and say what holds for this ledger and this librar
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from sourdine import __version__
 from sourdine.plan.explanation import Explanation
-from sourdine.privacy import ADD_REMOVE
-from sourdine.privacy.printing import shown
+from sourdine.privacy import ADD_REMOVE, Guarantee
+from sourdine.privacy.printing import percent, shown
 from sourdine.session.filing import words
 from sourdine.session.filing.blocks import Facts, Section, Text, TextTable
 from sourdine.session.filing.releases import algorithms, bounds, lists, released
@@ -44,7 +45,7 @@ def sections(report: FiledReport, *, pictures: bool) -> list[Section]:
 
 
 def _summary(report: FiledReport) -> Section:
-    total, whom = report.terms.total, report.terms.protected
+    whom = report.terms.protected
     lacking = sum(filed.release is None for filed in report.filed)
     missing = f" {lacking} of them without an answer that was kept." if lacking else ""
     failed = sum(not check.passed for check in report.checks)
@@ -63,7 +64,7 @@ def _summary(report: FiledReport) -> Section:
             ),
             Facts(
                 [
-                    ("Total", total.told(whom)),
+                    ("Total", report.terms.told()),
                     ("Spent", report.spent.told(whom)),
                     ("Left", report.remaining.told(whom)),
                     ("First release", _day(report.charges[0].when) if charges else "none"),
@@ -97,38 +98,61 @@ def _purpose(report: FiledReport) -> Section:
 
 
 def _parameters(report: FiledReport) -> Section:
-    total, spent, left = report.terms.total, report.spent, report.remaining
-    rows = [
-        (name, shown(part.exact_epsilon(), up=name != "left"), shown(part.delta, up=name != "left"))
-        for name, part in (("total", total), ("spent", spent), ("left", left))
-    ]
-    pure = (
-        "Pure differential privacy: delta is 0."
-        if total.is_pure
-        else "Approximate differential privacy: delta is the chance that is not covered by epsilon."
-    )
+    table = _amounts(report) if report.terms.filter is None else _shares(report)
     return Section(
         "Privacy parameters",
         [
-            TextTable(("", "epsilon", "delta"), rows),
-            Text(f"{pure} {words.TOTAL}"),
+            table,
+            Text(f"{words.VARIANTS[_variant(report)]} {words.TOTAL}"),
             Facts(_stated(report, {"justification": "Why these parameters"})),
         ],
     )
 
 
+def _variant(report: FiledReport) -> str:
+    if not isinstance(report.terms.total, Guarantee):
+        return "concentrated"
+    return "pure" if report.terms.total.is_pure else "approximate"
+
+
+def _amounts(report: FiledReport) -> TextTable:
+    amounts = (("total", report.promise), ("spent", report.spent), ("left", report.remaining))
+    rows = [
+        (name, shown(part.exact_epsilon(), up=name != "left"), shown(part.delta, up=name != "left"))
+        for name, part in amounts
+    ]
+    return TextTable(("", "epsilon", "delta"), rows)
+
+
+def _shares(report: FiledReport) -> TextTable:
+    """Return the total, and how much of it is spent: a filter has no epsilon so far."""
+    account, promise = report.account, report.promise
+    epsilon, delta = shown(promise.exact_epsilon()), shown(promise.delta)
+    rows = [
+        ("total", epsilon, delta, "100 %"),
+        ("spent", "", "", percent(account.share, up=True)),
+        ("left", "", "", percent(max(1 - account.share, Fraction(0)))),
+    ]
+    return TextTable(("", "epsilon", "delta", "share"), rows)
+
+
 def _meaning(report: FiledReport) -> Section:
     seen = "everything that may be released under this ledger"
-    said = Explanation(report.terms.total, (1,), seen)
+    said = Explanation(report.promise, (1,), seen)
     heads = said.sheet().heads[1:]
     rows = [
-        (name, *Explanation(part, (1,)).sheet().lines[0][1:])
-        for name, part in (("spent", report.spent), ("total", report.terms.total))
+        (name, *Explanation(part, (1,)).sheet().lines[0][1:]) for name, part in _promises(report)
     ]
     return Section(
         "What this means for one person",
         [*(Text(text) for _, text in said.sentences()), TextTable(("", *heads), rows)],
     )
+
+
+def _promises(report: FiledReport) -> list[tuple[str, Guarantee]]:
+    """Return what is promised: of a total with delta, nothing is of what was spent so far."""
+    total = ("total", report.promise)
+    return [("spent", report.account.spent), total] if report.terms.filter is None else [total]
 
 
 def _unit(report: FiledReport) -> Section:
@@ -164,7 +188,7 @@ def _algorithms(report: FiledReport) -> Section:
         "Algorithms and composition",
         [
             TextTable(("mechanism", "releases", "version"), algorithms(report)),
-            Text(words.COMPOSED),
+            Text(words.COMPOSED[report.terms.account]),
             Text(words.UNANSWERED),
         ],
     )

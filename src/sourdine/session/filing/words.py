@@ -14,6 +14,7 @@ __all__ = [
     "TOTAL",
     "TRUSTED",
     "UNANSWERED",
+    "VARIANTS",
 ]
 
 TOTAL = (
@@ -25,12 +26,26 @@ HOUSEHOLDS = (
     "Records that say the same about somebody, such as those of a household, are protected "
     "together only where they are one unit."
 )
-COMPOSED = (
-    "Composition: the sum of all epsilons, and of all deltas, as exact fractions. Each call is "
-    "charged before anything is drawn, and refused if the total would be passed; that holds "
-    "however each question was chosen after earlier answers. Groups of which a record is in one at "
-    "most are charged once."
+_CHARGED = (
+    "Each call is charged before anything is drawn, and refused if the total would be passed; that "
+    "holds however each question was chosen after earlier answers. Groups of which a record is in "
+    "one at most are charged once."
 )
+COMPOSED = {
+    "sum": f"Composition: the sum of all epsilons, and of all deltas, as exact fractions. {_CHARGED}",
+    "renyi": "Composition: a filter at one Rényi order, fixed when the ledger was opened (Feldman "
+    "and Zrnic 2021), beside the sum of all epsilons: a call is admitted by either. Each is charged "
+    f"a price from the parts of its loss, rounded up. {_CHARGED}",
+    "rho": "Composition: the sum of the zero-concentrated prices of the parts of each loss, rounded "
+    f"up (Bun and Steinke 2016). {_CHARGED}",
+}
+VARIANTS = {
+    "pure": "Pure differential privacy: delta is 0.",
+    "approximate": "Approximate differential privacy: delta is the chance that is not covered by "
+    "epsilon.",
+    "concentrated": "Zero-concentrated differential privacy: epsilon and delta are what its rho "
+    "implies.",
+}
 UNANSWERED = (
     "A charge without an answer counts in full: the process ended between the two, or the session "
     "was told not to keep answers."
