@@ -102,7 +102,9 @@ _RELATIONS = {relation.value for relation in Relation}
 
 def relation(x: Relation | str) -> Relation:
     """Return which data sets are neighbours of a curator's data."""
-    if x in (LOCAL, LOCAL.value, ALIKE, ALIKE.value) or (isinstance(x, str) and x not in _RELATIONS):
+    if x in (LOCAL, LOCAL.value, ALIKE, ALIKE.value) or (
+        isinstance(x, str) and x not in _RELATIONS
+    ):
         raise ParameterError(
             "relation",
             "be 'add_remove' or 'substitute'",

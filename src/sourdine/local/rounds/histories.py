@@ -68,8 +68,8 @@ class Histories(Mechanism[History]):
     >>> for between in ("stays", "alike", "any"):
     ...     print(between, round(float(Histories(
     ...         oracle=week, rounds=6, between=between).guarantee.epsilon), 3))
-    stays 0.991
-    alike 1.724
+    stays 0.99
+    alike 1.723
     any 2.397
     """
 

@@ -98,7 +98,7 @@ class Memoised(FrequencyOracle):
 
     @property
     def told(self) -> Real:
-        r"""The chance :math:`\lambda_2` that a round tells the permanent response, to any precision.
+        r"""The chance :math:`\lambda_2` that a round tells the permanent response.
 
         Else it tells any value, that one among them.
         """
@@ -118,9 +118,7 @@ class Memoised(FrequencyOracle):
         absent = noise.uniform_below(self.categories, people, source=source)
         return Memory(keys=np.asarray(keys), kept=kept, absent=np.asarray(absent))
 
-    def again(
-        self, memory: Memory, codes: NDArray[np.int64], source: Source
-    ) -> NDArray[np.int64]:
+    def again(self, memory: Memory, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         """Draw the reports of one round; a code below 0 or above k - 1 is an absent answer."""
         there = (codes >= 0) & (codes < self.categories)
         hashed = self.hashed(memory.keys, np.where(there, codes, memory.absent))
@@ -138,9 +136,7 @@ class Memoised(FrequencyOracle):
         return drawn
 
 
-def _responses(
-    x: NDArray[np.int64], truth: Real, g: int, source: Source
-) -> NDArray[np.int64]:
+def _responses(x: NDArray[np.int64], truth: Real, g: int, source: Source) -> NDArray[np.int64]:
     """Return each value with the chance ``truth``, else any."""
     anyone = noise.uniform_below(g, x.size, source=source)
     return np.where(noise.bernoulli(truth, x.size, source=source), x, anyone)
