@@ -81,6 +81,8 @@ def alike(oracle: Memoised, rounds: int) -> Fraction:
     >>> [round(float(alike(hours, t)), 3) for t in (1, 2, 5, 52)]
     [0.4, 0.8, 1.556, 2.0]
     """
+    if rounds == 1:
+        return Fraction(oracle.epsilon)
     one = np.array([0.0, *(float(stays(oracle, t)) for t in range(1, rounds + 1))])
     best = one
     for _ in range(min(oracle.answers, rounds) - 1):
