@@ -28,7 +28,8 @@ DRAWN = 6
 """How many categories are printed and drawn, those with the largest shares."""
 TOGETHER = (
     "Each interval holds for its own round. People keep their hashes and responses, so rounds err "
-    "together: the mean of many is hardly more precise than one."
+    "together: where answers stay, the mean of many is no more precise than one at the permanent "
+    "epsilon."
 )
 
 
