@@ -421,6 +421,16 @@ def test_costs_of_a_schema():
     assert "drawn at random, in every round" in str(one)
 
 
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), 100, 3000])
+@pytest.mark.parametrize("column", [Flag(), Choice("a", "b", "c"), Choice(*range(20))])
+def test_extreme_budgets(epsilon, column):
+    schema = Schema(a=column, epsilon=epsilon, rounds=4)
+    spent = schema.costs()
+    assert spent.one.epsilon <= spent.stays.epsilon <= spent.alike.epsilon <= epsilon
+    assert spent.one.epsilon <= spent.any.epsilon
+    assert schema.respondent().answer(a="b").startswith('{"v":1')
+
+
 def test_schemas_of_rounds_are_kept(tmp_path):
     schema = Schema(
         vote=Choice("yes", "no", missing="none"), epsilon=1, rounds=9, once=Fraction(1, 9)
@@ -453,7 +463,7 @@ def test_schemas_of_rounds_are_kept(tmp_path):
         (lambda: Panel(YES_NO, 2).reports({"vote": ["yes"]}), "have a row for each of the 2"),
         (lambda: hashing(permanent=0.4), "permanent must be above epsilon"),
         (lambda: hashing(values=4), "values must be a prime"),
-        (lambda: Histories(oracle=hashing(), rounds=40), "rounds must be so few"),
+        (lambda: Histories(oracle=hashing(), rounds=19), "rounds must be so few"),
         (lambda: Histories(oracle=hashing(), rounds=2, between="alike"), "'stays' or 'any'"),
         (lambda: Histories(oracle=response(), rounds=2).law((0,)), "hold 2 categories"),
         (lambda: plan(YES_NO), "n must be given, or error in its place, got neither"),

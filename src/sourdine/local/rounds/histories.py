@@ -35,6 +35,9 @@ __all__ = ["Histories", "pattern"]
 MOST_OUTCOMES = 1 << 20
 """The law is written down for this many sequences of reports at most, hashes included."""
 
+MOST_LISTED = 20
+"""With more rounds even two values have too many."""
+
 History = tuple[int, ...]
 
 
@@ -87,7 +90,7 @@ class Histories(Mechanism[History]):
                 "Type PermanentResponse(epsilon=0.5, permanent=1, categories=2).",
             )
         one_of(self.between, "between", *BETWEEN)
-        rounds = integer(self.rounds, "rounds", least=1)
+        rounds = integer(self.rounds, "rounds", least=1, most=MOST_LISTED)
         if self.oracle.hashes * self.oracle.answers**rounds > MOST_OUTCOMES:
             raise ParameterError(
                 "rounds",

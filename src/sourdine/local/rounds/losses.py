@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from math import log, log1p
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -110,7 +109,7 @@ def any_two(oracle: Memoised, rounds: int) -> Fraction:
         return Fraction(oracle.epsilon)
     if oracle.answers > 2 or rounds > MOST_ROUNDS:
         return rounds * (1 / _drop(oracle)).log().above()
-    kept, told = (_two(float(chance)) for chance in (oracle.spared, oracle.told))
+    kept, told = _two(oracle.spared), _two(oracle.told)
     worst = max(_spread(kept, told, zeros, rounds - zeros) for zeros in range(rounds // 2 + 1))
     return Fraction(worst) * UP
 
@@ -133,9 +132,9 @@ def _weight(
     return np.asarray(np.logaddexp(kept_true, kept_lie))
 
 
-def _two(spared: float) -> tuple[float, float]:
+def _two(spared: Real) -> tuple[float, float]:
     """Return the log chances of the truth and of the other of two values."""
-    return log1p(spared) - log(2), log1p(-spared) - log(2)
+    return -float((2 / (1 + spared)).log()), -float((2 / (1 - spared)).log())
 
 
 def _drop(oracle: Memoised) -> Real:

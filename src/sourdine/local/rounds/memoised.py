@@ -156,7 +156,7 @@ def _told(epsilon: Fraction, permanent: Fraction, g: int) -> Real:
 
 def read_permanent(permanent: object, epsilon: Fraction) -> Fraction:
     r"""Return :math:`\varepsilon_\infty`, which is above the cost of one report."""
-    lasting = positive(permanent, "permanent")
+    lasting = positive(permanent, "permanent", example=2 * epsilon)
     if lasting <= epsilon:
         raise ParameterError(
             "permanent",

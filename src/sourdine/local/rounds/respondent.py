@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["Panel", "Respondent"]
 
 VERSION = 1
+MOST_PEOPLE = 1 << 27
+"""A panel has no more."""
 SECRET = "never send this: with it, what you sent says what you answered"  # noqa: S105
 
 
@@ -72,7 +74,7 @@ class Panel:
 
     def __init__(self, schema: Schema, people: int, *, source: Source = SYSTEM) -> None:
         self.schema = several(schema)
-        self.people = integer(people, "people", least=1)
+        self.people = integer(people, "people", least=1, most=MOST_PEOPLE)
         self.answered = 0
         """The last round that was answered."""
         self.memories = {
