@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
     from sourdine.noise import Source
 
-__all__ = ["Memoised", "Memory", "read_permanent"]
+__all__ = ["KeptResponses", "Memoised", "read_permanent"]
 
 ENTRIES = 1 << 20
 """Permanent responses drawn at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Memory:
+class KeptResponses:
     """What the devices of many people keep of one question, a row for each person: a secret.
 
     Nothing in it depends on an answer: all is drawn before the first one.
@@ -109,16 +109,18 @@ class Memoised(FrequencyOracle):
         r"""What all rounds cost together, :math:`g\varepsilon_\infty`, under the relation ALIKE."""
         return self.answers * Fraction(self.permanent)
 
-    def remember(self, people: int, source: Source) -> Memory:
+    def remember(self, people: int, source: Source) -> KeptResponses:
         """Draw the memories of so many people, whatever they will answer."""
         g = self.answers
         keys = noise.uniform_below(self.hashes, people, source=source)
         every = np.tile(np.arange(g), people)
         kept = _responses(every, self.spared, g, source).reshape(people, g)
         absent = noise.uniform_below(self.categories, people, source=source)
-        return Memory(keys=np.asarray(keys), kept=kept, absent=np.asarray(absent))
+        return KeptResponses(keys=np.asarray(keys), kept=kept, absent=np.asarray(absent))
 
-    def again(self, memory: Memory, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+    def again(
+        self, memory: KeptResponses, codes: NDArray[np.int64], source: Source
+    ) -> NDArray[np.int64]:
         """Draw the reports of one round; a code below 0 or above k - 1 is an absent answer."""
         there = (codes >= 0) & (codes < self.categories)
         hashed = self.hashed(memory.keys, np.where(there, codes, memory.absent))

@@ -17,7 +17,7 @@ from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind
 from sourdine.local.reports import Records, form_of, to_lines
 from sourdine.local.rounds.costs import several
-from sourdine.local.rounds.memoised import Memory
+from sourdine.local.rounds.memoised import KeptResponses
 from sourdine.local.table.sanitizing.blocks import ROWS, matched
 from sourdine.noise import SYSTEM
 from sourdine.tally import Frame
@@ -201,7 +201,7 @@ class Respondent:
         *,
         round: int | None = None,  # noqa: A002 - what it is
         source: Source = SYSTEM,
-        **named: Any,  # noqa: ANN401 - answers
+        **named: str | float | None,
     ) -> str:
         """Return the record of a round, a line of JSON: all that is sent.
 
@@ -256,8 +256,8 @@ def _oracles(schema: Schema) -> dict[str, Memoised]:
     return {name: part.memoised for name, part in parts if part.memoised is not None}
 
 
-def _rows(memory: Memory, who: slice | NDArray[np.bool_]) -> Memory:
-    return Memory(keys=memory.keys[who], kept=memory.kept[who], absent=memory.absent[who])
+def _rows(memory: KeptResponses, who: slice | NDArray[np.bool_]) -> KeptResponses:
+    return KeptResponses(keys=memory.keys[who], kept=memory.kept[who], absent=memory.absent[who])
 
 
 def _recall(panel: Panel, text: object) -> None:
@@ -296,7 +296,7 @@ def _fill(panel: Panel, facts: dict[str, Any]) -> None:
         _demand(_whole(own["hash"], oracle.hashes) and _whole(own["absent"], oracle.categories))
         _demand(isinstance(own["kept"], list) and len(own["kept"]) == oracle.answers)
         _demand(all(_whole(value, oracle.answers) for value in own["kept"]))
-        panel.memories[name] = Memory(
+        panel.memories[name] = KeptResponses(
             keys=np.array([own["hash"]]),
             kept=np.array([own["kept"]]),
             absent=np.array([own["absent"]]),
