@@ -105,7 +105,7 @@ class GridMean(Mechanism["Sums"]):
     def parts(self) -> tuple[Part, ...]:
         r"""A draw of range :math:`\varepsilon`: every weight moves by :math:`e^{\lambda Lk}`.
 
-        *Checked by* ``test_range[mean.exponential.add_remove]``.
+        *Checked by* ``test_whole_curve[mean.exponential.add_remove]``.
         """
         return (Part.range(self.epsilon),)
 

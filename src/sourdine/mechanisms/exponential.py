@@ -127,7 +127,7 @@ class Exponential(Selection):
     def parts(self) -> tuple[Part, ...]:
         r"""A draw of range :math:`\varepsilon`: the sum of the weights cancels between two choices.
 
-        *Checked by* ``test_range[choice.exponential]`` and ``[choice.exponential.monotone]``.
+        *Checked by* ``test_whole_curve[choice.exponential]`` and ``[choice.exponential.monotone]``.
         """
         return (Part.range(self.epsilon),)
 

@@ -98,7 +98,7 @@ class Centre(QuantileMechanism):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        r"""A draw of one range. *Checked by* ``test_range[choice.centre.add_remove]``."""
+        r"""A draw of one range. *Checked by* ``test_whole_curve[choice.centre.add_remove]``."""
         return (Part.range(self.epsilon),)
 
     @property

@@ -108,7 +108,10 @@ class Anchors(QuantileMechanism):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Those of the joint draw. *Checked by* ``test_range[quantiles.anchors.add_remove]``."""
+        """Those of the joint draw.
+
+        *Checked by* ``test_whole_curve[quantiles.anchors.add_remove]``.
+        """
         return self.drawn.parts
 
     def windows(self, n: int) -> list[tuple[int, int]]:

@@ -133,7 +133,8 @@ class QExp(QuantileMechanism):
     def parts(self) -> tuple[Part, ...]:
         r"""A draw of range :math:`\varepsilon`: four weights, each with its rounding, decide it.
 
-        *Checked by* ``test_range[quantiles.exponential.add_remove]`` and ``[...substitute]``.
+        *Checked by* ``test_whole_curve[quantiles.exponential.add_remove]`` and
+        ``[quantiles.exponential.substitute]``.
         """
         return (Part.range(self.epsilon),)
 

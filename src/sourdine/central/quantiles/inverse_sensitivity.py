@@ -100,7 +100,7 @@ class InverseSensitivity(Independent):
     def parts(self) -> tuple[Part, ...]:
         r"""So many draws of range :math:`\varepsilon/m`.
 
-        *Checked by* ``test_range[quantiles.inverse_sensitivity.add_remove]`` and
+        *Checked by* ``test_whole_curve[quantiles.inverse_sensitivity.add_remove]`` and
         ``[quantiles.inverse_sensitivity.substitute]``.
         """
         return (Part.range(self.share, len(self.orders)),)

@@ -69,7 +69,7 @@ class _Joint(QuantileMechanism, Generic[T]):
     def parts(self) -> tuple[Part, ...]:
         r"""A draw of range :math:`\varepsilon`: the proof moves weights, and their sum cancels.
 
-        *Checked by* ``test_range[quantiles.joint.add_remove]`` and
+        *Checked by* ``test_whole_curve[quantiles.joint.add_remove]`` and
         ``[quantiles.jointexp.substitute]``.
         """
         return (Part.range(self.epsilon),)

@@ -105,7 +105,7 @@ class PiecewiseLaplace(Independent):
     def parts(self) -> tuple[Part, ...]:
         r"""So many draws of range :math:`\varepsilon/m`.
 
-        *Checked by* ``test_range[quantiles.piecewise_laplace.add_remove]`` and
+        *Checked by* ``test_whole_curve[quantiles.piecewise_laplace.add_remove]`` and
         ``[quantiles.piecewise_laplace.substitute]``.
         """
         return (Part.range(self.share, len(self.orders)),)
