@@ -227,7 +227,10 @@ class _Lines:
         """Return few lines, the same at some epsilons in order, and a tolerance before them."""
         ends = np.sort(np.concatenate((x - TOLERANCE, x)))
         i = ends.searchsorted(losses.loss, side="left")
-        p, q = (np.bincount(i, side, len(ends) + 1) for side in (losses.p, losses.q))
+        p, q = (
+            np.asarray(np.bincount(i, side, len(ends) + 1), np.float64)
+            for side in (losses.p, losses.q)
+        )
         loss = np.append(np.append(-inf, ends[:-1] + np.diff(ends) / 2), inf)
         return cls.of(Losses(loss, p, q, losses.slack, losses.beyond))
 
