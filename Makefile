@@ -79,6 +79,7 @@ simulate: $(VENV)/.ready ## two hours: coverage of intervals, surveys, densities
 	$(BIN)/python benchmarks/cdf.py
 	$(BIN)/python benchmarks/descriptions.py
 	$(BIN)/python benchmarks/surveys.py
+	$(BIN)/python benchmarks/rounds.py
 	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/densities.py
 	$(BIN)/python benchmarks/large_tables.py

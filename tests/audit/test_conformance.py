@@ -22,6 +22,21 @@ def test_weaker_copy_is_rejected(specimen):
 
 
 @each
+def test_parts_add_up(specimen):
+    checks.check_parts_add_up(specimen)
+
+
+@each
+def test_whole_curve(specimen):
+    checks.check_whole_curve(specimen)
+
+
+@each
+def test_weaker_curve_is_rejected(specimen):
+    checks.check_weaker_curve_is_rejected(specimen)
+
+
+@each
 def test_law_has_mass_one(specimen):
     checks.check_law_has_mass_one(specimen)
 

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sourdine.audit.curves import held, rejected
 from sourdine.audit.exhaustive import TOLERANCE, Worst, worst_case
 from sourdine.audit.sampling import ALPHA, p_value
 from sourdine.noise import SeededSource
+from sourdine.privacy.accounting import compose, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["all_checks", "sampled"]
 
+ALMOST = 1 + 1e-4
+"""The certified delta of zCDP, over some orders only, may pass the best one by this factor."""
 POWER = Fraction(13, 10)
 """Noise 30 % too small or too large must be caught by the draws alone."""
 MOST_OUTCOMES = 1 << 20
@@ -38,6 +42,9 @@ def all_checks() -> tuple[Callable[[Specimen], None], ...]:
     return (
         check_worst_case,
         check_weaker_copy_is_rejected,
+        check_parts_add_up,
+        check_whole_curve,
+        check_weaker_curve_is_rejected,
         check_law_has_mass_one,
         check_error_bound,
         check_draws_follow_the_law,
@@ -67,6 +74,40 @@ def check_weaker_copy_is_rejected(specimen: Specimen) -> None:
     worst = worst_case(_made(specimen, factor), specimen.inputs, claim)
     caught = not worst.within(claim)
     _demand(caught, f"a copy {100 * float(factor - 1):.0f} % too weak passes with {worst.upper}")
+
+
+def check_parts_add_up(specimen: Specimen) -> None:
+    """Demand that the parts of the loss make the guarantee, exactly.
+
+    Gaussian noise has no plain epsilon: then the delta of the parts, at the guarantee's epsilon,
+    must be at most the guarantee's.
+    """
+    mechanism = _made(specimen)
+    parts, promise = mechanism.parts, mechanism.guarantee
+    epsilon, delta = plain(parts)
+    if epsilon is not None:
+        same = (epsilon, delta) == (promise.epsilon, promise.delta)
+        _demand(same, f"the parts make {epsilon}, {delta} of {promise}")
+        return
+    least = compose(parts).delta(promise.exact_epsilon()).upper
+    _demand(least <= float(promise.delta) * ALMOST, f"the parts have delta {least} of {promise}")
+
+
+def check_whole_curve(specimen: Specimen) -> None:
+    """Demand that ranges and whole curves of neighbours are within those of the parts."""
+    spread, passed = held(_made(specimen), specimen.inputs)
+    _demand(spread.holds, f"losses lie {spread.upper} apart for a claim of {spread.claim}")
+    _demand(passed.holds, f"the curve between {passed.pair()} is passed by {passed.excess:.1e}")
+
+
+def check_weaker_curve_is_rejected(specimen: Specimen) -> None:
+    """Demand that the curve of the same mechanism at 1.05 epsilon passes that of the parts.
+
+    A specimen may say that its inputs catch weaker copies only.
+    """
+    factor, parts = specimen.weaker, _made(specimen).parts
+    caught = rejected(_made(specimen, factor), specimen.inputs, parts)
+    _demand(caught, f"the curve of a copy {100 * float(factor - 1):.0f} % too weak passes")
 
 
 def check_law_has_mass_one(specimen: Specimen) -> None:

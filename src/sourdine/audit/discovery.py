@@ -51,6 +51,10 @@ EXEMPT = {
         "Hides a sketch's own random signs, not a person's record; what its noise is worth is "
         "counted in `f2_steps`."
     ),
+    "sourdine.local.rounds.respondent": (
+        "Draws which column a person is asked for, before there are answers: "
+        "``test_only_the_reports_depend_on_the_answers``. The answers are audited reports."
+    ),
     "sourdine.local.table.sanitizing.blocks": (
         "Draws which column a person is asked for, whatever the answers: "
         "``test_who_is_asked_what_does_not_depend_on_the_answers``. The answers are audited "

@@ -12,12 +12,12 @@ from sourdine.errors import ParameterError
 from sourdine.laws import Certified
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from sourdine.mechanisms import Mechanism
     from sourdine.privacy import Guarantee
 
-__all__ = ["TOLERANCE", "Worst", "worst_case"]
+__all__ = ["TOLERANCE", "Worst", "neighbouring", "nothing_compared", "shown", "worst_case"]
 
 FARTHEST = 1e6
 TOLERANCE = 1e-9
@@ -44,7 +44,7 @@ class Worst:
 
     def pair(self) -> str:
         """Return the pair, for a table."""
-        return f"{_shown(self.x)} | {_shown(self.y)}"
+        return f"{shown(self.x)} | {shown(self.y)}"
 
 
 def worst_case(
@@ -62,29 +62,43 @@ def worst_case(
         The promise to hold it to; its own guarantee if left out.
     """
     claim = mechanism.guarantee if claim is None else claim
+    worst = None
+    for pair in neighbouring(mechanism, inputs):
+        for x, y, p, q in (pair, (pair[1], pair[0], pair[3], pair[2])):
+            apart = _apart(p, q, float(claim.delta), worst)
+            if worst is None or (apart.upper, apart.value) > (worst.upper, worst.epsilon):
+                worst = Worst(apart.value, apart.upper, x, y, apart.at)
+    if worst is None:
+        raise nothing_compared()
+    return worst
+
+
+def neighbouring(
+    mechanism: Mechanism[Any], inputs: Sequence[Any]
+) -> Iterator[tuple[Any, Any, Any, Any]]:
+    """Yield each input with each of its neighbours, and their laws; no pair comes twice."""
     laws: dict[Any, Any] = {}
+    compared = set()
 
     def law(x: Any) -> Any:  # noqa: ANN401
         if _key(x) not in laws:
             laws[_key(x)] = mechanism.law(x)
         return laws[_key(x)]
 
-    worst, compared = None, set()
     for given in inputs:
         x = mechanism.read(given)
-        for neighbour in mechanism.neighbours(x):
-            for p, q in ((x, neighbour), (neighbour, x)):
-                if (_key(p), _key(q)) in compared:
-                    continue
-                compared.add((_key(p), _key(q)))
-                apart = _apart(law(p), law(q), float(claim.delta), worst)
-                if worst is None or (apart.upper, apart.value) > (worst.upper, worst.epsilon):
-                    worst = Worst(apart.value, apart.upper, p, q, apart.at)
-    if worst is None:
-        raise ParameterError(
-            "inputs", "have neighbours to compare", "none", "Type {inputs}.", inputs=[0, 1]
-        )
-    return worst
+        for y in mechanism.neighbours(x):
+            pair = frozenset((_key(x), _key(y)))
+            if pair not in compared:
+                compared.add(pair)
+                yield x, y, law(x), law(y)
+
+
+def nothing_compared() -> ParameterError:
+    """Return the refusal of inputs without neighbours."""
+    return ParameterError(
+        "inputs", "have neighbours to compare", "none", "Type {inputs}.", inputs=[0, 1]
+    )
 
 
 def _apart(p: Any, q: Any, delta: float, worst: Worst | None) -> Certified:  # noqa: ANN401
@@ -123,7 +137,7 @@ def _loss_at(p: Any, q: Any, delta: float, end: str) -> float:  # noqa: ANN401
     return high
 
 
-def _shown(x: object) -> str:
+def shown(x: object) -> str:
     """Return a number, or a vector with its runs counted: ``5x40 0``."""
     if isinstance(x, int):
         return str(x)

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from sourdine.audit.checks import sampled
+from sourdine.audit.curves import Passed, Spread, held
 from sourdine.audit.exhaustive import Worst, worst_case
 from sourdine.audit.sampling import ALPHA
 
@@ -36,6 +37,9 @@ class Row:
         How much weaker that copy is.
     p_value
         How well the draws follow the law.
+    spread, curve
+        The pairs of neighbours whose losses lie furthest apart, and whose whole curve comes
+        highest, beside what the parts of the loss claim.
     seconds
         How long the audit took.
     """
@@ -46,6 +50,8 @@ class Row:
     weaker: Worst
     factor: Fraction
     p_value: float
+    spread: Spread
+    curve: Passed
     seconds: float
 
     @property
@@ -55,9 +61,10 @@ class Row:
 
     @property
     def passes(self) -> bool:
-        """Whether the claim holds, a weaker copy is caught, and the draws follow the law."""
+        """Whether all claims hold, a weaker copy is caught, and the draws follow the law."""
         caught = not self.weaker.within(self.claim)
-        return self.worst.within(self.claim) and caught and self.p_value >= ALPHA
+        within = self.worst.within(self.claim) and self.spread.holds and self.curve.holds
+        return within and caught and self.p_value >= ALPHA
 
 
 def audit_row(specimen: Specimen, epsilon: Fraction | None = None) -> Row:
@@ -74,6 +81,7 @@ def audit_row(specimen: Specimen, epsilon: Fraction | None = None) -> Row:
     spent = Fraction(specimen.epsilon if epsilon is None else epsilon)
     mechanism = specimen.make(spent)
     claim = mechanism.guarantee
+    spread, curve = held(mechanism, specimen.inputs)
     return Row(
         name=specimen.name,
         claim=claim,
@@ -81,5 +89,7 @@ def audit_row(specimen: Specimen, epsilon: Fraction | None = None) -> Row:
         weaker=worst_case(specimen.make(specimen.weaker * spent), specimen.inputs, claim),
         factor=specimen.weaker,
         p_value=min(sampled(mechanism, given, specimen.draws) for given in specimen.inputs[-2:]),
+        spread=spread,
+        curve=curve,
         seconds=perf_counter() - begin,
     )

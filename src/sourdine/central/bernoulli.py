@@ -19,7 +19,7 @@ from sourdine.mechanisms.inputs import read_code
 from sourdine.mechanisms.laplace import laplace_error
 from sourdine.mechanisms.mechanism import Mechanism, read_beta
 from sourdine.mechanisms.registry import Specimen, register
-from sourdine.privacy import SUBSTITUTE, Guarantee, Relation
+from sourdine.privacy import SUBSTITUTE, Guarantee, Part, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,6 +111,14 @@ class BernoulliMean(Mechanism[int]):
     def guarantee(self) -> Guarantee:
         """The promise of one release."""
         return Guarantee(self.epsilon, 0, self.relation)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        r"""A draw of range :math:`2r\lambda = \varepsilon` as printed; the tight one is wider.
+
+        *Checked by* ``test_the_printed_constant_has_a_range``.
+        """
+        return (Part.range(self.epsilon),) if self.method == "printed" else super().parts
 
     def read(self, x: object) -> int:
         """Return the number of ones, within 0 to n."""

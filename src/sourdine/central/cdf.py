@@ -14,6 +14,8 @@ from sourdine.central.lattice import Numeric
 from sourdine.central.quantiles.curve import Curve
 from sourdine.central.quantiles.order_statistics import Reader
 from sourdine.mechanisms import Laplace
+from sourdine.privacy import Guarantee
+from sourdine.privacy.accounting import widest
 from sourdine.question import WHAT, kinds, says
 from sourdine.question import converters as read
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from sourdine.central.groups import ByGroup
     from sourdine.central.quantiles.curve import Knots
+    from sourdine.privacy import Part
     from sourdine.release import Release
     from sourdine.tally import Frame
 
@@ -29,6 +32,8 @@ __all__ = ["Cdf"]
 
 COUNTING = Fraction(1, 100)
 """This part of epsilon pays for a count, by which the way is chosen."""
+FEWEST, MOST = 0.0, 1e18
+"""So many records lead to each of the two ways."""
 PRINTED = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99)
 """The shares near which a row is printed."""
 
@@ -66,6 +71,7 @@ class Cdf(Numeric):
     """
 
     kind: ClassVar[str] = "cdf"
+    shaped: ClassVar[bool] = True
     text: ClassVar[str] = "A whole distribution function of a column, with a band around it."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv -c salary --bounds 0 500000 --step 1 --epsilon 1 --plot salaries.png",
@@ -109,6 +115,14 @@ class Cdf(Numeric):
             rows=self.rows,
             records=records or 0.0,
         )
+
+    @property
+    def own_parts(self) -> tuple[Part, ...]:
+        """What the count loses, and whatever it chooses."""
+        counted = self.counting.parts if self.counts else ()
+        records = (FEWEST, MOST) if self.counts else (self.n,)
+        left = Guarantee(self.curve(0).epsilon, 0, self.relation)
+        return (*counted, *widest(left, *(self.curve(n).parts for n in records)))
 
     @property
     def how(self) -> str:
@@ -195,5 +209,7 @@ class Cdf(Numeric):
         """Draw the functions of all groups in one picture."""
         from sourdine.central import cdf_figure  # noqa: PLC0415 - matplotlib is loaded there
 
-        parts = dict(zip(map(str, groups.keys(release.drawn)), groups.parts(release), strict=True))
+        parts = dict(
+            zip(map(str, groups.keys(release.drawn)), groups.releases(release), strict=True)
+        )
         return cdf_figure.steps(release, parts, **options)

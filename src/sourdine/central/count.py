@@ -13,6 +13,7 @@ from sourdine.mechanisms import Laplace
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sourdine.privacy import Part
     from sourdine.release import Release
     from sourdine.tally import Frame
 
@@ -50,6 +51,11 @@ class Count(Statistic):
     def mechanism(self) -> Laplace:
         """What draws it."""
         return Laplace(epsilon=self.epsilon, sensitivity=self.rows, relation=self.relation)
+
+    @property
+    def own_parts(self) -> tuple[Part, ...]:
+        """What the noise loses."""
+        return self.mechanism.parts
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:

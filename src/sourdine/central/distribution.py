@@ -118,7 +118,7 @@ class Distribution(Release):
                 ends=lambda beta, of: ends(answer, beta, of),
             )  # fmt: skip
         groups = answer.mechanism
-        keys, parts = groups.keys(answer.drawn), groups.parts(answer)
+        keys, parts = groups.keys(answer.drawn), groups.releases(answer)
         size = len(next(iter(labels.values())))
         repeated = {head: list(column) * len(keys) for head, column in labels.items()}
         listed = [key if isinstance(key, tuple) else (key,) for key in keys for _ in range(size)]

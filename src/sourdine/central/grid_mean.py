@@ -18,7 +18,7 @@ from sourdine.mechanisms import parameters as read
 from sourdine.mechanisms.mechanism import Mechanism, read_beta
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.noise.lazy import LazyUniform
-from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
+from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Part, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,6 +100,14 @@ class GridMean(Mechanism["Sums"]):
     def guarantee(self) -> Guarantee:
         """The promise of one choice."""
         return Guarantee(self.epsilon, 0, self.relation)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        r"""A draw of range :math:`\varepsilon`: every weight moves by :math:`e^{\lambda Lk}`.
+
+        *Checked by* ``test_whole_curve[mean.exponential.add_remove]``.
+        """
+        return (Part.range(self.epsilon),)
 
     def read(self, x: object) -> Sums:
         """Return the doubled sum, within what n records can have, and n."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from sourdine.central.statistic import Statistic
     from sourdine.errors import PythonWording
+    from sourdine.privacy import Part
     from sourdine.release import Release
     from sourdine.tally import Frame
 
@@ -124,6 +125,17 @@ class ByGroup(Drawer):
             relation=asked.relation,
         )
 
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What finds the keys, then one group's parts; twice where a record may change its group.
+
+        Of a person with rows in several groups the shifts, or the ranges, add up to those of one.
+        *Checked by* ``test_whole_curves_of_groups_keep_the_claim``.
+        """
+        own, twice = self.part.own_parts, self.question.substitutes
+        found = self.finder.parts if self.question.finds else ()
+        return (*found, *(part.repeated(2) if twice else part for part in own))
+
     def check(self) -> None:
         """Refuse early what the noise cannot carry."""
         _ = self.part
@@ -217,7 +229,7 @@ class ByGroup(Drawer):
         values = map(self.part.value, drawn["groups"])
         return dict(zip(self.keys(drawn), values, strict=True))
 
-    def parts(self, release: Release) -> list[Release]:
+    def releases(self, release: Release) -> list[Release]:
         """Return a release for each group, with what was drawn for it."""
         return [
             replace(release, value=value, mechanism=self.part, drawn=drawn)
@@ -228,12 +240,12 @@ class ByGroup(Drawer):
         """Return each group's ends; they hold for all groups together."""
         keys = self.keys(release.drawn)
         risk = each(beta, max(len(keys), 1))
-        ends = [self.part.limits(part, risk, of) for part in self.parts(release)]
+        ends = [self.part.limits(part, risk, of) for part in self.releases(release)]
         return dict(zip(keys, ends, strict=True))
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
         """Return the key of each number, and what tells the numbers of one group apart."""
-        own = [dict(self.part.labels(part)) for part in self.parts(release)]
+        own = [dict(self.part.labels(part)) for part in self.releases(release)]
         sizes = [max((len(column) for column in labels.values()), default=1) for labels in own]
         listed = [key if isinstance(key, tuple) else (key,) for key in self.keys(release.drawn)]
         keys = [key for key, size in zip(listed, sizes, strict=True) for _ in range(size)]
@@ -243,7 +255,7 @@ class ByGroup(Drawer):
 
     def printed_rows(self, release: Release) -> Sequence[int] | None:
         """Return the rows that each group prints, one group after the other."""
-        parts, found, start = self.parts(release), [], 0
+        parts, found, start = self.releases(release), [], 0
         for part in parts:
             rows = self.part.printed_rows(part)
             if rows is None:
@@ -254,7 +266,7 @@ class ByGroup(Drawer):
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
         """Return what the groups' numbers suggest to type, each once."""
-        said = (self.part.remarks(part, words) for part in self.parts(release))
+        said = (self.part.remarks(part, words) for part in self.releases(release))
         return tuple(dict.fromkeys(text for texts in said for text in texts))
 
     @property

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sourdine.central.finding.bounds import BoundsFirst
     from sourdine.central.finding.rows import RowsFirst
     from sourdine.exact.parameters import Number
+    from sourdine.privacy import Part
     from sourdine.question.converters import Bounds
     from sourdine.release import Release
     from sourdine.tally import Frame
@@ -240,6 +241,11 @@ class Histogram(Statistic):
             )
         moved = 2 if self.substitutes and self.size > 1 else 1
         return Laplace(epsilon=self.epsilon, sensitivity=moved * self.rows, relation=self.relation)
+
+    @property
+    def own_parts(self) -> tuple[Part, ...]:
+        """What the noise loses."""
+        return self.mechanism.parts
 
     @property
     def size(self) -> int:

@@ -18,7 +18,7 @@ from sourdine.mechanisms import parameters as read
 from sourdine.mechanisms.laplace import laplace_error, laplace_law
 from sourdine.mechanisms.mechanism import Mechanism, read_beta
 from sourdine.mechanisms.registry import Specimen, register
-from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
+from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Part, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,6 +126,16 @@ class NamedCounts(Mechanism["dict[str, int]"]):
     def guarantee(self) -> Guarantee:
         """The promise of one release."""
         return Guarantee(self.epsilon, self.delta, self.relation)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        r"""Noise on the common keys, moved by :math:`k_2`, unless a key of one person is named.
+
+        *Checked by* ``test_whole_curve[histogram.unlisted.add_remove]`` and
+        ``[histogram.unlisted.substitute]``.
+        """
+        moved = (2 if self.relation is SUBSTITUTE else 1) * self.rows
+        return Part.laplace(moved, self.scale), Part.delta(self.delta)
 
     def read(self, x: object) -> Counts:
         """Return the counts that are above 0."""

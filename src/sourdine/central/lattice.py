@@ -42,6 +42,8 @@ class Numeric(Statistic):
     """Whether bounds that nobody knows are searched for; else the lattice of octaves has none."""
     centred: ClassVar[bool] = True
     """Whether bounds are best sought around the data, wherever they lie."""
+    shaped: ClassVar[bool] = False
+    """Whether the number of ticks decides what is drawn, not only its noise."""
     found_units: ClassVar[str] = "found widths"
     """What an error is counted in where bounds are found."""
 

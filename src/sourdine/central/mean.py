@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sourdine.central.population import SumEvidence
+    from sourdine.privacy import Part
     from sourdine.release import Release
     from sourdine.tally import Frame
 
@@ -209,6 +210,17 @@ class Mean(GaussianReady):
         """What draws the count beside a mean chosen from the grid."""
         epsilon = self.epsilon * COUNTING
         return Laplace(epsilon=epsilon, sensitivity=self.rows, relation=self.relation)
+
+    @property
+    def own_parts(self) -> tuple[Part, ...]:
+        """What the noise loses, or a count and a choice."""
+        if self.population:
+            return self.with_spread.mechanism.parts
+        if self.known:
+            return self.mechanism.parts
+        if self.method == "exponential":
+            return (*self.counting.parts, *self.mechanism.parts)
+        return self.ratio.mechanism.parts
 
     @property
     def how(self) -> str:

@@ -17,6 +17,7 @@ from sourdine.tally import Codes
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sourdine.privacy import Part
     from sourdine.tally import Frame
 
 __all__ = ["Mode"]
@@ -92,6 +93,11 @@ class Mode(Statistic):
             monotone=not self.substitutes,
             relation=self.relation,
         )
+
+    @property
+    def own_parts(self) -> tuple[Part, ...]:
+        """What the choice loses."""
+        return self.mechanism.parts
 
     def check(self) -> None:
         """Refuse categories that cannot be told apart."""

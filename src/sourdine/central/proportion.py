@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sourdine.central.population import SumEvidence
+    from sourdine.privacy import Part
     from sourdine.release import Release
     from sourdine.tally import Frame
 
@@ -150,6 +151,11 @@ class Proportion(Statistic):
     def mechanism(self) -> Laplace:
         """What draws the number of ones among a public n."""
         return Laplace(epsilon=self.epsilon, sensitivity=self.rows, relation=self.relation)
+
+    @property
+    def own_parts(self) -> tuple[Part, ...]:
+        """What the noise loses."""
+        return (self.mechanism if self.known else self.ratio.mechanism).parts
 
     def evidence(self, drawn: Mapping[str, Any]) -> SumEvidence | None:
         """Return what is known of the law."""

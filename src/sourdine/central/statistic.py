@@ -30,7 +30,7 @@ from sourdine.exact import given
 from sourdine.mechanisms.mechanism import read_beta
 from sourdine.noise import SYSTEM
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation, protected
-from sourdine.privacy.accounting import of_promise
+from sourdine.privacy.accounting import of_promise, widest
 from sourdine.question import DATA, GROUPS, PRIVACY, Question, converters, kinds, says, sought
 from sourdine.question import keys as grouping
 from sourdine.release import Release
@@ -277,9 +277,24 @@ class Statistic(Question):
             return Guarantee.none(self.relation)
         return Guarantee(self.epsilon, self.spare, self.relation)
 
-    @property
+    @cached_property
     def parts(self) -> tuple[Part, ...]:
-        """What the loss of the call is made of, at most: where nothing else is known, `cost`."""
+        """What the loss of the call is made of, at most, whatever is found on the way.
+
+        Whether a public number of records is taken for private, as in a file that is read as text,
+        shows with the data: this holds for both. *Checked by*
+        ``test_every_question_says_what_its_loss_is_made_of``.
+        """
+        if not self.source.private:
+            return of_promise(self.cost)
+        drawer = self.drawer()
+        if drawer is not self:
+            return drawer.parts
+        return widest(self.cost, self.own_parts, self.of_private_number().own_parts)
+
+    @property
+    def own_parts(self) -> tuple[Part, ...]:
+        """What one answer loses, of rows that are no groups: where nothing is proved, `cost`."""
         return of_promise(self.cost)
 
     @property

@@ -14,6 +14,7 @@ from sourdine.mechanisms import Laplace
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sourdine.privacy import Part
     from sourdine.release import Release
     from sourdine.tally import Frame
 
@@ -66,6 +67,11 @@ class Sum(Numeric):
         ends = [abs(p), abs(p + q * self.last)]
         span = max(*ends, q * self.last) if self.substitutes else max(ends)
         return Laplace(epsilon=self.epsilon, sensitivity=span * self.rows, relation=self.relation)
+
+    @property
+    def own_parts(self) -> tuple[Part, ...]:
+        """What the noise loses."""
+        return self.mechanism.parts
 
     def _whole(self) -> tuple[int, int]:
         u = self.tick

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from fractions import Fraction
 
+    from sourdine.privacy import Part
     from sourdine.question.converters import Bounds
     from sourdine.release import Release
     from sourdine.tally import Frame
@@ -212,6 +213,11 @@ class Table(Statistic):
         """The statistics, each with its share of epsilon."""
         pairs = zip(self._asked.items(), self.shares, strict=True)
         return {name: part.at(share) for (name, part), share in pairs}
+
+    @property
+    def own_parts(self) -> tuple[Part, ...]:
+        """What all statistics lose: by the rounding of the shares a little less than is said."""
+        return tuple(part for own in self.statistics.values() for part in own.own_parts)
 
     @property
     def populations(self) -> bool:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sourdine.privacy import Part
     from sourdine.release import Release
     from sourdine.tally import Frame
 
@@ -80,6 +81,11 @@ class Variance(Numeric):
         return ThreeSums(
             last=self.last, epsilon=self.epsilon, relation=self.relation, rows=self.rows
         )
+
+    @property
+    def own_parts(self) -> tuple[Part, ...]:
+        """What the noise of the three sums loses."""
+        return self.three.mechanism.parts
 
     def check(self) -> None:
         """Refuse early what the noise cannot carry."""

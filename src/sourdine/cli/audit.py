@@ -37,8 +37,9 @@ def run(names: Sequence[str]) -> bool:
     else:
         console.print(
             f"All {len(rows)} keep their promise: no pair of neighbours is told apart by more than "
-            f"the claim, a copy 5 % too weak is caught on the same inputs, and the draws "
-            f"follow the law (p at least {ALPHA:g})."
+            f"the claim, whole curves lie under those of the parts of the loss, a copy 5 % too "
+            f"weak is caught on the same inputs, and the draws follow the law "
+            f"(p at least {ALPHA:g})."
         )
     late = [f"{row.name} ({float(row.factor - 1):.0%})" for row in rows if row.factor > USUAL]
     if late:

@@ -109,7 +109,7 @@ LOCAL = (
         text="Randomise one person's answers, and print the report to be sent.",
         more="Run it where the person is. Answers are typed, or come as a JSON object on standard "
         "input (of several people, one in each line); a question left out is an absent answer.",
-        options=(o.ANSWER, o.SCHEMA),
+        options=(o.ANSWER, o.SCHEMA, o.MEMORY, o.ROUND),
         example="--schema schema.toml --answer age=31 --answer vote=yes",
         module="reporting",
     ),
@@ -118,7 +118,7 @@ LOCAL = (
         text="Count reports as they come, and estimate from all of them.",
         more="Whatever is malformed, foreign or sent twice is dropped and said. With --aggregate "
         "the counts are kept in a file, and the next reports are added to them.",
-        options=(o.REPORTS, o.SCHEMA, o.AGGREGATE, o.PAIR, o.JSON, o.PLOT),
+        options=(o.REPORTS, o.SCHEMA, o.ROUND, o.AGGREGATE, o.PAIR, o.JSON, o.PLOT),
         example="monday.jsonl --schema schema.toml --aggregate total.aggregate",
         module="reporting",
     ),

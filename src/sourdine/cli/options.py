@@ -271,6 +271,23 @@ AGGREGATE = _text(
     metavar="PATH",
     text="The file that keeps the counts: begun if it is not there, else added to.",
 )
+MEMORY = _text(
+    "memory",
+    panel=PRIVACY,
+    metavar="PATH",
+    text="In a survey of several rounds: the file that keeps the person's memory, a secret; begun "
+    "if it is not there.",
+)
+ROUND = Option(
+    "round",
+    int | None,
+    typer.Option(
+        "--round",
+        help="Which round of a survey of several, from 1.",
+        metavar="NUMBER",
+        rich_help_panel=WHAT,
+    ),
+)
 LOSS = _text(
     "loss",
     panel=WHAT,

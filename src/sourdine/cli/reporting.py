@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sourdine.cli import memory
 from sourdine.cli.output import picture, print_sheet
 from sourdine.cli.statistics import typed as said
 from sourdine.cli.streams import Terminal, printing
@@ -42,6 +43,9 @@ def report(given: dict[str, Any]) -> None:
         _row(schema, person, "" if alone else f" of person {i}")
         for i, person in enumerate(people, 1)
     ]
+    if schema.rounds is not None or "memory" in typed or "round" in typed:
+        memory.report(schema, rows, typed.get("memory"), typed.get("round"))
+        return
     table = {name: [row[name] for row in rows] for name in schema.columns}
     with printing():
         for sent in records(schema, table):
@@ -158,7 +162,7 @@ def collect(given: dict[str, Any]) -> None:
     typed = said(given)
     files, kept, as_json = typed.get("files", []), typed.get("aggregate"), typed.get("json", False)
     picture.check(typed.get("plot"))
-    schema = read_schema(typed["schema"])
+    schema = memory.of_round(read_schema(typed["schema"]), typed.get("round"))
     pairs = [tuple(kinds.KEYS.parse(pair)) for pair in typed.get("pair", ())]
     with in_pairs():
         total = _begun(schema, kept, pairs)

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
     from sourdine.laws.law import Law
 
-__all__ = ["Certified", "divergence", "hockey_stick"]
+__all__ = ["Certified", "Losses", "divergence", "hockey_stick", "losses"]
 
 ROUNDING = 2.0**-49
 FOLLOW = 90.0  # tails that are not parallel are followed until they weigh less than e^-90
+MOST_LOSSES = 1 << 18
 
 
 class Certified(NamedTuple):
@@ -48,6 +49,78 @@ class Segments:
     repeat: NDArray[np.float64]
     left_over: float
     unbounded: bool
+
+
+class Losses(NamedTuple):
+    """Which log ratios two laws have, and how likely each is under either.
+
+    ``slack`` bounds the error of the ratios, ``beyond`` the mass of what is not described.
+    """
+
+    loss: NDArray[np.float64]
+    p: NDArray[np.float64]
+    q: NDArray[np.float64]
+    slack: float
+    beyond: float
+
+    @property
+    def swapped(self) -> Losses:
+        """The same of the second law against the first."""
+        return Losses(-self.loss, self.q, self.p, self.slack, self.beyond)
+
+    def beside(self, other: Losses) -> Losses:
+        """Return those of two independent numbers; of too many, ones that are no less."""
+        if len(self.loss) * len(other.loss) > MOST_LOSSES:
+            few = int(MOST_LOSSES**0.5)
+            return self.fewer(few).beside(other.fewer(few))
+        with np.errstate(invalid="ignore"):
+            loss = np.add.outer(self.loss, other.loss).ravel()
+        p, q = (np.multiply.outer(a, b).ravel() for a, b in ((self.p, other.p), (self.q, other.q)))
+        kept = (p > 0) | (q > 0)
+        slack, beyond = self.slack + other.slack, self.beyond + other.beyond
+        return Losses(loss[kept], p[kept], q[kept], slack, beyond)
+
+    def fewer(self, most: int) -> Losses:
+        """Return losses on a lattice of which these are a post-processing: both masses are kept."""
+        finite = np.isfinite(self.loss)
+        loss, p = self.loss[finite], self.p[finite]
+        if len(self.loss) <= most or not np.ptp(loss):
+            return self
+        at = np.linspace(loss.min(), loss.max(), most - 2)
+        i = np.clip(at.searchsorted(loss, side="right") - 1, 0, len(at) - 2)
+        up = np.expm1(np.minimum(at[i] - loss, 0.0)) / np.expm1(at[i] - at[i + 1]) * p
+        mass = np.bincount(i, p - up, len(at)) + np.bincount(i + 1, up, len(at))
+        rest = ~finite
+        return Losses(
+            np.concatenate((at, self.loss[rest])),
+            np.concatenate((mass, self.p[rest])),
+            np.concatenate((mass * np.exp(-at), self.q[rest])),
+            self.slack + 2.0**-40,
+            self.beyond,
+        )
+
+
+def losses(p: Law, q: Law) -> Losses:
+    """Return the log ratios of two laws: a line of them is gone through cell by cell."""
+    s = _segments(p, q)
+    slack = p.slack + q.slack + ROUNDING * (1.0 + float(np.abs(s.p[s.p > -inf]).max()))
+    beyond = s.left_over + p.beyond + q.beyond
+    if s.length.max() == s.repeat.max() == 1 and min(s.p.min(), s.q.min()) > -inf:
+        return Losses(s.p - s.q, np.exp(s.p), np.exp(s.q), slack, beyond)
+    along = np.where((s.p > -inf) & (s.q > -inf) & (s.p_slope != s.q_slope), s.length, 1)
+    run = np.repeat(np.arange(len(along)), along)
+    k = np.arange(len(run)) - np.repeat(np.cumsum(along) - along, along)
+    count = np.where(along == 1, s.length, 1)[run].astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        here, there = s.p[run] + k * s.p_slope[run], s.q[run] + k * s.q_slope[run]
+        loss = np.where(here == -inf, -inf, here - there)
+    masses = (
+        np.where(first > -inf, np.exp(log_sum(first, slope[run], count)), 0.0) * s.repeat[run]
+        for first, slope in ((here, s.p_slope), (there, s.q_slope))
+    )
+    some = (here > -inf) | (there > -inf)
+    a, b = (mass[some] for mass in masses)
+    return Losses(loss[some], a, b, slack, beyond)
 
 
 def divergence(p: Law, q: Law) -> Certified:

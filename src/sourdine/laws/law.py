@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from sourdine.exact.parameters import Number
-    from sourdine.laws.compare import Certified
+    from sourdine.laws.compare import Certified, Losses
     from sourdine.noise import Source
 
 __all__ = ["Law"]
@@ -246,6 +246,10 @@ class Law:
     def hockey_stick(self, other: Law, epsilon: Number) -> Certified:
         r"""Return :math:`\sum_y (P(y) - e^\varepsilon Q(y))_+`, with a certain upper end."""
         return compare.hockey_stick(self, other, float(epsilon))
+
+    def losses(self, other: Law) -> Losses:
+        """Return which log ratios the two laws have, and how likely each is."""
+        return compare.losses(self, other)
 
     def total_variation(self, other: Law) -> Certified:
         """Return half the sum of the absolute differences."""

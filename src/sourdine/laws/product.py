@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError
-from sourdine.laws.compare import Certified
+from sourdine.laws.compare import Certified, Losses
 from sourdine.laws.law import NEGLIGIBLE, Law
 
 if TYPE_CHECKING:
@@ -104,6 +104,15 @@ class Product:
         value = min(float(gain.sum()), 1.0)
         beyond = sum(p.beyond + 2 * exp(-NEGLIGIBLE) for p, _ in differ)
         return Certified(value, min(value + 2 * min(slack, 1.0) + beyond, 1.0))
+
+    def losses(self, other: Product) -> Losses:
+        """Return which log ratios the two laws have, and how likely each is."""
+        one = np.ones(1)
+        found = Losses(np.zeros(1), one, one, 0.0, 0.0)
+        for p, q in self._beside(other):
+            if not _same(p, q):
+                found = found.beside(p.losses(q))
+        return found
 
     def _beside(self, other: Product) -> list[tuple[Law, Law]]:
         """Return the laws of each entry in both, of each name that either has."""

@@ -6,6 +6,7 @@ estimated, with intervals. A `Schema` says what may be answered and what a recor
 ==================  ===============================================================================
 ``table``           a schema of columns: sanitise a table, or draw reports, and estimate from them
 ``reports``         the reports of many people on their way: a wire format, and what adds them up
+``rounds``          people who are asked again and again: memories, total costs, series
 ``densities``       the density of a number, by wavelets, bins or waves
 ``learn``           learning from sanitised tables, with scikit-learn (an extra)
 ``shuffling``       what reports are worth once nobody knows who sent which

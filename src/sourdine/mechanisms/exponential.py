@@ -17,7 +17,7 @@ from sourdine.mechanisms.inputs import read_vector
 from sourdine.mechanisms.mechanism import Mechanism, read_beta
 from sourdine.mechanisms.moves import may_move, moved
 from sourdine.mechanisms.registry import Specimen, register
-from sourdine.privacy import ADD_REMOVE, Guarantee, Relation
+from sourdine.privacy import ADD_REMOVE, Guarantee, Part, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,6 +122,14 @@ class Exponential(Selection):
     >>> vote.law(vote.read([10, 8, 0])).pmf([0, 1, 2]).round(3).tolist()
     [0.727, 0.268, 0.005]
     """
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        r"""A draw of range :math:`\varepsilon`: the sum of the weights cancels between two choices.
+
+        *Checked by* ``test_whole_curve[choice.exponential]`` and ``[choice.exponential.monotone]``.
+        """
+        return (Part.range(self.epsilon),)
 
     def draw(self, x: Scores, size: int | None, source: Source) -> Value:
         """Choose."""

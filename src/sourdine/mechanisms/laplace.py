@@ -18,7 +18,7 @@ from sourdine.mechanisms.mechanism import Additive, read_beta, read_scale
 from sourdine.mechanisms.moves import within
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.noise.laplace import laplace_bits
-from sourdine.privacy import ADD_REMOVE, Guarantee, Relation
+from sourdine.privacy import ADD_REMOVE, Guarantee, Part, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,6 +50,15 @@ class LaplaceNoise(Additive[X]):
     def guarantee(self) -> Guarantee:
         """The promise of one release."""
         return Guarantee(self.epsilon, 0, self.relation)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        r"""A shift by :math:`\Delta`, however many numbers share it; if it is whole, as ticks are.
+
+        *Checked by* ``test_whole_curve[noise.laplace]`` and ``[noise.laplace.vector]``.
+        """
+        whole = self.sensitivity.denominator == 1
+        return (Part.laplace(int(self.sensitivity), self.scale),) if whole else super().parts
 
     @cached_property
     def sampler(self) -> LaplaceBits:

@@ -18,7 +18,7 @@ from sourdine.mechanisms.frequency_oracle import FrequencyOracle
 from sourdine.mechanisms.mechanism import read_beta
 from sourdine.mechanisms.registry import Specimen, register
 from sourdine.noise.uniform import uniform_codes
-from sourdine.privacy import LOCAL, Guarantee
+from sourdine.privacy import LOCAL, Guarantee, Part
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -90,6 +90,11 @@ class RandomizedResponse(FrequencyOracle):
     def guarantee(self) -> Guarantee:
         """The promise of one report."""
         return Guarantee(self.epsilon, 0, LOCAL)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Randomised response itself. *Checked by* ``test_whole_curve[category.response]``."""
+        return (Part.response(self.epsilon, self.categories),)
 
     @property
     def lie(self) -> Real:

@@ -37,6 +37,7 @@ FAMILIES = {
     "quantiles": "sourdine.quantiles, by its methods",
     "category": "one person's category",
     "number": "one person's number",
+    "rounds": "one person's answers in several rounds",
     "absent": "one person's answer that may be absent",
     "density": "one person's value, for a density",
 }

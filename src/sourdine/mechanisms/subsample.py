@@ -19,7 +19,8 @@ from sourdine.mechanisms.inputs import REACH, read_ticks
 from sourdine.mechanisms.laplace import Laplace
 from sourdine.mechanisms.mechanism import Mechanism
 from sourdine.mechanisms.registry import Specimen, register
-from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, amplification
+from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Part, amplification
+from sourdine.privacy.accounting import on_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -156,6 +157,14 @@ class Subsample(Mechanism["Records"]):
             sample=LEFT_OUT,
             n=LEFT_OUT,
         )
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Those of the mechanism, on a Poisson sample; of so many records, the promise alone.
+
+        *Checked by* ``test_whole_curve[sample.poisson]``.
+        """
+        return super().parts if self.rate is None else on_sample(self.mechanism.parts, self.rate)
 
     def read(self, x: object) -> Records:
         """Return the records, each moved to the nearest public value."""

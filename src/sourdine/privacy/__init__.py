@@ -16,10 +16,11 @@ from sourdine.privacy.budget import Budget, afterwards
 from sourdine.privacy.composition import compose, group, parallel
 from sourdine.privacy.concentrated import Concentrated
 from sourdine.privacy.guarantee import Guarantee
-from sourdine.privacy.relation import ADD_REMOVE, LOCAL, SUBSTITUTE, Relation, protected
+from sourdine.privacy.relation import ADD_REMOVE, ALIKE, LOCAL, SUBSTITUTE, Relation, protected
 
 __all__ = [
     "ADD_REMOVE",
+    "ALIKE",
     "LOCAL",
     "SUBSTITUTE",
     "Adversary",

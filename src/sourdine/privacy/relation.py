@@ -7,7 +7,7 @@ from enum import Enum
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
 
-__all__ = ["ADD_REMOVE", "LOCAL", "SUBSTITUTE", "Relation", "protected"]
+__all__ = ["ADD_REMOVE", "ALIKE", "LOCAL", "SUBSTITUTE", "Relation", "protected"]
 
 
 class Relation(Enum):
@@ -28,6 +28,8 @@ class Relation(Enum):
     """One record is there or is not; the number of records is private."""
     LOCAL = "local"
     """One person's whole input takes any other value."""
+    ALIKE = "alike"
+    """One person's answers of several rounds take other values that change in the same rounds."""
 
     @property
     def description(self) -> str:
@@ -84,11 +86,13 @@ def protected(unit: str | None, rows: int) -> str:
 SUBSTITUTE = Relation.SUBSTITUTE
 ADD_REMOVE = Relation.ADD_REMOVE
 LOCAL = Relation.LOCAL
+ALIKE = Relation.ALIKE
 
 _DESCRIPTIONS = {
     SUBSTITUTE: "one {whom} replaced",
     ADD_REMOVE: "one {whom} added or removed",
     LOCAL: "any two inputs of one person",
+    ALIKE: "any two histories of one person that change alike",
 }
 
 _NAMES = {relation.value: relation for relation in Relation}

@@ -13,7 +13,7 @@ import numpy as np
 
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, positive, probability, rational
-from sourdine.privacy import ADD_REMOVE, LOCAL, Relation
+from sourdine.privacy import ADD_REMOVE, ALIKE, LOCAL, Relation
 from sourdine.question.dates import DateBounds, dates, duration
 from sourdine.tally import Codes, Reading
 
@@ -102,7 +102,9 @@ _RELATIONS = {relation.value for relation in Relation}
 
 def relation(x: Relation | str) -> Relation:
     """Return which data sets are neighbours of a curator's data."""
-    if x in (LOCAL, LOCAL.value) or (isinstance(x, str) and x not in _RELATIONS):
+    if x in (LOCAL, LOCAL.value, ALIKE, ALIKE.value) or (
+        isinstance(x, str) and x not in _RELATIONS
+    ):
         raise ParameterError(
             "relation",
             "be 'add_remove' or 'substitute'",

@@ -59,7 +59,7 @@ class Widths:
     >>> from sourdine.adaptive.ledger import Iid
     >>> widths = Widths(Fraction(1, 20), Iid())
     >>> round(widths.halfwidth(Spent(), 10_000), 4), widths.rows_for(0.01, Spent())
-    (0.0148, 21910)
+    (0.0148, 21911)
     """
 
     beta: Fraction

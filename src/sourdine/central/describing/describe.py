@@ -16,6 +16,7 @@ from sourdine.central.describing.sheet import cells, leaves_many_out
 from sourdine.central.statistic import Statistic
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
+from sourdine.privacy import Part
 from sourdine.question import DATA, PRIVACY, WHAT, converters, kinds, says
 from sourdine.release import Columns, Release
 from sourdine.release.release import read_confidence
@@ -184,6 +185,13 @@ class Describe(Statistic):
             delta=self.delta / of,
             common=self.common,
         )
+
+    @property
+    def own_parts(self) -> tuple[Part, ...]:
+        """What the count of rows loses, and the promise of each listed column, or of all."""
+        columns = len(self.columns_) if self.columns_ else 1
+        each = Part.pure(self.epsilon * (1 - ROWS) / columns, columns)
+        return (*self.counting.own_parts, each, Part.delta(self.delta / columns, columns))
 
     def reads(self) -> dict[str, str | None]:
         """Return the columns that must be there."""

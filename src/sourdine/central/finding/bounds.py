@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from sourdine.central.finding.candidates import MOST_CELLS, Candidates, settled
+from sourdine.central.finding.candidates import MOST_CELLS, Candidates
+from sourdine.central.finding.candidates import settled as settled_bounds
 from sourdine.central.finding.centre import Centre
 from sourdine.central.finding.first import FoundFirst
 from sourdine.central.finding.search import OutwardSearch
@@ -33,6 +34,8 @@ from sourdine.central.target import rounded
 from sourdine.grid import Grid
 from sourdine.mechanisms import Laplace
 from sourdine.presentation.numbers import shown
+from sourdine.privacy import Guarantee, Part
+from sourdine.privacy.accounting import of_any_shift, of_promise
 from sourdine.privacy.printing import shown as epsilon_shown
 from sourdine.question import sought
 from sourdine.question.question import plain_parameter
@@ -87,7 +90,9 @@ class BoundsFirst(FoundFirst):
     @cached_property
     def like(self) -> Statistic:
         """The statistic on the bounds 0 and 1, with what is left at least."""
-        return self._settled(*settled(UNIT, self._step, Fraction(1)), self.question.epsilon / 2)
+        return self._settled(
+            *settled_bounds(UNIT, self._step, Fraction(1)), self.question.epsilon / 2
+        )
 
     def check(self) -> None:
         """Refuse early whatever a settled question would refuse."""
@@ -98,7 +103,7 @@ class BoundsFirst(FoundFirst):
             self._settled(most, Fraction(1), self.question.epsilon / 2)
         if not self.centred:  # the noise of a sum is finest beside bounds that are far from 0
             start = Candidates(self.lattice, None if self.one_sided else self._home, *self.ends)
-            narrow = settled((start.start, start.start), self._step, start.spacing)
+            narrow = settled_bounds((start.start, start.start), self._step, start.spacing)
             self._settled(*narrow, self.question.epsilon / 2)
 
     @property
@@ -145,6 +150,36 @@ class BoundsFirst(FoundFirst):
             return Fraction(0)
         return rounded(Fraction(SPENT * moved, records))
 
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What the search loses, and the count, the centre and the answer on other bounds.
+
+        What a centre may spend follows from the count; then it and the answer are one promise.
+        """
+        question, search = self.question, self.search((1, 1))
+        left = question.epsilon - search.epsilon
+        if self.centred and (question.n is None or question.by is not None):
+            public = question.substitutes and question.alone
+            counted = () if public else self._counting.parts
+            left -= 0 if public else self._counting.epsilon
+            promise = Guarantee(left, question.spare, question.relation)
+            return (*counted, *search.parts, *of_promise(promise))
+        centring = self.centring(question.n or 1) if self.centred else Fraction(0)
+        settled = self._settled(*settled_bounds(UNIT, self._step, Fraction(1)), left - centring)
+        centre = (Part.range(centring),) if centring else ()
+        shaped = getattr(question, "shaped", False)
+        answer = of_promise(settled.cost) if shaped else of_any_shift(settled.cost, settled.parts)
+        return (*centre, *search.parts, *answer)
+
+    @cached_property
+    def _counting(self) -> Laplace:
+        question = self.question
+        return Laplace(
+            epsilon=question.epsilon * COUNTING,
+            sensitivity=question.rows,
+            relation=question.relation,
+        )
+
     def find(self, data: Frame) -> dict[str, Any]:
         """Count, find the centre and search."""
         drawn: dict[str, Any] = {"spent": {}}
@@ -158,7 +193,7 @@ class BoundsFirst(FoundFirst):
         drawn["spent"]["bounds"] = plain_parameter(search.epsilon)
         named = search.release(candidates.outward(counts), source=self.question.source).value
         bounds = candidates.published(tuple(int(i) for i in named))
-        (low, high), step = settled(bounds, self._step, candidates.spacing)
+        (low, high), step = settled_bounds(bounds, self._step, candidates.spacing)
         drawn["centre"] = _exact(candidates.start)
         drawn["bounds"] = [_exact(low), _exact(high)]
         if step is not None:
@@ -177,11 +212,7 @@ class BoundsFirst(FoundFirst):
             return question.n
         if question.substitutes and question.alone and not data.parsed:
             return len(data)
-        counting = Laplace(
-            epsilon=question.epsilon * COUNTING,
-            sensitivity=question.rows,
-            relation=question.relation,
-        )
+        counting = self._counting
         (n,) = data.moments(Ticks(column, Grid(0, 1)), 0)
         counted = int(counting.release(n, source=question.source).value)
         drawn["count"] = counted

@@ -19,6 +19,7 @@ from sourdine.exact import kind
 from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import read_beta
 from sourdine.mechanisms.registry import Specimen, register
+from sourdine.privacy import Part
 from sourdine.tally.octaves import Octaves
 
 if TYPE_CHECKING:
@@ -94,6 +95,11 @@ class Centre(QuantileMechanism):
     @cells.default
     def _size(self) -> int:
         return self.grid.size
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        r"""A draw of one range. *Checked by* ``test_whole_curve[choice.centre.add_remove]``."""
+        return (Part.range(self.epsilon),)
 
     @property
     def decay(self) -> Fraction:

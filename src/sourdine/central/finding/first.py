@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from sourdine.central.statistic import Statistic
     from sourdine.errors import PythonWording
+    from sourdine.privacy import Part
     from sourdine.release import Columns, Release
     from sourdine.tally import Frame
 
@@ -62,6 +63,11 @@ class FoundFirst(Drawer):
     @abstractmethod
     def planned(self, beta: Fraction, n: int | None) -> float:
         """Return the error to expect, in `sourdine.central.Statistic.units`."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[Part, ...]:
+        """What finding and the answer lose, at most."""
 
     @abstractmethod
     def check(self) -> None:

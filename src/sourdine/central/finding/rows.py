@@ -18,6 +18,7 @@ import numpy as np
 from sourdine.central.finding.first import FoundFirst
 from sourdine.central.finding.search import OutwardSearch
 from sourdine.errors import ParameterError
+from sourdine.privacy.accounting import widest
 from sourdine.privacy.printing import shown
 from sourdine.question.question import plain_parameter
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sourdine.central.statistic import Statistic
+    from sourdine.privacy import Part
     from sourdine.tally import Frame
 
 __all__ = ["RowsFirst"]
@@ -81,6 +83,12 @@ class RowsFirst(FoundFirst):
             sides=[len(self.candidates)],
             relation=question.relation,
         )
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What the search loses, and the answer for whatever number of rows is found."""
+        answers = (self._settled(rows).parts for rows in self.candidates)
+        return (*self.search.parts, *widest(self.like.cost, *answers))
 
     def find(self, data: Frame) -> dict[str, Any]:
         """Count the people who own more than each candidate, and search."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
     from sourdine.laws import Law
     from sourdine.noise import Source
+    from sourdine.privacy import Part
 
 __all__ = ["Anchors", "anchors_for"]
 
@@ -104,6 +105,14 @@ class Anchors(QuantileMechanism):
             relation=self.relation,
             rows=self.rows,
         )
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Those of the joint draw.
+
+        *Checked by* ``test_whole_curve[quantiles.anchors.add_remove]``.
+        """
+        return self.drawn.parts
 
     def windows(self, n: int) -> list[tuple[int, int]]:
         """Return the ranks that the anchors mostly need."""

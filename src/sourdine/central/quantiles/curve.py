@@ -40,7 +40,7 @@ from sourdine.central.quantiles.points import Points
 from sourdine.central.quantiles.sampling_error import OF_NUMBER, band_reach
 from sourdine.central.quantiles.tree import Tree
 from sourdine.central.quantiles.tree_reach import MOST_TICKS, reach, tick_shape
-from sourdine.privacy import SUBSTITUTE, Relation
+from sourdine.privacy import SUBSTITUTE, Part, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -121,6 +121,13 @@ class Curve:
             epsilon=self.epsilon * HALF, q=[Fraction(j, m + 1) for j in range(1, m + 1)],
             cells=self.cells, relation=self.relation, rows=self.rows,
         )  # fmt: skip
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Those of the tree; or of the edges, and a promise: the next tree follows from them."""
+        if self.by_ticks:
+            return self.tree(self.cells, self.epsilon).parts
+        return (*self.edges.parts, Part.pure(self.epsilon * HALF))
 
     def draw(self, reader: Reader, source: Source) -> dict[str, Any]:
         """Draw the knots and the counts below them."""

@@ -16,6 +16,7 @@ from sourdine.central.quantiles.expected import one_error
 from sourdine.errors import ParameterError
 from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import read_beta
+from sourdine.privacy import Part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -127,6 +128,15 @@ class QExp(QuantileMechanism):
                 q=[0.5],
             )
         read_share(self.epsilon)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        r"""A draw of range :math:`\varepsilon`: four weights, each with its rounding, decide it.
+
+        *Checked by* ``test_whole_curve[quantiles.exponential.add_remove]`` and
+        ``[quantiles.exponential.substitute]``.
+        """
+        return (Part.range(self.epsilon),)
 
     @cached_property
     def c(self) -> float:

@@ -24,6 +24,7 @@ from sourdine.central.quantiles.slices import Slices, cut_logs, sliced, slices_l
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import integer
 from sourdine.mechanisms.mechanism import read_beta, settle
+from sourdine.privacy import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,6 +116,16 @@ class Hybrid(QuantileMechanism):
             relation=self.relation,
             rows=self.rows,
         )
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        r"""A draw of range :math:`\varepsilon/l` for each of :math:`l` levels.
+
+        All positions in cells may be told too: then each level is a draw of its own, with weights
+        on a space that is the same for both data sets. *Checked by*
+        ``test_whole_curve[quantiles.hybrid.add_remove]`` and ``[quantiles.levels.add_remove]``.
+        """
+        return (Part.range(self.epsilon / self.levels, self.levels),)
 
     def windows(self, n: int) -> list[tuple[int, int]]:
         """Return the ranks that a draw mostly needs."""

@@ -14,6 +14,7 @@ from sourdine.central.quantiles.algorithm import QuantileMechanism
 from sourdine.central.quantiles.exponential import QExp, rank_bound
 from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import read_beta
+from sourdine.privacy import Part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +42,11 @@ class Independent(QuantileMechanism):
     def share(self) -> Fraction:
         """The epsilon of each quantile."""
         return self.epsilon / len(self.orders)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """So many draws of a pure share, unless more is known of one."""
+        return (Part.pure(self.share, len(self.orders)),)
 
     @property
     def outcomes(self) -> int:
@@ -99,6 +105,14 @@ class IndExp(Independent):
     def check(self) -> None:
         """Refuse an epsilon too small for floats."""
         _ = self.singles
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        r"""So many draws of range :math:`\varepsilon/m`.
+
+        *Checked by* ``test_whole_curve[quantiles.exponential.several.add_remove]``.
+        """
+        return (Part.range(self.share, len(self.orders)),)
 
     @cached_property
     def singles(self) -> tuple[QExp, ...]:

@@ -13,6 +13,7 @@ from sourdine.central.quantiles.independent import Independent
 from sourdine.exact import integer
 from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import read_beta, settle
+from sourdine.privacy import Part
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -94,6 +95,15 @@ class InverseSensitivity(Independent):
     def check(self) -> None:
         """Count a resolution wider than the grid as the grid."""
         settle(self, rho=min(self.rho, self.cells))
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        r"""So many draws of range :math:`\varepsilon/m`.
+
+        *Checked by* ``test_whole_curve[quantiles.inverse_sensitivity.add_remove]`` and
+        ``[quantiles.inverse_sensitivity.substitute]``.
+        """
+        return (Part.range(self.share, len(self.orders)),)
 
     def order(self, j: int) -> Fraction:
         """Return an order as near as its multiples by counts fit 64 bits."""

@@ -32,6 +32,7 @@ from sourdine.central.quantiles.sampler import JointSampler, first_reach
 from sourdine.errors import ParameterError
 from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import read_beta
+from sourdine.privacy import Part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,6 +64,15 @@ class _Joint(QuantileMechanism, Generic[T]):
     @abstractmethod
     def bound(self) -> Fraction:
         """The greatest decay that keeps the promise, for one row a person."""
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        r"""A draw of range :math:`\varepsilon`: the proof moves weights, and their sum cancels.
+
+        *Checked by* ``test_whole_curve[quantiles.joint.add_remove]`` and
+        ``[quantiles.jointexp.substitute]``.
+        """
+        return (Part.range(self.epsilon),)
 
     @cached_property
     def c(self) -> float:

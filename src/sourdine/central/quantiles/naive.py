@@ -20,7 +20,7 @@ from sourdine.laws import Law
 from sourdine.mechanisms import parameters as read
 from sourdine.mechanisms.gaussian import Gaussian, gaussian_law
 from sourdine.mechanisms.mechanism import read_beta, read_scale
-from sourdine.privacy import Concentrated, Guarantee
+from sourdine.privacy import Concentrated, Guarantee, Part
 
 if TYPE_CHECKING:
     from sourdine.central.quantiles.points import Points
@@ -42,6 +42,11 @@ class Naive(Independent):
     def middle(self, x: Points, j: int) -> int:
         """Return the sample's quantile, the middle of the grid if there is no record."""
         return order_statistic(x, max(ceil(self.orders[j] * x.n), 1))
+
+    @property
+    def span(self) -> int:
+        """How far a person moves a quantile at most, in all groups together."""
+        return self.rows * max(self.cells - 1, 1)
 
     def clamp(self, tick: int) -> int:
         """Return the tick of the grid nearest to a whole number."""
@@ -90,7 +95,15 @@ class NaiveLaplace(Naive):
     @cached_property
     def scale(self) -> Fraction:
         """The scale of each quantile's noise."""
-        return self.rows * max(self.cells - 1, 1) / self.share
+        return self.span / self.share
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """A shift of each quantile's noise, by the whole grid; the clamping adds nothing.
+
+        *Checked by* ``test_whole_curve[quantiles.laplace.add_remove]``.
+        """
+        return (Part.laplace(self.span, self.scale, len(self.orders)),)
 
     def single(self, x: Points, j: int, source: Source) -> int:
         """Add the noise and clamp."""
@@ -153,7 +166,7 @@ class NaiveGaussian(Naive):
     def variance(self) -> Fraction:
         """The variance of each quantile's noise, but for its being discrete."""
         epsilon, delta, m = self.epsilon, self.delta, len(self.orders)
-        span = self.rows * max(self.cells - 1, 1)
+        span = self.span
         alone = Gaussian(epsilon=epsilon, delta=delta, sensitivity=span, relation=self.relation)
         if m == 1:
             return alone.variance
@@ -163,6 +176,17 @@ class NaiveGaussian(Naive):
     def guarantee(self) -> Guarantee:
         """The promise of one draw."""
         return Guarantee(self.epsilon, self.delta, self.relation)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """A shift by the whole grid; of several quantiles, zCDP.
+
+        *Checked by* ``test_whole_curve[quantiles.gaussian.add_remove]``.
+        """
+        m = len(self.orders)
+        if m == 1:
+            return (Part.gaussian(self.span, self.variance),)
+        return (Part.concentrated(m * self.span**2 / (2 * self.variance)),)
 
     def single(self, x: Points, j: int, source: Source) -> int:
         """Add the noise and clamp."""

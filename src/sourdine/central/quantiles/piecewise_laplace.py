@@ -26,6 +26,7 @@ from sourdine.errors import ParameterError
 from sourdine.laws import Law
 from sourdine.laws.geometric import log_sum
 from sourdine.mechanisms.mechanism import read_beta
+from sourdine.privacy import Part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -99,6 +100,15 @@ class PiecewiseLaplace(Independent):
                 "cells", "be at most 2**52", str(self.cells), "Type a coarser grid."
             )
         read_share(self.share)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        r"""So many draws of range :math:`\varepsilon/m`.
+
+        *Checked by* ``test_whole_curve[quantiles.piecewise_laplace.add_remove]`` and
+        ``[quantiles.piecewise_laplace.substitute]``.
+        """
+        return (Part.range(self.share, len(self.orders)),)
 
     @cached_property
     def c(self) -> tuple[float, ...]:

@@ -26,6 +26,7 @@ from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import integer
 from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import read_beta, settle
+from sourdine.privacy import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,6 +134,15 @@ class RecExp(QuantileMechanism):
     def depth(self) -> int:
         """The number of levels."""
         return len(self.orders).bit_length()
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        r"""A draw of range :math:`\varepsilon/D` for each level, the sub-ticks being told first.
+
+        *Checked by* ``test_whole_curve[quantiles.recursive.add_remove]`` and
+        ``[quantiles.recursive.dithered.add_remove]``.
+        """
+        return (Part.range(self.epsilon / self.depth, self.depth),)
 
     def _nodes(self, first: int, end: int, low: Fraction, high: Fraction) -> Iterator[Node]:
         if first >= end:

@@ -21,6 +21,8 @@ from sourdine.central.quantiles.sampling_error import OF_NUMBER, most_records, p
 from sourdine.central.quantiles.typed import read_interval, read_method, read_population, read_q
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.mechanisms import Laplace
+from sourdine.privacy import Guarantee
+from sourdine.privacy.accounting import widest
 from sourdine.question import WHAT, kinds, says
 from sourdine.release import SHOWN
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from sourdine.central.quantiles.algorithm import QuantileMechanism
     from sourdine.errors import PythonWording
+    from sourdine.privacy import Part
     from sourdine.release import Release
     from sourdine.tally import Frame
 
@@ -46,6 +49,8 @@ MOST_BRACKETED = 13
 """More quantiles than this have intervals from a whole distribution function."""
 BEYOND = (14, 30)
 """Brackets for a population aim so many times 1/epsilon further out, at least and at most."""
+FEWEST, MOST = 0.0, 1e18
+"""So many records lead to each of the two algorithms between which a count chooses."""
 AT_LEAST = {"hybrid": 2, "anchors": 2, "levels": 3}
 """How many quantiles an algorithm draws at least."""
 
@@ -242,6 +247,21 @@ class Quantiles(GaussianReady):
             rows=self.rows,
             records=records or 0.0,
         )
+
+    @property
+    def own_parts(self) -> tuple[Part, ...]:
+        """What the count loses, and whatever it chooses; and what intervals are paid with."""
+        counted = self.counting.parts if self.counts else ()
+        share = 1 - COUNTING if self.counts else 1
+        left = Guarantee(self.epsilon * share, self.delta, self.relation)
+        records = (FEWEST, MOST) if self.counts else (self.n,)
+        return (*counted, *widest(left, *map(self._parts_for, records)))
+
+    def _parts_for(self, records: float | None) -> tuple[Part, ...]:
+        if self.curved:
+            return self.curve(records).parts
+        counted = () if self.level is None else self.certifying.parts
+        return (*self.mechanism(records).parts, *counted)
 
     @property
     def how(self) -> str:

@@ -20,6 +20,7 @@ from sourdine.laws import Product
 from sourdine.mechanisms.inputs import add
 from sourdine.mechanisms.laplace import laplace_law
 from sourdine.mechanisms.mechanism import read_beta, read_scale
+from sourdine.privacy import Part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,7 +120,21 @@ class Tree(QuantileMechanism):
     @cached_property
     def scale(self) -> Fraction:
         """The scale of each count's noise."""
-        return (2 if self.substitutes else 1) * self.height * self.rows / self.epsilon
+        return self.height * self._moved / self.epsilon
+
+    @property
+    def _moved(self) -> int:
+        """How far one person moves the counts of a level."""
+        return (2 if self.substitutes else 1) * self.rows
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """A shift of the counts of each level: their noises are independent.
+
+        *Checked by* ``test_whole_curve[quantiles.tree.add_remove]`` and
+        ``[quantiles.tree.substitute]``.
+        """
+        return (Part.laplace(self._moved, self.scale, self.height),)
 
     @property
     def leaves(self) -> int:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sourdine.exact import Real
     from sourdine.noise import Source
 
-__all__ = ["LocalHashing"]
+__all__ = ["LocalHashing", "digits_in", "primes_for"]
 
 CELLS = 1 << 24
 CHUNK = 1 << 17
@@ -96,8 +96,8 @@ class LocalHashing(Oracle):
     def __post_init__(self) -> None:
         Oracle.__post_init__(self)
         k = self.categories
-        g = min(_primes(k), key=lambda g: _noise_variance(float(self.epsilon), g))
-        settle(self, values=g, digits=_digits(k, g))
+        g = min(primes_for(k), key=lambda g: _noise_variance(float(self.epsilon), g))
+        settle(self, values=g, digits=digits_in(k, g))
 
     @property
     def codes(self) -> int:
@@ -192,21 +192,22 @@ def _noise_variance(epsilon: float, g: int) -> float:
     return ((1 + (g - 1) * exp(-epsilon)) / expm1(-epsilon)) ** 2 / (g - 1)
 
 
-def _digits(categories: int, g: int) -> int:
+def digits_in(categories: int, g: int) -> int:
+    """Return how many digits of base g write a number of categories."""
     d = 1
     while g**d < categories:
         d += 1
     return d
 
 
-def _primes(categories: int) -> list[int]:
+def primes_for(categories: int) -> list[int]:
     """Return the primes whose reports can be tallied for a number of categories."""
     sieve = np.ones(int(CELLS**0.5) + 1, np.bool_)
     sieve[:2] = False
     for i in range(2, int(len(sieve) ** 0.5) + 1):
         sieve[i * i :: i] &= not sieve[i]
     primes = np.flatnonzero(sieve).tolist()
-    return [g for g in primes if g ** (_digits(categories, g) + 1) <= CELLS]
+    return [g for g in primes if g ** (digits_in(categories, g) + 1) <= CELLS]
 
 
 register(

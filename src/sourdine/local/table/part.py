@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.grid import MISSING
+from sourdine.local.table.absence import AnyAnswer
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from numpy.typing import NDArray
 
+    from sourdine.local.rounds.memoised import Memoised
     from sourdine.local.table.columns import Attribute, Use
     from sourdine.local.table.sanitizing.writing import Written
     from sourdine.mechanisms.mechanism import Report
@@ -36,17 +38,22 @@ class ColumnPart:
         What one report of it costs.
     use
         ``"table"`` or ``"report"``.
+    memoised
+        What answers in a survey of several rounds, if it is one.
     """
 
     name: str
     column: Attribute
     epsilon: Fraction
     use: Use
+    memoised: Memoised | None = None
 
     @cached_property
     def mechanism(self) -> Report:
         """What randomises a cell, absent answers included; it costs `epsilon`."""
-        return self.column.mechanism(self.epsilon, self.use)
+        if self.memoised is None:
+            return self.column.mechanism(self.epsilon, self.use)
+        return self.memoised if self.column.missing else AnyAnswer(answer=self.memoised)
 
     @cached_property
     def answer(self) -> Any:  # noqa: ANN401 - a randomiser of what its column holds

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from hashlib import sha256
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import given, integer, kind, one_of, positive
-from sourdine.local.table.columns import Attribute
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.exact import given, integer, one_of, positive
 from sourdine.local.table.part import ColumnPart
+from sourdine.local.table.schema_parameters import read_columns, read_rounds, read_weights
 from sourdine.noise import SYSTEM
-from sourdine.privacy import LOCAL, Guarantee
+from sourdine.privacy import ALIKE, LOCAL, Guarantee
 from sourdine.privacy.printing import shown
 from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from fractions import Fraction
     from os import PathLike
 
     from sourdine.exact.parameters import Number
     from sourdine.local.reports import Records
-    from sourdine.local.table.columns import Use
+    from sourdine.local.rounds.costs import RoundCosts
+    from sourdine.local.rounds.respondent import Respondent
+    from sourdine.local.table.columns import Attribute, Use
     from sourdine.local.table.estimating.estimates import Estimates
     from sourdine.local.table.sanitizing.blocks import Block
+    from sourdine.local.table.schema_parameters import Asked
     from sourdine.noise import Source
     from sourdine.tally import Reading
 
@@ -53,6 +55,13 @@ class Schema(Shown):
         For some columns a number other than 1: epsilon is divided, or the column drawn, in
         proportion. Under ``"split"`` the column :math:`j` gets
         :math:`\varepsilon w_j / \sum_i w_i`.
+    rounds
+        For a survey that asks the same people again and again: how many times. Epsilon is then
+        the total of all rounds, answers come from a memory (`respondent`), and columns are
+        `Choice` or `Flag`; see ``docs/guides/rounds.md``.
+    once
+        What one round may cost, all its columns together; half of what an answer that stays costs
+        in all, if left out.
     columns
         `Number`, `Choice`, `Choices` or `Flag` by name; `of` takes names that Python cannot.
 
@@ -79,12 +88,19 @@ class Schema(Shown):
     (3, True)
     """
 
-    __slots__ = ("_parts", "columns", "epsilon", "fingerprint", "method", "weights")
+    __slots__ = (
+        *("_parts", "columns", "epsilon", "fingerprint", "method", "weights"),
+        *("once", "rounds", "turn"),
+    )
 
     columns: Mapping[str, Attribute]
     epsilon: Fraction
     method: Method
     weights: Mapping[str, Fraction]
+    rounds: int | None
+    once: Fraction | None
+    turn: int | None
+    """Which round this is the schema of, from 1; None for all of them, or where there is one."""
     fingerprint: str
     """The SHA-256 of `canonical`: reports with another one were drawn by another schema."""
     _parts: dict[Use, Mapping[str, ColumnPart]]
@@ -95,6 +111,8 @@ class Schema(Shown):
         epsilon: Number,
         method: Method = "split",
         weights: Mapping[str, Number] | None = None,
+        rounds: int | None = None,
+        once: Number | None = None,
         **columns: Attribute,
     ) -> None:
         if unnamed:
@@ -105,36 +123,41 @@ class Schema(Shown):
                 "Type Schema(age=Number(0, 120, step=1), epsilon=1), or Schema.of(columns, "
                 "epsilon=1) for a dict.",
             )
-        self._settle(columns, epsilon, method, weights)
+        self._settle(columns, epsilon, method, weights, (rounds, once, None))
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913 - as the constructor
         cls,
         columns: Mapping[str, Attribute],
         *,
         epsilon: Number,
         method: Method = "split",
         weights: Mapping[str, Number] | None = None,
+        rounds: int | None = None,
+        once: Number | None = None,
     ) -> Schema:
         """Return a schema whose columns may have any names."""
-        schema = cls.__new__(cls)
-        schema._settle(columns, epsilon, method, weights)  # noqa: SLF001 - its own
-        return schema
+        return cls._again(columns, epsilon, method, weights, (rounds, once, None))
 
-    def _settle(self, columns: object, epsilon: object, method: object, weights: object) -> None:
+    def _settle(
+        self, columns: object, epsilon: object, method: object, weights: object, asked: Asked
+    ) -> None:
         one_of(method, "method", "split", "sample")
-        known = _read_columns(columns)
+        known = read_columns(columns)
         own = {
             "columns": MappingProxyType(known),
             "epsilon": positive(epsilon, "epsilon"),
             "method": method,
-            "weights": MappingProxyType(_read_weights(weights, known)),
+            "weights": MappingProxyType(read_weights(weights, known)),
+            **read_rounds(*asked),
         }
         for name, value in own.items():
             object.__setattr__(self, name, value)
         digest = sha256(self.canonical().encode()).hexdigest()
         for name, value in {"fingerprint": digest, "_parts": {}}.items():
             object.__setattr__(self, name, value)
+        if self.rounds is not None:
+            self.parts("report")
 
     def __setattr__(self, name: str, value: object) -> None:
         raise ParameterTypeError(
@@ -142,11 +165,14 @@ class Schema(Shown):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Schema._again, (dict(self.columns), self.epsilon, self.method, dict(self.weights))
+        whole = (dict(self.columns), self.epsilon, self.method, dict(self.weights))
+        return Schema._again, (*whole, (self.rounds, self.once, self.turn))
 
     @staticmethod
-    def _again(columns: Any, epsilon: Any, method: Any, weights: Any) -> Schema:  # noqa: ANN401
-        return Schema.of(columns, epsilon=epsilon, method=method, weights=weights)
+    def _again(columns: Any, epsilon: Any, method: Any, weights: Any, asked: Asked) -> Schema:  # noqa: ANN401
+        schema = Schema.__new__(Schema)
+        schema._settle(columns, epsilon, method, weights, asked)  # noqa: SLF001 - its own
+        return schema
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schema) and self.fingerprint == other.fingerprint
@@ -156,11 +182,46 @@ class Schema(Shown):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What one sanitised record costs."""
-        return self.cost()
+        """What one sanitised record costs; of a survey of several rounds, what all of them do."""
+        if self.rounds is None:
+            return self.cost()
+        return Guarantee(self.epsilon, 0, ALIKE) if self.turn is None else self.costs().one
+
+    def round(self, number: int) -> Schema:
+        """Return the schema of one round, from 1, for the `Aggregator` of its reports.
+
+        Examples
+        --------
+        >>> from sourdine.local.table import Flag
+        >>> print(Schema(smokes=Flag(), epsilon=2, rounds=52).round(3).guarantee)
+        epsilon 0.5, any two inputs of one person
+        """
+        turn = integer(number, "round", least=1)
+        if self.rounds is None or turn > self.rounds:
+            raise ParameterError(
+                "round",
+                f"be from 1 to {self.rounds}" if self.rounds else "be of a survey of several",
+                given(turn),
+                "Type {round}, or make a schema with more rounds.",
+                round=1,
+            )
+        asked = (self.rounds, self.once, turn)
+        return Schema._again(self.columns, self.epsilon, self.method, self.weights, asked)
+
+    def costs(self, rounds: int | None = None) -> RoundCosts:
+        """Return what so many rounds cost, all if left out; see `sourdine.local.rounds.costs`."""
+        from sourdine.local.rounds.costs import costs  # noqa: PLC0415
+
+        return costs(self, rounds)
+
+    def respondent(self, memory: str | None = None, *, source: Source = SYSTEM) -> Respondent:
+        """Return what answers for one person; see `sourdine.local.rounds.respondent`."""
+        from sourdine.local.rounds.respondent import Respondent  # noqa: PLC0415
+
+        return Respondent(self, memory, source=source)
 
     def cost(self, times: int = 1) -> Guarantee:
-        """Return what a record costs that is sanitised ``times`` times.
+        """Return what a record costs that is sanitised ``times`` times, or asked in as many rounds.
 
         Examples
         --------
@@ -168,10 +229,12 @@ class Schema(Shown):
         >>> print(Schema(smokes=Flag(), epsilon=0.5).cost(times=3))
         epsilon 1.5, any two inputs of one person
         """
+        if self.rounds is not None:
+            return self.costs(times).alike
         return Guarantee(integer(times, "times", least=1) * self.epsilon, 0, LOCAL)
 
     def share(self, name: str) -> Fraction:
-        """Return what a report of one column costs."""
+        """Return what a report of one column costs; in several rounds, all reports of it."""
         if self.method == "sample":
             return self.epsilon
         return self.epsilon * self.weights[name] / sum(self.weights.values())
@@ -186,12 +249,32 @@ class Schema(Shown):
         """
         one_of(use, "use", "table", "report")
         if use not in self._parts:
-            parts = {
-                name: ColumnPart(name=name, column=column, epsilon=self.share(name), use=use)
-                for name, column in self.columns.items()
-            }
+            parts = (
+                {
+                    name: ColumnPart(name=name, column=column, epsilon=self.share(name), use=use)
+                    for name, column in self.columns.items()
+                }
+                if self.rounds is None
+                else self._memoised()
+            )
             self._parts[use] = MappingProxyType(parts)
         return self._parts[use]
+
+    def _memoised(self) -> dict[str, ColumnPart]:
+        from sourdine.local.rounds.columns import memoised_part  # noqa: PLC0415
+
+        return {name: memoised_part(self, name) for name in self.columns}
+
+    def _once_only(self, what: str) -> None:
+        """Refuse what draws without a memory."""
+        if self.rounds is not None:
+            raise ParameterError(
+                "a survey of several rounds",
+                "be answered from memories",
+                f"{what} without one",
+                "Type schema.respondent().answer(...), or leave {rounds} out.",
+                rounds=LEFT_OUT,
+            )
 
     def sanitize(  # noqa: PLR0913 - one call does it
         self,
@@ -207,6 +290,7 @@ class Schema(Shown):
         """Randomise every record; see `sourdine.local.table.sanitizing.sanitize`."""
         from sourdine.local.table.sanitizing.sanitize import sanitize  # noqa: PLC0415
 
+        self._once_only("sanitize")
         return sanitize(
             self,
             frame,
@@ -224,6 +308,7 @@ class Schema(Shown):
         """Yield the reports of every record, block by block; see `table.sanitizing.blocks`."""
         from sourdine.local.table.sanitizing.blocks import randomised  # noqa: PLC0415
 
+        self._once_only("reports")
         return randomised(self, frame, use=use, source=source)
 
     def reports(self, frame: object, *, source: Source = SYSTEM) -> Iterator[Records]:
@@ -273,17 +358,23 @@ class Schema(Shown):
             for name, column in self.columns.items()
         }
         whole = {"sourdine": VERSION, "epsilon": str(self.epsilon), "method": self.method}
-        return json.dumps({**whole, "columns": columns}, sort_keys=True)
+        asked = {"rounds": self.rounds, "once": self.once and str(self.once), "round": self.turn}
+        several = {name: value for name, value in asked.items() if value is not None}
+        return json.dumps({**whole, **several, "columns": columns}, sort_keys=True)
 
     def __repr__(self) -> str:
         columns = ", ".join(f"{name}={column!r}" for name, column in self.columns.items())
         uneven = {name: shown(w) for name, w in self.weights.items() if w != 1}
         weights = f", weights={uneven}" if uneven else ""
-        own = f"epsilon={shown(self.epsilon)}, method={self.method!r}{weights}"
+        several = f", rounds={self.rounds}" if self.rounds else ""
+        once = f", once={shown(self.once)}" if self.once else ""
+        own = f"epsilon={shown(self.epsilon)}, method={self.method!r}{weights}{several}{once}"
         return f"Schema({columns}, {own})"
 
     def sheet(self) -> Sheet:
         """Return what is printed: each column with what it costs and what randomises it."""
+        if self.rounds is not None:
+            return self.costs().sheet()
         rows, sending = [], self.parts("report")
         for name, part in self.parts().items():
             by, sent = str(part.mechanism), str(sending[name].mechanism)
@@ -298,42 +389,3 @@ class Schema(Shown):
             lines=rows,
             notes=[*notes, ("note", again)],
         )
-
-
-def _read_columns(columns: object) -> dict[str, Attribute]:
-    if not isinstance(columns, Mapping) or not columns:
-        got = kind(columns) if columns else "none"
-        hint = "Type Schema(age=Number(0, 120, step=1), epsilon=1)."
-        raise ParameterError("columns", "be at least one, by name", got, hint)
-    for name, column in columns.items():
-        if not isinstance(name, str):
-            raise ParameterTypeError(
-                "the name of a column", "be a text", given(name), f"Type {str(name)!r}."
-            )
-        if not isinstance(column, Attribute):
-            raise ParameterTypeError(
-                f"column {name!r}",
-                "be a Number, Choice, Choices or Flag",
-                kind(column),
-                "Type Number(0, 120, step=1).",
-            )
-    return dict(columns)
-
-
-def _read_weights(weights: object, columns: Mapping[str, Attribute]) -> dict[str, Fraction]:
-    if weights is not None and not isinstance(weights, Mapping):
-        raise ParameterTypeError(
-            "weights",
-            "be a dict of columns",
-            given(weights),
-            "Type {weights}.",
-            weights={next(iter(columns)): 2},
-        )
-    own = {} if weights is None else dict(weights)
-    for name in own:
-        if name not in columns:
-            listed = ", ".join(map(repr, columns))
-            raise ParameterError(
-                "weights", "be of columns", repr(name), f"The columns are: {listed}."
-            )
-    return {name: positive(own.get(name, 1), f"weights[{name!r}]") for name in columns}

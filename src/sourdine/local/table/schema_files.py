@@ -100,7 +100,10 @@ def facts(schema: Schema) -> dict[str, Any]:
     for name, column in schema.columns.items():
         weight = schema.weights[name]
         columns[name] = column.facts() | ({} if weight == 1 else {"weight": plain(weight)})
-    return {"epsilon": plain(schema.epsilon), "method": schema.method, "columns": columns}
+    several = {} if schema.rounds is None else {"rounds": schema.rounds}
+    once = {} if schema.once is None else {"once": plain(schema.once)}
+    whole = {"epsilon": plain(schema.epsilon), "method": schema.method}
+    return {**whole, **several, **once, "columns": columns}
 
 
 def to_toml(schema: Schema) -> str:
@@ -118,7 +121,7 @@ def to_toml(schema: Schema) -> str:
     <BLANKLINE>
     """
     whole = facts(schema)
-    lines = [f"{key} = {toml_value(whole[key])}" for key in ("epsilon", "method")]
+    lines = [f"{key} = {toml_value(value)}" for key, value in whole.items() if key != "columns"]
     for name, column in whole["columns"].items():
         bare = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
         lines += ["", f"[columns.{name if bare else toml_value(name)}]"]
@@ -135,7 +138,7 @@ def from_facts(found: object) -> Schema:
     Traceback (most recent call last):
     sourdine.errors.ParameterError: a schema must hold known keys, got 'epsilom'. Type 'epsilon'.
     """
-    known = _table(found, "a schema", ("epsilon", "method", "columns"))
+    known = _table(found, "a schema", ("epsilon", "method", "rounds", "once", "columns"))
     for key in ("epsilon", "columns"):
         if key not in known:
             raise ParameterError("a schema", f"hold {key!r}", "none", f"Add {key!r}.")
@@ -150,6 +153,8 @@ def from_facts(found: object) -> Schema:
         epsilon=_number(known["epsilon"]),
         method=known.get("method", "split"),
         weights=weights,
+        rounds=known.get("rounds"),
+        once=None if "once" not in known else _number(known["once"]),
     )
 
 

@@ -6,7 +6,15 @@ two certified ends; a `Filter` admits charges one by one, however each is chosen
 
 from sourdine.privacy.accounting.composition import Composition, Ends, compose
 from sourdine.privacy.accounting.filter import Filter, best_order
-from sourdine.privacy.accounting.lists import of_promise, on_sample, plain, read_parts, replaced
+from sourdine.privacy.accounting.lists import (
+    of_any_shift,
+    of_promise,
+    on_sample,
+    plain,
+    read_parts,
+    replaced,
+    widest,
+)
 from sourdine.privacy.accounting.part import Part
 
 __all__ = [
@@ -16,9 +24,11 @@ __all__ = [
     "Part",
     "best_order",
     "compose",
+    "of_any_shift",
     "of_promise",
     "on_sample",
     "plain",
     "read_parts",
     "replaced",
+    "widest",
 ]

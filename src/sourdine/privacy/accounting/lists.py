@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import gcd
 from typing import TYPE_CHECKING
 
 from sourdine.errors import ParameterError, ParameterTypeError
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from sourdine.exact.parameters import Number
 
-__all__ = ["of_promise", "on_sample", "plain", "read_parts", "replaced"]
+__all__ = ["of_any_shift", "of_promise", "on_sample", "plain", "read_parts", "replaced", "widest"]
 
 
 def read_parts(parts: Iterable[Part] | Part) -> tuple[Part, ...]:
@@ -67,6 +68,72 @@ def plain(parts: Iterable[Part] | Part) -> tuple[Fraction | None, Fraction]:
         epsilon = None if epsilon is None or each is None else epsilon + each
         delta += part.own_delta
     return epsilon, min(delta, Fraction(1))
+
+
+def widest(promise: Guarantee, *options: tuple[Part, ...]) -> tuple[Part, ...]:
+    r"""Return parts that hold whichever of several lists is drawn, by a choice made on the way.
+
+    Lists are gone through part by part. Discrete Laplace noise of one epsilon is widest at the
+    greatest common divisor of the shifts, as a shift by :math:`mK` at scale :math:`mb` is a
+    post-processing of one by :math:`K` at scale :math:`b`. What else has one epsilon is taken for
+    pure, and lists that do not match for the promise. *Checked by*
+    ``test_the_widest_of_several_lists``.
+
+    Parameters
+    ----------
+    promise
+        What all of them keep.
+    options
+        The lists.
+
+    Examples
+    --------
+    >>> print(*widest(Guarantee(1), (Part.laplace(4, 4),), (Part.laplace(6, 6),)))
+    discrete Laplace noise of scale 2, moved by 2
+    >>> print(*widest(Guarantee(1), (Part.range(1),), (Part.range(0.5, times=2),)))
+    epsilon 1
+    """
+    if len({len(parts) for parts in options}) > 1:
+        return of_promise(promise)
+    found = [_wider(column) for column in zip(*options, strict=True)]
+    kept = tuple(part for part in found if part is not None)
+    return kept if len(kept) == len(found) else of_promise(promise)
+
+
+def _wider(several: tuple[Part, ...]) -> Part | None:
+    """Return a part that is wider than several, None if there is none."""
+    first, times = several[0], {part.times for part in several}
+    if len(set(several)) == 1:
+        return first
+    if first.epsilon is None or len({part.epsilon for part in several}) > 1:
+        return None
+    draws = first.times if len(times) == 1 else 1
+    each = first.epsilon / draws
+    if not each:
+        return None
+    if len(times) == 1 and all(part.kind == "laplace" for part in several):
+        shift = gcd(*(part.count for part in several))
+        return Part.laplace(shift, shift / each, draws)
+    return Part.pure(each, draws)
+
+
+def of_any_shift(promise: Guarantee, parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Return what holds if all that is known of parts is that their shifts will be others.
+
+    Discrete Laplace noise is then pure, at the same epsilon; with Gaussian noise there is the
+    promise alone.
+
+    Examples
+    --------
+    >>> print(*of_any_shift(Guarantee(1), (Part.laplace(40, 80), Part.range(0.5))), sep="; ")
+    epsilon 0.5; a range of 0.5
+    """
+    if any(part.kind == "gaussian" for part in parts):
+        return of_promise(promise)
+    return tuple(
+        Part.pure(part.count / part.size, part.times) if part.kind == "laplace" else part
+        for part in parts
+    )
 
 
 def on_sample(parts: Iterable[Part] | Part, rate: Number) -> tuple[Part, ...]:

@@ -32,12 +32,13 @@ _CHARGED = (
     "one at most are charged once."
 )
 COMPOSED = {
-    "sum": f"Composition: the sum of all epsilons, and of all deltas, as exact fractions. {_CHARGED}",
+    "sum": "Composition: the sum of all epsilons, and of all deltas, as exact fractions. "
+    f"{_CHARGED}",
     "renyi": "Composition: a filter at one Rényi order, fixed when the ledger was opened (Feldman "
-    "and Zrnic 2021), beside the sum of all epsilons: a call is admitted by either. Each is charged "
-    f"a price from the parts of its loss, rounded up. {_CHARGED}",
-    "rho": "Composition: the sum of the zero-concentrated prices of the parts of each loss, rounded "
-    f"up (Bun and Steinke 2016). {_CHARGED}",
+    "and Zrnic 2021), beside the sum of all epsilons: a call is admitted by either. Each is "
+    f"charged a price from the parts of its loss, rounded up. {_CHARGED}",
+    "rho": "Composition: the sum of the zero-concentrated prices of the parts of each loss, "
+    f"rounded up (Bun and Steinke 2016). {_CHARGED}",
 }
 VARIANTS = {
     "pure": "Pure differential privacy: delta is 0.",

@@ -1,0 +1,325 @@
+"""The devices of a survey of several rounds: they keep memories, and answer from them.
+
+A memory is drawn before the first answer and depends on none. It is a secret: whoever holds one can
+tell from what was sent nearly what was answered. It never leaves the device; what is sent each
+round is a record as any other (`sourdine.local.reports.json_lines`), made for that round alone.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine import noise
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.exact import given, integer, kind
+from sourdine.local.reports import Records, form_of, to_lines
+from sourdine.local.rounds.costs import several
+from sourdine.local.rounds.memoised import KeptResponses
+from sourdine.local.table.sanitizing.blocks import ROWS, matched
+from sourdine.noise import SYSTEM
+from sourdine.tally import Frame
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from sourdine.local.rounds.memoised import Memoised
+    from sourdine.local.table.schema import Schema
+    from sourdine.noise import Source
+
+__all__ = ["Panel", "Respondent"]
+
+VERSION = 1
+MOST_PEOPLE = 1 << 27
+"""A panel has no more."""
+SECRET = "never send this: with it, what you sent says what you answered"  # noqa: S105
+
+
+class Panel:
+    """The memories of many people, each of whom answers at most once in every round.
+
+    It stands for as many devices: to try a survey out, or for a kiosk. One person's own device is
+    a `Respondent`.
+
+    Parameters
+    ----------
+    schema
+        What is asked, with its ``rounds``.
+    people
+        How many there are.
+    source
+        Where the random bits come from.
+
+    Notes
+    -----
+    *Claim*: the records of all rounds follow the law of `Histories`. *Checked by*
+    ``test_the_whole_call_follows_the_law``. *Claim*: nothing else that can be seen depends on the
+    answers. *Checked by* ``test_only_the_reports_depend_on_the_answers``.
+
+    Examples
+    --------
+    >>> from sourdine.local.table import Choice, Schema
+    >>> survey = Schema(vote=Choice("yes", "no"), epsilon=2, rounds=3)
+    >>> people = Panel(survey, 4)
+    >>> sent = people.reports({"vote": ["yes", "no", "no", None]})
+    >>> len(sent), people.answered
+    (4, 1)
+    """
+
+    __slots__ = ("answered", "asked", "memories", "people", "schema")
+
+    def __init__(self, schema: Schema, people: int, *, source: Source = SYSTEM) -> None:
+        self.schema = several(schema)
+        self.people = integer(people, "people", least=1, most=MOST_PEOPLE)
+        self.answered = 0
+        """The last round that was answered."""
+        self.memories = {
+            name: oracle.remember(self.people, source) for name, oracle in _oracles(schema).items()
+        }
+        self.asked: NDArray[np.int64] | None = None
+        if schema.method == "sample":
+            weights = list(schema.weights.values())
+            self.asked = noise.categorical(weights, self.people, source=source)
+
+    def reports(
+        self,
+        frame: object,
+        *,
+        round: int | None = None,  # noqa: A002 - what it is
+        source: Source = SYSTEM,
+    ) -> Records:
+        """Draw everybody's reports of a round, the next one if left out.
+
+        Parameters
+        ----------
+        frame
+            A row for each person, in the order of the panel; anything that `sourdine.tally.Frame`
+            takes.
+        round
+            Which round, later than all that were answered. Rounds may be left out.
+        source
+            Where the random bits come from, those of the ids among them.
+        """
+        schema, turn = self.schema, self._turn(round)
+        form = form_of(schema.round(turn))
+        parts = schema.parts("report")
+        data = matched(schema, Frame(frame), drop=None)
+        blocks = list(data.codes(*(part.cell for part in parts.values()), chunk=ROWS))
+        slots = [np.concatenate(column) for column in zip(*blocks, strict=True)]
+        if len(slots[0]) != self.people:
+            raise ParameterError(
+                "frame",
+                f"have a row for each of the {self.people} people",
+                f"{len(slots[0])} rows",
+                "Leave the cells of those who do not answer blank.",
+            )
+        drawn = {}
+        for j, ((name, oracle), codes) in enumerate(
+            zip(_oracles(schema).items(), slots, strict=True)
+        ):
+            who = slice(None) if self.asked is None else self.asked == j
+            absent = parts[name].mechanism.top if parts[name].column.missing else -1
+            there = np.where(codes < 0, absent, codes)
+            drawn[name] = oracle.again(_rows(self.memories[name], who), there[who], source)
+        places = np.array([form.names.index(name) for name in schema.columns])
+        asked = None if self.asked is None else places[self.asked]
+        self.answered = turn
+        return Records.stamped(form, drawn, asked=asked, source=source)
+
+    def _turn(self, wanted: int | None) -> int:
+        last = self.schema.rounds or 1
+        if self.answered == last:
+            raise ParameterError(
+                "round",
+                "be one of the survey",
+                f"one after the last ({last})",
+                "The total is spent: ask under a new schema, which costs its own.",
+            )
+        turn = self.answered + 1 if wanted is None else integer(wanted, "round", least=1)
+        if not self.answered < turn <= last:
+            raise ParameterError(
+                "round",
+                f"be from {self.answered + 1} to {last}",
+                given(turn),
+                "Type {round}; send the record of an earlier round again, do not draw it anew.",
+                round=self.answered + 1,
+            )
+        return turn
+
+
+class Respondent:
+    """One person's device: it keeps a memory, and answers round by round.
+
+    Parameters
+    ----------
+    schema
+        What is asked, with its ``rounds``.
+    memory
+        What `to_json` returned; a new memory is drawn if left out, and costs the total anew.
+    source
+        Where the random bits of a new memory come from.
+
+    Examples
+    --------
+    >>> from sourdine.local.table import Flag, Schema
+    >>> survey = Schema(smokes=Flag(), epsilon=2, rounds=52)
+    >>> me = Respondent(survey)
+    >>> line = me.answer(smokes=True)            # to be sent
+    >>> kept = me.to_json()                      # to be kept, on the device alone
+    >>> later = Respondent(survey, kept)
+    >>> line = later.answer(smokes=False)
+    >>> later.answered
+    2
+    """
+
+    __slots__ = ("_panel",)
+
+    def __init__(
+        self, schema: Schema, memory: str | None = None, *, source: Source = SYSTEM
+    ) -> None:
+        self._panel = Panel(schema, 1, source=source)
+        if memory is not None:
+            _recall(self._panel, memory)
+
+    @property
+    def schema(self) -> Schema:
+        """What is asked."""
+        return self._panel.schema
+
+    @property
+    def answered(self) -> int:
+        """The last round that was answered; 0 before the first."""
+        return self._panel.answered
+
+    def answer(
+        self,
+        answers: Mapping[str, Any] | None = None,
+        *,
+        round: int | None = None,  # noqa: A002 - what it is
+        source: Source = SYSTEM,
+        **named: str | float | None,
+    ) -> str:
+        """Return the record of a round, a line of JSON: all that is sent.
+
+        Parameters
+        ----------
+        answers
+            The answers by name, or typed as ``name=answer``; one left out is absent.
+        round
+            Which round, the next one if left out. Each is drawn once: to send it again, send the
+            same line.
+        source
+            Where the random bits come from.
+        """
+        said = {**(answers or {}), **named}
+        for name in said:
+            if name not in self.schema.columns:
+                listed = ", ".join(map(repr, self.schema.columns))
+                raise ParameterError(
+                    "answers", "be to questions of the schema", repr(name), f"They are: {listed}."
+                )
+        row = {name: [said.get(name)] for name in self.schema.columns}
+        return to_lines(self._panel.reports(row, round=round, source=source))[0]
+
+    def to_json(self) -> str:
+        """Return the memory: a secret, to be kept on the device, and before the line is sent."""
+        panel = self._panel
+        columns = {
+            name: {
+                "hash": int(memory.keys[0]),
+                "kept": memory.kept[0].tolist(),
+                "absent": int(memory.absent[0]),
+            }
+            for name, memory in panel.memories.items()
+        }
+        asked = None if panel.asked is None else list(self.schema.columns)[int(panel.asked[0])]
+        facts = {
+            "sourdine": VERSION,
+            "secret": SECRET,
+            "schema": self.schema.fingerprint,
+            "answered": self.answered,
+            "asked": asked,
+            "columns": columns,
+        }
+        return json.dumps(facts, ensure_ascii=False)
+
+    def __repr__(self) -> str:
+        return f"Respondent({self.answered} of {self.schema.rounds} rounds answered)"
+
+
+def _oracles(schema: Schema) -> dict[str, Memoised]:
+    parts = schema.parts("report").items()
+    return {name: part.memoised for name, part in parts if part.memoised is not None}
+
+
+def _rows(memory: KeptResponses, who: slice | NDArray[np.bool_]) -> KeptResponses:
+    return KeptResponses(keys=memory.keys[who], kept=memory.kept[who], absent=memory.absent[who])
+
+
+def _recall(panel: Panel, text: object) -> None:
+    """Put what `Respondent.to_json` wrote into a panel of one, or say what is wrong with it."""
+    if not isinstance(text, str):
+        raise ParameterTypeError(
+            "memory", "be a text", kind(text), "Pass what Respondent.to_json returned."
+        )
+    try:
+        facts = json.loads(text)
+        version, mark = facts["sourdine"], facts["schema"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise _damaged() from None
+    if version != VERSION or not isinstance(mark, str):
+        raise _damaged()
+    if mark != panel.schema.fingerprint:
+        raise ParameterError(
+            "memory",
+            "be of this schema",
+            "that of another one",
+            "Pass the schema it was drawn for; for another survey leave {memory} out.",
+            memory=LEFT_OUT,
+        )
+    try:
+        _fill(panel, facts)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise _damaged() from None
+
+
+def _fill(panel: Panel, facts: dict[str, Any]) -> None:
+    answered, names = facts["answered"], list(panel.schema.columns)
+    _demand(_whole(answered, (panel.schema.rounds or 0) + 1))
+    _demand(facts["columns"].keys() == set(names))
+    for name, oracle in _oracles(panel.schema).items():
+        own = facts["columns"][name]
+        _demand(_whole(own["hash"], oracle.hashes) and _whole(own["absent"], oracle.categories))
+        _demand(isinstance(own["kept"], list) and len(own["kept"]) == oracle.answers)
+        _demand(all(_whole(value, oracle.answers) for value in own["kept"]))
+        panel.memories[name] = KeptResponses(
+            keys=np.array([own["hash"]]),
+            kept=np.array([own["kept"]]),
+            absent=np.array([own["absent"]]),
+        )
+    _demand((facts["asked"] is None) is (panel.asked is None))
+    if panel.asked is not None:
+        panel.asked = np.array([names.index(facts["asked"])])
+    panel.answered = answered
+
+
+def _whole(x: object, below: int) -> bool:
+    return type(x) is int and 0 <= x < below
+
+
+def _demand(holds: bool) -> None:  # noqa: FBT001
+    if not holds:
+        raise ValueError
+
+
+def _damaged() -> ParameterError:
+    return ParameterError(
+        "memory",
+        "be as Respondent.to_json wrote it",
+        "a damaged one",
+        "Restore it from a copy; a new one costs the total anew.",
+    )
