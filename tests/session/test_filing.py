@@ -401,4 +401,26 @@ def test_a_report_of_a_file_is_that_of_its_session(asked, tmp_path):
     ledger = FileLedger(tmp_path / "a.ledger", None)
     mine, yours = asked.report(about=ABOUT), FiledReport.of(ledger, About.read(ABOUT))
     assert replace(mine, when="") == replace(yours, when="")
-    assert repr(mine).startswith("<FiledReport: Ages, 8 releases, epsilon ")
+    assert repr(mine).startswith("<FiledReport: Ages, 8 releases, 41.")
+
+
+@pytest.mark.parametrize(
+    ("total", "variant", "account"),
+    [
+        ({"epsilon": 3, "delta": 1e-6}, "Approximate DP", "one Rényi order"),
+        ({"rho": 0.5}, "Zero-concentrated DP", "zero-concentrated prices"),
+        ({"epsilon": 3}, "Pure DP", "the sum of all epsilons"),
+    ],
+)
+def test_every_way_to_count_is_reported(total, variant, account):
+    session = sd.Session({"age": [20, 30, 40] * 1000}, **total)
+    session.mean(column="age", bounds=(0, 120), step=1, epsilon=0.5)
+    report = session.report()
+    filled = entry(report)["deployment"]
+    assert filled["dp_variant"]["variant_name"] == variant
+    assert set(filled["privacy_loss"]["privacy_parameters"]) == set(total)
+    assert account in report.to_markdown()
+    assert all(check.passed for check in report.checks)
+    charge = report.charges[0]
+    forged = replace(report, charges=(replace(charge, account=report.terms.start),))
+    assert not all(check.passed for check in forged.checks)

@@ -216,7 +216,8 @@ def timeless(line):
 @pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize(("kind", "parameters"), [*CALLS, ("describe", {})])
 def test_an_answer_is_kept_as_it_was_returned(tmp_path, kind, parameters, named):
-    s = session(epsilon=20, delta=1e-5, **({"ledger": tmp_path / "a.ledger"} if named else {}))
+    kept = {"ledger": tmp_path / "a.ledger"} if named else {}
+    s = session(epsilon=20, delta=1e-5, reserve=1e-5, **kept)
     release = getattr(s, kind)(**parameters, epsilon=10)
     (charge,) = s.history
     assert charge.answer == release.to_json()

@@ -213,7 +213,7 @@ def test_old_files_open_and_stay_as_they_are(tmp_path):
         assert s.terms.account == "sum"
         assert s.remaining == Guarantee(0.25, 6e-7)
     s.count(epsilon=0.125)
-    assert path.read_bytes().startswith(b"sourdine ledger 0002 lines 000000000005 ")
+    assert path.read_bytes().startswith(b"sourdine ledger 0002 lines 000000000006 ")
     assert b"parts" not in path.read_bytes()
     assert Session(people, ledger=path).remaining.epsilon == F(1, 8)
     with pytest.raises(BudgetExceededError, match=r"epsilon must be at most 0\.125, what is left"):

@@ -101,7 +101,7 @@ class FiledReport:
     >>> release = session.mean(column="age", bounds=(0, 120), step=1, epsilon=0.5)
     >>> report = session.report(about={"title": "Ages", "purpose": "Planning"})
     >>> print(report)
-    <FiledReport: Ages, 1 release, epsilon 0.5 spent of 1>
+    <FiledReport: Ages, 1 release, 50 % spent of epsilon 1, one record added or removed>
     >>> [check.passed for check in report.checks]
     [True, True, True, True]
     >>> print(report.to_markdown().splitlines()[0])
@@ -213,7 +213,7 @@ class FiledReport:
     def __repr__(self) -> str:
         releases = "1 release" if len(self.charges) == 1 else f"{len(self.charges)} releases"
         spent = percent(self.account.share, up=True)
-        return f"<FiledReport: {self.title}, {releases}, {spent} of {self.terms.told()} spent>"
+        return f"<FiledReport: {self.title}, {releases}, {spent} spent of {self.terms.told()}>"
 
 
 def _total(total: Total) -> dict[str, str]:
