@@ -130,12 +130,13 @@ def shares(runs: int, rng: np.random.Generator) -> Iterator[Cell]:
 
 
 def _private(made: Proportion, n: int, p: float, ones: list[int], usual: float) -> Cell:
-    pairs = [made.ratio.draw(n, k, made.source) for k in ones]
+    drawn = made.ratio.draw_all([(n, k) for k in ones], made.source)
+    first, second = made.ratio.names
+    pairs = [(one[first], one[second]) for one in drawn]
     every = together([made.ratio.evidence(pair) for pair in pairs])
     covers = [held(every, p, reach) for reach in REACHES]
-    drawn = [dict(zip(made.ratio.names, pair, strict=True)) for pair in pairs[:WIDTHS]]
     wide = [
-        width([made.of_population(d, BETA, of) for d in drawn], usual)
+        width([made.of_population(d, BETA, of) for d in drawn[:WIDTHS]], usual)
         for of in ("normal", "population")
     ]
     eps = float(made.epsilon)
