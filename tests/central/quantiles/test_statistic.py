@@ -78,6 +78,9 @@ def test_gaussian_noise_needs_a_delta():
         (1000, 1 << 40, 1, 10**6, "hybrid"),
         (1001, 1 << 40, 1, 10**6, "levels"),
         (9, 30, 1, 10**6, "tree"),
+        (9, 128, 1, 319, "tree"),
+        (9, 128, 1, 320, "joint"),
+        (9, 129, 1, 319, "anchors"),
     ],
 )
 def test_the_choice_is_made_from_public_quantities(m, cells, epsilon, records, name):
