@@ -122,6 +122,7 @@ def test_a_stated_number_of_records_is_not_paid_for():
     assert "count" not in stated.drawn
     assert not any("paid for a count" in caveat for caveat in stated.caveats)
 
+
 @pytest.mark.parametrize("method", ["auto", "joint", "jointexp", "tree", "recursive"])
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("of", ["sample", "population"])
@@ -152,7 +153,6 @@ def test_what_n_is_typed_leaves_intervals_as_short():
         ]
         for low, high in ends:
             assert np.all(high - low < 30)
-
 
 
 def test_a_release_reads_back():

@@ -270,7 +270,10 @@ class BoundsFirst(FoundFirst):
         width = (high - low) / 100
         ends = f"{shown(low, width)} to {shown(high, width)}"
         centre = shown(float(Fraction(drawn["centre"])), width)
-        return "bounds", f"{ends}, found outward from {centre}; some {self.outside(drawn)} {self.beyond}"
+        return (
+            "bounds",
+            f"{ends}, found outward from {centre}; some {self.outside(drawn)} {self.beyond}",
+        )
 
     def outside(self, drawn: Mapping[str, Any]) -> int:
         """Return about how many records are left beyond a bound."""

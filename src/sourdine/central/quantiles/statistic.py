@@ -17,7 +17,12 @@ from sourdine.central.quantiles.certificates import certified, noise_reach
 from sourdine.central.quantiles.curve import Curve
 from sourdine.central.quantiles.methods import METHODS, chosen, made, needs_count
 from sourdine.central.quantiles.order_statistics import Reader
-from sourdine.central.quantiles.sampling_error import OF_NUMBER, most_records, population_reach
+from sourdine.central.quantiles.sampling_error import (
+    INDEPENDENT,
+    OF_NUMBER,
+    most_records,
+    population_reach,
+)
 from sourdine.central.quantiles.typed import read_interval, read_method, read_population, read_q
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.mechanisms import Laplace
@@ -287,7 +292,9 @@ class Quantiles(GaussianReady):
             else "Intervals follow from counts that were paid for, and hold for all data."
         )
         counted = "Part of epsilon paid for a count of the records, which chooses the method."
-        return (self.clipping, width, *([counted] if self.counts else ()), *self.person)
+        asked = [counted] if self.counts else []
+        asked += [INDEPENDENT] if self.population else []
+        return (self.clipping, width, *asked, *self.person)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count if that helps, choose, read what is needed, and draw."""
