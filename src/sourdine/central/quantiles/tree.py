@@ -40,7 +40,7 @@ __all__ = ["Tree", "consistent"]
 
 MOST_LEAVES = 1 << 23
 SAMPLED, FEW, SAMPLES = 1 << 10, 40, 2000
-"""Errors at so few orders, in a tree of so few leaves, are sampled so often before they are paid."""
+"""In a tree of so few leaves, errors at so few orders are sampled so often."""
 
 
 def _branching(x: int) -> int:
