@@ -110,9 +110,11 @@ def main() -> int:
     parser.add_argument("--only", type=int, default=len(CELLS), help="the first so many settings")
     options = parser.parse_args()
     pool, rng = np.minimum(wages(), LAST), np.random.default_rng(11)
+    rows = []
     with Progress(console=Console(stderr=True)) as progress:
-        cells = progress.track(CELLS[: options.only], description="bands")
-        rows = [judged(cell, options.runs, pool, rng) for cell in cells]
+        for cell in progress.track(CELLS[: options.only], description="bands"):
+            rows.append(judged(cell, options.runs, pool, rng))
+            progress.console.print(*rows[-1])
     table = Table(*HEADS, title="Bands of distribution functions, US wages")
     for row in rows:
         table.add_row(*row)

@@ -1,11 +1,12 @@
 """Intervals for a population: how often they hold, and how wide they are beside the usual ones.
 
-Run ``python benchmarks/populations.py`` (``--runs 1000`` for a rough look). For each law, number of
-records and epsilon: the part of runs in which the interval holds the law's mean, and its width over
-that of the usual interval, which needs no privacy and is computed from the law itself. The truth
-is held exactly if the line is within reach there, so no interval has to be searched for. Noise is
-drawn by the library's own mechanisms. The exit status is 1 if a target is missed: normal intervals
-hold in at least 94.5 % of runs (less four standard errors), the others in at least 95 %.
+Run ``python benchmarks/populations.py`` (``--runs 1000 --widths 2`` for a rough look). For each
+law, number of records and epsilon: the part of runs in which the interval holds the law's mean, and
+its width over that of the usual interval, which needs no privacy and is computed from the law
+itself. The truth is held exactly if the line is within reach there, so no interval has to be
+searched for. Noise is drawn by the library's own mechanisms. The exit status is 1 if a target is
+missed: normal intervals hold in at least 94.5 % of runs (less four standard errors), the others in
+at least 95 %.
 """
 
 from __future__ import annotations
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 BETA, Z = 0.05, 1.959964
-WIDTHS = 20
-"""The intervals whose width is looked at."""
 LAST = 400
 """Values are rounded to so many steps, so that a sample is a table of counts."""
 RELATIONS = ("add_remove", "substitute")
@@ -94,7 +93,7 @@ def width(ends: Sequence[tuple[float, float]], usual: float) -> float:
     return float(np.mean([high - low for low, high in ends])) / usual
 
 
-def means(runs: int, rng: np.random.Generator) -> Iterator[Cell]:
+def means(runs: int, widths: int, rng: np.random.Generator) -> Iterator[Cell]:
     """Yield coverage and width for means."""
     u = np.arange(LAST + 1)
     for name, law in laws().items():
@@ -113,29 +112,32 @@ def means(runs: int, rng: np.random.Generator) -> Iterator[Cell]:
                     covers = [held(every, mu, reach) for reach in REACHES]
                     usual = 2 * Z * sd / sqrt(n)
                     wide = [
-                        width([spread.limits(d, BETA, of) for d in drawn[:WIDTHS]], usual)
+                        width([spread.limits(d, BETA, of) for d in drawn[:widths]], usual)
                         for of in ("normal", "population")
                     ]
                     yield name, relation, n, eps, covers[0], covers[1], wide[0], wide[1]
 
 
-def shares(runs: int, rng: np.random.Generator) -> Iterator[Cell]:
+def shares(runs: int, widths: int, rng: np.random.Generator) -> Iterator[Cell]:
     """Yield coverage and width for shares, rare ones included."""
     cells = [(n, p, e) for n in (200, 2000, 100_000) for p in (0.01, 0.1, 0.5) for e in (0.1, 1.0)]
     cells += [(2000, lam / 2000, e) for lam in RARE for e in (1.0, 10.0)]
     for n, p, eps in cells:
         usual, ones = 2 * Z * sqrt(p * (1 - p) / n), rng.binomial(n, p, runs).tolist()
-        yield _private(Proportion(epsilon=eps), n, p, ones, usual)
+        yield _private(Proportion(epsilon=eps), n, p, ones, usual, widths)
         yield _public(Proportion(epsilon=eps, relation="substitute"), n, p, ones, usual)
 
 
-def _private(made: Proportion, n: int, p: float, ones: list[int], usual: float) -> Cell:
-    pairs = [made.ratio.draw(n, k, made.source) for k in ones]
+def _private(  # noqa: PLR0913, PLR0917 - a cell of the table
+    made: Proportion, n: int, p: float, ones: list[int], usual: float, widths: int
+) -> Cell:
+    drawn = made.ratio.draw_all([(n, k) for k in ones], made.source)
+    first, second = made.ratio.names
+    pairs = [(one[first], one[second]) for one in drawn]
     every = together([made.ratio.evidence(pair) for pair in pairs])
     covers = [held(every, p, reach) for reach in REACHES]
-    drawn = [dict(zip(made.ratio.names, pair, strict=True)) for pair in pairs[:WIDTHS]]
     wide = [
-        width([made.of_population(d, BETA, of) for d in drawn], usual)
+        width([made.of_population(d, BETA, of) for d in drawn[:widths]], usual)
         for of in ("normal", "population")
     ]
     eps = float(made.epsilon)
@@ -156,12 +158,14 @@ def main() -> None:
     """Print the table; fail if a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=4000)
-    runs = parser.parse_args().runs
+    parser.add_argument("--widths", type=int, default=20, help="of so many the width is looked at")
+    given = parser.parse_args()
+    runs = given.runs
     rng = np.random.default_rng(11)
     heads = ("law", "relation", "n", "epsilon", "normal holds", "any law holds", "width", "width")
     table, missed = Table(*heads), 0
     for cells in (shares, means):
-        for *what, usual, always, narrow, wide in cells(runs, rng):
+        for *what, usual, always, narrow, wide in cells(runs, given.widths, rng):
             slack = 4 * sqrt(0.05 * 0.95 / runs)
             bad = usual < 0.945 - slack or always < 0.95 - slack
             missed += bad

@@ -190,3 +190,18 @@ def test_errors_fall_with_epsilon_and_rise_with_rows():
         assert planned.at(0.5) > planned.error > planned.at(2)
         more = plan.Plan(question=attrs.evolve(planned.question, rows=rows + 1))
         assert more.error > planned.error
+
+
+def test_the_plan_of_a_table_says_its_unit_and_shares():
+    asked = {"of": {"age": ["mean", "deciles"], "height": ["mean", "variance"], "*": ["count"]}}
+    planned = plan.table(**asked, bounds={"age": (0, 120), "height": (0, 250)}, n=1000, epsilon=1)
+    text = str(planned)
+    assert "relative error (95 %)" in text
+    assert "deciles of age 0." in text
+    assert all(len(line) <= 88 for line in text.splitlines())
+    assert len(text.splitlines()[0]) <= 80
+
+
+def test_a_description_has_no_plan():
+    with pytest.raises(ParameterTypeError, match="a plan must be of one statistic"):
+        plan.describe(epsilon=1)

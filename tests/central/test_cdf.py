@@ -136,3 +136,13 @@ def test_the_count_is_not_paid_where_the_number_is_public():
     r = sd.cdf(X, **GRID, n=30_000)
     assert "count" not in r.drawn
     assert r.mechanism.curve(30_000).epsilon == 1
+
+
+def test_what_is_read_off_shows_the_population_where_it_was_asked():
+    x = list(range(100)) * 20
+    asked = sd.cdf(x, bounds=(0, 120), step=1, epsilon=1, population=True)
+    assert "population (any law)" in str(asked.quantile(0.5))
+    assert "population (any law)" in str(asked.probability(10, 20))
+    assert any("independently" in caveat for caveat in asked.caveats)
+    plain = sd.cdf(x, bounds=(0, 120), step=1, epsilon=1)
+    assert "population" not in str(plain.quantile(0.5))

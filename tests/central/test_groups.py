@@ -238,3 +238,18 @@ def test_seeded_groups_are_repeated(name):
     asked = {"column": "v", "by": "g", "keys": list("abc"), **LAPLACE[name]}
     first, again = (call(x, source=SeededSource(8), **asked).value for _ in range(2))
     assert first == again
+
+
+@pytest.mark.parametrize("finds", [False, True])
+def test_of_very_many_groups_the_first_are_printed(finds):
+    keys = [f"town {i:04d}" for i in range(1000)]
+    known = {"keys": "unknown", "delta": 1e-6} if finds else {"keys": keys}
+    release = count({"town": keys * 60}, by="town", epsilon=4, **known)
+    lines = str(release).splitlines()
+    assert len(lines) < 220
+    assert any("The first 200 of 1000 groups are shown" in line for line in lines)
+    whole = release.columns()
+    assert len(whole.values) == 1000
+    low, high = lines[1].split()[-2:]
+    assert [int(low), int(high)] == [whole.lower[0], whole.upper[0]]
+    assert "are shown" not in str(count({"town": keys}, by="town", keys=keys[:200], epsilon=1))

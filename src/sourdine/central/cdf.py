@@ -13,6 +13,7 @@ from sourdine.central.distribution import Distribution
 from sourdine.central.lattice import Numeric
 from sourdine.central.quantiles.curve import Curve
 from sourdine.central.quantiles.order_statistics import Reader
+from sourdine.central.quantiles.sampling_error import INDEPENDENT
 from sourdine.mechanisms import Laplace
 from sourdine.privacy import Guarantee
 from sourdine.privacy.accounting import widest
@@ -134,7 +135,8 @@ class Cdf(Numeric):
         """What a reader must know."""
         band = "The band holds for all values at once; a few of its points are printed."
         more = "quantile(0.5) and probability(a, b) read off any number of others at no cost."
-        return (self.clipping, band, more, *self.person)
+        asked = [INDEPENDENT] if self.population else []
+        return (self.clipping, band, more, *asked, *self.person)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count, choose, and draw the counts below knots."""

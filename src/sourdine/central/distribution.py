@@ -182,17 +182,25 @@ class ReadOff(Answer):
 
     def columns(self) -> Columns:
         """Return the numbers, with labels and the ends of their intervals."""
-        confidence = self.release.mechanism.shown
-        ends = self.interval(confidence)
-        pairs = list(ends.values()) if isinstance(ends, Mapping) else [ends]
+        confidence, beside = self.release.mechanism.shown, self.release.mechanism.beside
+        lower, upper = self._ends(confidence, "sample")
         return Columns(
             labels=self.labels,
             name=self.name,
             values=flat(self.value),
-            lower=[x for low, _ in pairs for x in flat(low)],
-            upper=[x for _, high in pairs for x in flat(high)],
+            lower=lower,
+            upper=upper,
+            beside={of: self._ends(confidence, of) for of in beside},
             confidence=confidence,
         )
+
+    def _ends(self, confidence: float, of: str) -> tuple[list[Any], list[Any]]:
+        """Return the lower and the upper ends, one by one."""
+        ends = self.interval(confidence, of=of)
+        pairs = list(ends.values()) if isinstance(ends, Mapping) else [ends]
+        return [x for low, _ in pairs for x in flat(low)], [
+            x for _, high in pairs for x in flat(high)
+        ]
 
     def notes(self) -> list[tuple[str, str]]:
         """Return where the numbers come from."""

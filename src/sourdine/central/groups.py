@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 from math import expm1, log1p
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ __all__ = ["ByGroup", "each"]
 
 FINDING = Fraction(1, 4)
 """The part of epsilon that finds keys that nobody can list."""
+PRINTED = 200
+"""So many groups are printed; nobody reads more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,9 +242,13 @@ class ByGroup(Drawer):
     def limits(self, release: Release, beta: float, of: str) -> dict[Any, Any]:
         """Return each group's ends; they hold for all groups together."""
         keys = self.keys(release.drawn)
-        risk = each(beta, max(len(keys), 1))
+        risk = each(beta, max(self.together(release.drawn), 1))
         ends = [self.part.limits(part, risk, of) for part in self.releases(release)]
         return dict(zip(keys, ends, strict=True))
+
+    def together(self, drawn: Mapping[str, Any]) -> int:
+        """Return for how many groups intervals hold together."""
+        return len(self.keys(drawn))
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
         """Return the key of each number, and what tells the numbers of one group apart."""
@@ -266,8 +273,24 @@ class ByGroup(Drawer):
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
         """Return what the groups' numbers suggest to type, each once."""
-        said = (self.part.remarks(part, words) for part in self.releases(release))
-        return tuple(dict.fromkeys(text for texts in said for text in texts))
+        few = self._excerpt(release)
+        said = (self.part.remarks(part, words) for part in self.releases(few))
+        texts = tuple(dict.fromkeys(text for texts in said for text in texts))
+        if few is release:
+            return texts
+        many = self.together(release.drawn)
+        rest = f"The first {PRINTED} of {many} groups are shown; to_frame() and the JSON have all."
+        return (rest, *texts)
+
+    def _excerpt(self, release: Release) -> Release:
+        """Return a release of the groups that are printed."""
+        if self.together(release.drawn) <= PRINTED:
+            return release
+        drawn = {**release.drawn, "groups": release.drawn["groups"][:PRINTED]}
+        value = dict(islice(release.value.items(), PRINTED))
+        return replace(
+            release, mechanism=_Excerpt(question=self.question), drawn=drawn, value=value
+        )
 
     @property
     def release_kind(self) -> type[Release]:
@@ -291,7 +314,8 @@ class ByGroup(Drawer):
 
     def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return the heads and lines of the table that is printed."""
-        return self.part.printed(release) if self.part.wide else super().printed(release)
+        few = self._excerpt(release)
+        return self.part.printed(few) if self.part.wide else super().printed(few)
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw a dot with its interval for each group, or what else the statistic has."""
@@ -303,6 +327,18 @@ class ByGroup(Drawer):
         from sourdine.presentation import figures  # noqa: PLC0415 - matplotlib is loaded there, late
 
         return figures.dots(release, **options)
+
+
+class _Excerpt(ByGroup):
+    """The first groups of many, with the intervals that hold for all of them."""
+
+    def keys(self, drawn: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return the first keys."""
+        return super().keys(drawn)[:PRINTED]
+
+    def together(self, drawn: Mapping[str, Any]) -> int:
+        """Return how many groups there are in all."""
+        return len(super().keys(drawn))
 
 
 def each(beta: float, m: int) -> float:

@@ -360,13 +360,19 @@ def _unit(part: Statistic, n: int) -> float:
 
 
 def _relative(part: Statistic, n: int) -> Callable[[float], float]:
-    """Return the relative error at a share; that of a count as if it were no whole number."""
+    """Return the relative error at a share; that of a count as if it were no whole number.
+
+    Of a quantile, half of the ranks that its tick would hold if records lay evenly are no error.
+    """
 
     def error(share: float) -> float:
         asked = attrs.evolve(part, epsilon=share, error=None)
         if isinstance(asked, (Count, Sum)):
             scale = float(asked.mechanism.scale) * float(getattr(asked, "tick", 1))
             return scale * log(1 / RISK) / _unit(asked, n)
-        return asked.planned(RISK, n) / _unit(asked, n)
+        planned = asked.planned(RISK, n) / _unit(asked, n)
+        if isinstance(asked, Quantiles):
+            return max(planned - 1 / (2 * asked.grid.size), planned / 2)
+        return planned
 
     return error

@@ -10,6 +10,7 @@ from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, Sourdi
 from sourdine.exact import given
 from sourdine.question import Kind, kinds
 from sourdine.question import converters as read
+from sourdine.question.sought import is_sought
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,6 +72,15 @@ def _words(x: object) -> tuple[str, ...]:
 def read_bounds(x: Mapping[str, Any] | None) -> tuple[tuple[str, Bounds], ...]:
     """Return the bounds of each column."""
     own = _by_column(x, "bounds", {"age": (0, 120)})
+    for pair in own.values():
+        if isinstance(pair, (str, tuple)) and is_sought(pair):
+            raise ParameterError(
+                "bounds",
+                "be two numbers for each column: a table does not find them",
+                given(pair),
+                "Find them first, by a mean or a description, then type {bounds}.",
+                bounds={"age": (0, 120)},
+            )
     return tuple((column, read.bounds(pair)) for column, pair in own.items())
 
 

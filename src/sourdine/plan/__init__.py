@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sourdine.errors import ParameterTypeError
 from sourdine.plan.batch import Plans
 from sourdine.plan.explanation import Explanation, explain
 from sourdine.plan.planner import Planner
@@ -32,6 +33,7 @@ __all__ = [
     "Plans",
     "cdf",
     "count",
+    "describe",
     "explain",
     "guard",
     "histogram",
@@ -67,6 +69,17 @@ mode = _FREE.mode
 table = _FREE.table
 cdf = _FREE.cdf
 together = _FREE.together
+
+
+def describe(*_: object, **typed: object) -> None:
+    """Refuse: a description has many errors, in units that are found with it."""
+    del typed
+    raise ParameterTypeError(
+        "a plan",
+        "be of one statistic",
+        "a description, whose errors depend on the bounds that it finds",
+        "Each column gets an equal share of 49/50 of epsilon: plan a mean or a quantile at that.",
+    )
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - a function

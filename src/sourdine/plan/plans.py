@@ -18,6 +18,7 @@ from sourdine.question.question import plain_parameter
 from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from fractions import Fraction
 
     from sourdine.central import Statistic
@@ -31,6 +32,13 @@ __all__ = ["Plan", "left_after", "table"]
 
 UNKNOWN = "needs n"
 """In place of an error that nobody can know."""
+
+LONGEST = 36
+"""Longer names of statistics are cut, so that a plan fits 80 columns."""
+RELATIVE = (
+    "relative: of a count or a sum over the most that it can be, of a mean over the width of its "
+    "bounds, of a quantile in ranks over n"
+)
 
 
 @frozen(kw_only=True, slots=False)
@@ -116,6 +124,12 @@ class Plan(Shown):
         """Whether the error is that of a rank, as a part of n."""
         return self.question.head == "quantile"
 
+    @property
+    def shares(self) -> Mapping[str, Fraction]:
+        """What each statistic of a table will cost, by its name."""
+        parts = getattr(self.question, "statistics", {})
+        return {name: part.epsilon for name, part in parts.items()}
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as what JSON knows."""
         return {
@@ -135,6 +149,9 @@ class Plan(Shown):
         first = self.question.first()
         if first is not None:
             notes.append(("spent", f"epsilon: {first.shares(self.n)}"))
+        if self.shares:
+            told = ", ".join(f"{name} {shown(share)}" for name, share in self.shares.items())
+            notes += [("spent", f"epsilon: {told}"), ("error", RELATIVE)]
         if self.remaining is not None:
             misfit = "" if self.fits else ", too little for this"
             notes.append(("left", f"epsilon {shown(self.remaining, up=False)}{misfit}"))
@@ -183,7 +200,7 @@ def table(
 ) -> tuple[list[str], list[tuple[str, ...]]]:
     """Return heads and rows, without columns that would be empty."""
     columns = {
-        "statistic": [plan.name for plan in plans],
+        "statistic": [_cut(plan.name) for plan in plans],
         "n": ["" if plan.n is None else numbers.shown(plan.n, 1.0) for plan in plans],
         "epsilon": [shown(plan.epsilon) for plan in plans],
         _head(*plans): [UNKNOWN if plan.unknown else error_text(plan.error) for plan in plans],
@@ -201,7 +218,14 @@ def _head(*plans: Plan) -> str:
     if units == {plans[0].units} and plans[0].units:
         return f"error in {plans[0].units}" + _sure(confidence)
     what = "error or rank error" if len(ranks) > 1 else "rank error" if True in ranks else "error"
+    if all(plan.shares for plan in plans):
+        what = "relative error"
     return what + _sure(confidence)
+
+
+def _cut(name: str) -> str:
+    """Return a name that leaves room for the numbers beside it."""
+    return name if len(name) <= LONGEST else name[: LONGEST - 1].rstrip(", ") + "…"
 
 
 def _sure(confidence: set[float]) -> str:

@@ -32,12 +32,15 @@ def shown(value: float, width: float) -> str:
     --------
     >>> shown(51234.5678, 120.0), shown(0.123456, 0.004), shown(7, 0.5), shown(12345.6, 5e4)
     ('51 230', '0.1235', '7', '12 000')
+    >>> shown(40.0, 0.0)
+    '40'
     """
     digits = decimals(width)
     if isinstance(value, int):
         return grouped(str(value))
     rounded = round(float(value), digits) + 0.0
-    return grouped(f"{rounded:.{max(digits, 0)}f}")
+    text = f"{rounded:.{max(digits, 0)}f}"
+    return grouped(text if width > 0 or not digits else text.rstrip("0").rstrip("."))
 
 
 def grouped(text: str) -> str:

@@ -40,7 +40,7 @@ def spent(part, kind):
 @pytest.mark.parametrize("kind", ["number", "category"])
 def test_a_description_costs_what_it_says(kind):
     asked = Describe(epsilon=1)
-    part = asked.part("age", None, 7)
+    part = asked.part("age", None, 7, 100)
     assert spent(part, kind) == part.epsilon
     assert asked.counting.epsilon + 7 * part.epsilon == 1
     assert 7 * part.histogram.delta == asked.delta == asked.cost.delta
@@ -48,7 +48,7 @@ def test_a_description_costs_what_it_says(kind):
 
 def test_deciles_spend_what_is_left_of_a_column():
     part = Described(
-        name="age", declared="number", epsilon=Fraction(1), delta=Fraction(1, 10**6),
+        name="age", declared="number", epsilon=Fraction(1), delta=Fraction(1, 10**6), rows=500,
         common={"relation": ADD_REMOVE, "rows": 1, "source": SeededSource(1)},
     )  # fmt: skip
     drawn = part.draw(sd.Frame({"age": list(range(500))}))
@@ -188,3 +188,10 @@ WRONG = [
 @pytest.mark.parametrize(("call", "text"), WRONG, ids=[text for _, text in WRONG])
 def test_wrong_parameters_say_what_to_type(call, text, refused):
     refused(call, text)
+
+
+def test_few_records_in_many_columns_keep_their_bounds():
+    rng = np.random.default_rng(3)
+    few = {f"column {i}": rng.normal(120, 30, 768).round() for i in range(9)}
+    found = sd.describe(few, epsilon=1, source=SeededSource(2)).value
+    assert np.median([numbers["highest"] for numbers in found.values()]) >= 120

@@ -83,6 +83,20 @@ def test_parts_add_up_to_epsilon(relation):
         assert ("centre" in spent) == (name != "sum")
 
 
+def test_the_search_takes_more_where_records_are_few():
+    x, reached = np.random.default_rng(4).normal(50, 10, 1000), []
+    for seed in range(30):
+        asked = {"bounds": "find", "epsilon": 0.06, "n": 1000, "source": SeededSource(seed)}
+        release = sd.mean(x, **asked)
+        assert Fraction(str(release.drawn["spent"]["bounds"])) == Fraction("0.036")
+        reached.append(release.drawn["bounds"][1] >= 50)
+    assert np.mean(reached) > 0.8
+    enough = sd.mean(x, bounds="find", epsilon=0.1, n=1000)
+    assert Fraction(str(enough.drawn["spent"]["bounds"])) == Fraction("0.03")
+    replaced = sd.mean(x, bounds="find", epsilon=0.1, n=1000, relation="substitute")
+    assert Fraction(str(replaced.drawn["spent"]["bounds"])) == Fraction("0.06")
+
+
 def test_what_is_public_is_not_paid_for():
     def parts(**more):
         return set(sd.mean(WAGES, bounds="find", epsilon=1, **more).drawn["spent"])

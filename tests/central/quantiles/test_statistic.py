@@ -78,6 +78,9 @@ def test_gaussian_noise_needs_a_delta():
         (1000, 1 << 40, 1, 10**6, "hybrid"),
         (1001, 1 << 40, 1, 10**6, "levels"),
         (9, 30, 1, 10**6, "tree"),
+        (9, 128, 1, 319, "tree"),
+        (9, 128, 1, 320, "joint"),
+        (9, 129, 1, 319, "anchors"),
     ],
 )
 def test_the_choice_is_made_from_public_quantities(m, cells, epsilon, records, name):
@@ -118,6 +121,38 @@ def test_a_stated_number_of_records_is_not_paid_for():
     assert any("paid for a count" in caveat for caveat in counted.caveats)
     assert "count" not in stated.drawn
     assert not any("paid for a count" in caveat for caveat in stated.caveats)
+
+
+@pytest.mark.parametrize("method", ["auto", "joint", "jointexp", "tree", "recursive"])
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("of", ["sample", "population"])
+def test_intervals_hold_whatever_n_is_typed(method, relation, of):
+    rng, held = np.random.default_rng(5), []
+    truth = np.array([100 * q for q in DECILES])
+    for seed in range(40):
+        x = rng.integers(0, 1000, 300) / 10
+        release = sd.quantiles(
+            x, DECILES, bounds=(0, 100), step=0.1, epsilon=0.5, n=10**7, method=method,
+            relation=relation, source=SeededSource(seed),
+        )  # fmt: skip
+        if of == "sample":
+            truth = np.quantile(x, DECILES, method="inverted_cdf")
+        low, high = release.interval(0.95, of=of)
+        held.append(bool(np.all((low - 0.05 <= truth) & (truth <= high + 0.05))))
+    assert np.mean(held) >= 0.95
+
+
+def test_what_n_is_typed_leaves_intervals_as_short():
+    x = np.arange(100_000) % 1000 / 10
+    for relation in RELATIONS:
+        ends = [
+            sd.quantiles(
+                x, DECILES, bounds=(0, 100), step=0.1, epsilon=1, n=n, relation=relation
+            ).interval(0.95)
+            for n in (None, 100_000, 10**7)
+        ]
+        for low, high in ends:
+            assert np.all(high - low < 30)
 
 
 def test_a_release_reads_back():

@@ -6,6 +6,7 @@ from math import inf
 import numpy as np
 import pytest
 
+from sourdine import noise
 from sourdine.audit import ALPHA, p_value
 from sourdine.central.quantiles.points import Points
 from sourdine.central.quantiles.tree import Tree, consistent
@@ -135,3 +136,17 @@ def test_the_law_has_a_factor_for_each_node():
         pmf = factor.pmf(np.arange(count - 40, count + 41))
         assert np.argmax(pmf) == 40
         assert np.allclose(pmf, pmf[::-1])
+
+
+def test_planned_errors_of_few_orders_are_those_of_draws():
+    q, n = [k / 10 for k in range(1, 10)], 121_000
+    tree = Tree(epsilon=1, q=q, cells=121, branching=11, height=2)
+    true = tree.counts(Points.of(np.repeat(np.arange(121), 1000), 121))
+    goals, errors = n * np.array(q), []
+    for seed in range(400):
+        drawn = true + noise.discrete_laplace(tree.scale, len(true), source=SeededSource(seed))
+        sums = tree.running_sums(drawn.astype(float))
+        ranks = np.interp(np.array(q) * sums[-1], sums, 1000 * np.arange(122))
+        errors.append(np.abs(ranks - goals).max())
+    assert np.quantile(errors, 0.95) * 0.85 < tree.expected(0.05) < np.quantile(errors, 0.95) * 1.15
+    assert tree.expected(0.05) < 0.7 * tree.error(0.05)

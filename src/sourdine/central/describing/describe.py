@@ -149,7 +149,7 @@ class Describe(Statistic):
                 "delta", "be above 0: categories are named by a threshold", "0", "Type {delta}.",
                 delta=1e-6,
             )  # fmt: skip
-        part = self.part("value", None, len(self.columns_ or "1"))
+        part = self.part("value", None, len(self.columns_ or "1"), 1)
         _ = part.mean, part.count, part.histogram, part.choosing, self.counting
 
     def as_read(self, reading: Reading) -> Self:
@@ -176,13 +176,14 @@ class Describe(Statistic):
         """What counts the rows."""
         return Count(epsilon=self.epsilon * ROWS, **self.common)
 
-    def part(self, name: str, declared: str | None, of: int) -> Described:
-        """Return what is drawn of a column, one of so many."""
+    def part(self, name: str, declared: str | None, of: int, rows: int) -> Described:
+        """Return what is drawn of a column, one of so many, of about so many rows."""
         return Described(
             name=name,
             declared=declared,
             epsilon=self.epsilon * (1 - ROWS) / of,
             delta=self.delta / of,
+            rows=max(rows, 1),
             common=self.common,
         )
 
@@ -210,18 +211,19 @@ class Describe(Statistic):
         """Draw the number of rows, then column by column."""
         names = self.columns_ or tuple(name for name in data.columns if name != self.unit)
         declared = dict(self.declared)
-        drawn = {}
+        counted, drawn = self.counting.draw(data), {}
+        rows = self.counting.value(counted)
         for name in names:
             stated = declared.get(name) or _stated(data, name)
-            drawn[name] = self.part(name, stated, len(names)).draw(data)
-        return {"rows": self.counting.draw(data), "columns": drawn}
+            drawn[name] = self.part(name, stated, len(names), rows).draw(data)
+        return {"rows": counted, "columns": drawn}
 
     def numbers(self, drawn: Mapping[str, Any], beta: float) -> dict[str, dict[str, Any]]:
         """Return every number with its ends, by column."""
         rows = _counted(self.counting, drawn["rows"], beta / 2)
         found = {}
         for name, own in drawn["columns"].items():
-            part = self.part(name, own["kind"], len(drawn["columns"]))
+            part = self.part(name, own["kind"], len(drawn["columns"]), rows[0])
             numbers = part.numbers(own, beta)
             count = part.numbers(own, beta / 2)["count"]
             first, *rest = numbers.items()

@@ -61,6 +61,8 @@ class Described:
         Its kind, where that is public.
     epsilon, delta
         What is spent on it.
+    rows
+        About how many rows there are, as was drawn.
     common
         Relation, rows and source of everything that is drawn.
     """
@@ -69,6 +71,7 @@ class Described:
     declared: str | None
     epsilon: Fraction
     delta: Fraction
+    rows: int
     common: Mapping[str, Any]
 
     @cached_property
@@ -89,7 +92,7 @@ class Described:
         sought: Any = "find"
         step = 1 if self.declared == WHOLE else None
         within = {"bounds": sought, "step": step, "population": True, "missing": "exclude"}
-        return Mean(**within, **self._asked(MEAN))
+        return Mean(n=self.rows, **within, **self._asked(MEAN))
 
     @cached_property
     def count(self) -> Count:
@@ -122,11 +125,10 @@ class Described:
         asked = {**self._asked(MEAN), "epsilon": settled.epsilon}
         return Variance(bounds=settled.bounds, step=settled.step, **asked)
 
-    @cached_property
-    def beyond(self) -> int:
-        """About how many records may lie beyond each of the bounds that are found."""
+    def beyond(self, drawn: Mapping[str, Any]) -> int:
+        """Return about how many records may lie beyond each of the bounds that are found."""
         first: Any = self.mean.first()
-        return int(first.outside)
+        return int(first.outside(drawn["mean"]))
 
     def _settled(self, drawn: Mapping[str, Any]) -> Statistic:
         first = self.mean.first()
@@ -169,7 +171,7 @@ class Described:
             "count": (max(round(n), 0), max(floor(n - half), 0), max(ceil(n + half), 0)),
             "lowest": (low, None, None),
             "highest": (high, None, None),
-            "beyond": (self.beyond, None, None),
+            "beyond": (self.beyond(drawn), None, None),
             "mean": _ends(settled, sums, beta),
             "sd": (sqrt(v), sqrt(least), sqrt(most)),
             **self._deciles(drawn, beta),

@@ -54,6 +54,8 @@ def _column(numbers: Numbers, kind: str) -> dict[str, str]:
     if kind == "number":
         low, high = numbers["lowest"][0], numbers["highest"][0]
         width = (high - low) / 50
+        if low == int(low) and high == int(high):
+            low, high = int(low), int(high)
         within = f"{shown(low, width)} to {shown(high, width)}"
         texts["within"] = within if len(within) <= CELL else f"{low:.2g} to {high:.2g}"
         texts["beyond"] = f"some {numbers['beyond'][0]} each"

@@ -5,11 +5,15 @@ count                 :math:`\varepsilon/50`, where the number of records is pri
                       may be worth while
 centre                :math:`64/\hat n` (`Centre`); from 640 records times epsilon on, below that
                       the search starts at 0 and nothing is spent
-bounds                :math:`3\varepsilon/10` (`OutwardSearch`), outward from the centre
-the statistic         the rest, :math:`0.58\varepsilon` to :math:`0.70\varepsilon`
+bounds                :math:`3\varepsilon/10` (`OutwardSearch`), outward from the centre; below 100
+                      records times epsilon :math:`3\varepsilon/5`
+the statistic         the rest, :math:`0.58\varepsilon` to :math:`0.70\varepsilon`, or
+                      :math:`0.38\varepsilon` of few records
 ====================  ==========================================================================
 
-Under substitution 128 and 1280 take the place of 64 and 640. Sums start at 0 always, as their noise
+A search stops where some :math:`20/\varepsilon` records are left (:math:`10/\varepsilon` at the
+larger share), so of few records it would cut off most. Under substitution 128, 1280 and 200 take
+the place of 64, 640 and 100. Sums start at 0 always, as their noise
 follows the larger bound, not the width; where one side is declared the search starts there.
 Adaptive composition adds the parts up to :math:`\varepsilon`: each is chosen from the answers
 before it.
@@ -31,6 +35,7 @@ from sourdine.central.finding.first import FoundFirst
 from sourdine.central.finding.search import OutwardSearch
 from sourdine.central.quantiles.order_statistics import Reader
 from sourdine.central.target import rounded
+from sourdine.exact import rational
 from sourdine.grid import Grid
 from sourdine.mechanisms import Laplace
 from sourdine.presentation.numbers import shown
@@ -38,6 +43,7 @@ from sourdine.privacy import Guarantee, Part
 from sourdine.privacy.accounting import of_any_shift, of_promise
 from sourdine.privacy.printing import shown as epsilon_shown
 from sourdine.question import sought
+from sourdine.question.kinds import spelled
 from sourdine.question.question import plain_parameter
 from sourdine.tally import Ticks
 from sourdine.tally.octaves import Octaves
@@ -55,6 +61,10 @@ __all__ = ["BoundsFirst"]
 COUNTING, SEARCHING = Fraction(1, 50), Fraction(3, 10)
 ENOUGH, SPENT = 640, 64
 """From so many records times epsilon on a centre is found, for so much over their number."""
+FEW, MORE = 100, Fraction(3, 5)
+"""For fewer records times epsilon the search takes more, or it would stop among the records."""
+LEAST = Fraction(1, 3)
+"""The statistic has at least this part of epsilon."""
 UNIT: Span = (Fraction(0), Fraction(1))
 
 
@@ -91,7 +101,7 @@ class BoundsFirst(FoundFirst):
     def like(self) -> Statistic:
         """The statistic on the bounds 0 and 1, with what is left at least."""
         return self._settled(
-            *settled_bounds(UNIT, self._step, Fraction(1)), self.question.epsilon / 2
+            *settled_bounds(UNIT, self._step, Fraction(1)), self.question.epsilon * LEAST
         )
 
     def check(self) -> None:
@@ -100,11 +110,11 @@ class BoundsFirst(FoundFirst):
         _ = self.like, self.search((1, 1))
         if hasattr(self.question, "step"):  # as many points as found bounds have at most
             most: Span = (Fraction(0), Fraction(MOST_CELLS + 2))
-            self._settled(most, Fraction(1), self.question.epsilon / 2)
+            self._settled(most, Fraction(1), self.question.epsilon * LEAST)
         if not self.centred:  # the noise of a sum is finest beside bounds that are far from 0
             start = Candidates(self.lattice, None if self.one_sided else self._home, *self.ends)
             narrow = settled_bounds((start.start, start.start), self._step, start.spacing)
-            self._settled(*narrow, self.question.epsilon / 2)
+            self._settled(*narrow, self.question.epsilon * LEAST)
 
     @property
     def _step(self) -> Fraction | None:
@@ -130,10 +140,16 @@ class BoundsFirst(FoundFirst):
         """Whether a centre may be drawn."""
         return not self.one_sided and getattr(self.question, "centred", True)
 
-    def search(self, sides: tuple[int, ...]) -> OutwardSearch:
+    def searching(self, records: int | None) -> Fraction:
+        """Return the epsilon of the search for about so many records, if that is known."""
+        epsilon = self.question.epsilon
+        few = records is not None and records * epsilon < FEW * self._moved()
+        return epsilon * (MORE if few else SEARCHING)
+
+    def search(self, sides: tuple[int, ...], epsilon: Fraction | None = None) -> OutwardSearch:
         """Return the search, for so many candidates on each side."""
         return OutwardSearch(
-            epsilon=self.question.epsilon * SEARCHING,
+            epsilon=self.searching(None) if epsilon is None else epsilon,
             sides=sides,
             relation=self.question.relation,
             rows=self.question.rows,
@@ -154,16 +170,18 @@ class BoundsFirst(FoundFirst):
     def parts(self) -> tuple[Part, ...]:
         """What the search loses, and the count, the centre and the answer on other bounds.
 
-        What a centre may spend follows from the count; then it and the answer are one promise.
+        What search and centre may spend follows from the count; then they and the answer are one
+        promise.
         """
-        question, search = self.question, self.search((1, 1))
-        left = question.epsilon - search.epsilon
+        question = self.question
         if self.centred and (question.n is None or question.by is not None):
             public = question.substitutes and question.alone
             counted = () if public else self._counting.parts
-            left -= 0 if public else self._counting.epsilon
+            left = question.epsilon - (0 if public else self._counting.epsilon)
             promise = Guarantee(left, question.spare, question.relation)
-            return (*counted, *search.parts, *of_promise(promise))
+            return (*counted, *of_promise(promise))
+        search = self.search((1, 1), self.searching(question.n if self.centred else None))
+        left = question.epsilon - search.epsilon
         centring = self.centring(question.n or 1) if self.centred else Fraction(0)
         settled = self._settled(*settled_bounds(UNIT, self._step, Fraction(1)), left - centring)
         centre = (Part.range(centring),) if centring else ()
@@ -184,12 +202,14 @@ class BoundsFirst(FoundFirst):
         """Count, find the centre and search."""
         drawn: dict[str, Any] = {"spent": {}}
         column = data.resolve(self.question.column)
-        centre = None if self.one_sided else self._home
+        centre, records = None if self.one_sided else self._home, None
         if self.centred:
-            centre = self._centre(data, column, self._records(data, column, drawn), drawn)
+            records = self._records(data, column, drawn)
+            centre = self._centre(data, column, records, drawn)
         candidates = Candidates(self.lattice, centre, *self.ends)
         counts = data.tally(candidates.cell(column)).counts[:-1]
-        search = self.search(tuple(len(side) for side in candidates.sides.values()))
+        sides = tuple(len(side) for side in candidates.sides.values())
+        search = self.search(sides, self.searching(records))
         drawn["spent"]["bounds"] = plain_parameter(search.epsilon)
         named = search.release(candidates.outward(counts), source=self.question.source).value
         bounds = candidates.published(tuple(int(i) for i in named))
@@ -250,12 +270,15 @@ class BoundsFirst(FoundFirst):
         width = (high - low) / 100
         ends = f"{shown(low, width)} to {shown(high, width)}"
         centre = shown(float(Fraction(drawn["centre"])), width)
-        return "bounds", f"{ends}, found outward from {centre}; some {self.outside} {self.beyond}"
+        return (
+            "bounds",
+            f"{ends}, found outward from {centre}; some {self.outside(drawn)} {self.beyond}",
+        )
 
-    @property
-    def outside(self) -> int:
-        """About how many records are left beyond a bound."""
-        return self.search((1,) if self.one_sided else (1, 1)).target
+    def outside(self, drawn: Mapping[str, Any]) -> int:
+        """Return about how many records are left beyond a bound."""
+        epsilon = rational(spelled(drawn["spent"]["bounds"]), "epsilon")
+        return self.search((1,) if self.one_sided else (1, 1), epsilon).target
 
     @property
     def beyond(self) -> str:
@@ -289,7 +312,7 @@ class BoundsFirst(FoundFirst):
         count = question.epsilon * COUNTING if self.centred and not public else Fraction(0)
         most = question.epsilon * SPENT / ENOUGH
         centre = most if n is None else self.centring(n)
-        bounds = question.epsilon * SEARCHING
+        bounds = self.searching(n if self.centred else None)
         parts = {"count": count, "centre": centre if self.centred else 0, "bounds": bounds}
         return {name: Fraction(part) for name, part in parts.items() if part}
 

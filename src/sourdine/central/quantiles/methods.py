@@ -50,6 +50,8 @@ MANY, FEW_TICKS = 200, 1 << 18
 """From so many quantiles on a tree of so few ticks errs less than two levels, where records tie."""
 MORE, MOST = 400, 1000
 """Two levels take so many quantiles; and so many, if there are too many ticks for a tree."""
+COARSE = 128
+"""On so few ticks records tie: where they are few, a tree errs less than what is interpolated."""
 LARGE = 2.0
 """From this decay per rank on the piecewise Laplace law is ahead for one quantile."""
 STEPS = 1000
@@ -85,7 +87,7 @@ def chosen(m: int, cells: int, epsilon: float, records: float | None, *, substit
     if cells < 4 * m and cells <= MOST_TICKS:
         return "tree"
     if records is not None and m > 3 and records * epsilon < 2 * KAPPA * (min(m, MOST_JOINT) + 1):
-        return "anchors"
+        return "tree" if cells <= COARSE else "anchors"
     if m <= MOST_JOINT:
         return "jointexp" if substitutes else "joint"
     if m <= (MANY if cells <= FEW_TICKS else MORE if cells <= MOST_TICKS else MOST):

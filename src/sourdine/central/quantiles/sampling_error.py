@@ -44,8 +44,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["band_reach", "most_records", "population_reach"]
+__all__ = ["INDEPENDENT", "band_reach", "most_records", "population_reach"]
 
+INDEPENDENT = "Population: for records drawn independently from one law, whatever law it is."
 SAMPLES = 40_000
 GROUPS = 400
 SAFETY = 1.02

@@ -17,7 +17,12 @@ from sourdine.central.quantiles.certificates import certified, noise_reach
 from sourdine.central.quantiles.curve import Curve
 from sourdine.central.quantiles.methods import METHODS, chosen, made, needs_count
 from sourdine.central.quantiles.order_statistics import Reader
-from sourdine.central.quantiles.sampling_error import OF_NUMBER, most_records, population_reach
+from sourdine.central.quantiles.sampling_error import (
+    INDEPENDENT,
+    OF_NUMBER,
+    most_records,
+    population_reach,
+)
 from sourdine.central.quantiles.typed import read_interval, read_method, read_population, read_q
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.mechanisms import Laplace
@@ -51,6 +56,8 @@ BEYOND = (14, 30)
 """Brackets for a population aim so many times 1/epsilon further out, at least and at most."""
 FEWEST, MOST = 0.0, 1e18
 """So many records lead to each of the two algorithms between which a count chooses."""
+TELL_TOTALS = ("joint", "hybrid", "levels", "anchors")
+"""Algorithms that draw about how many records there are beside the quantiles."""
 AT_LEAST = {"hybrid": 2, "anchors": 2, "levels": 3}
 """How many quantiles an algorithm draws at least."""
 
@@ -168,9 +175,11 @@ class Quantiles(GaussianReady):
 
     @property
     def counts(self) -> bool:
-        """Whether part of epsilon pays for a count."""
+        """Whether part of epsilon pays for a count: what n says is for planning alone."""
         needed = needs_count(self.method, len(self.orders), substitutes=self.substitutes)
-        return (needed or self.curved or self.population) and self.n is None
+        if self.n is None:
+            return needed or self.curved or self.population
+        return needed and self.level is None and self._named(self.n) not in TELL_TOTALS
 
     @cached_property
     def counting(self) -> Laplace:
@@ -195,15 +204,19 @@ class Quantiles(GaussianReady):
 
     def mechanism(self, records: float | None) -> QuantileMechanism:
         """Return the algorithm for about so many records; those that do not ask are built once."""
-        method = self.method
-        if method == "auto":
-            method = chosen(
-                len(self.orders), self.grid.size, self.per_record, records,
-                substitutes=self.substitutes,
-            )  # fmt: skip
+        method = self._named(records)
         if (self.level is not None and not self.curved) or method == "anchors":
             return self._build(method, records)
         return self._built.get(method) or self._built.setdefault(method, self._build(method, None))
+
+    def _named(self, records: float | None) -> str:
+        """Return the name of the algorithm for about so many records."""
+        if self.method != "auto":
+            return self.method
+        return chosen(
+            len(self.orders), self.grid.size, self.per_record, records,
+            substitutes=self.substitutes,
+        )  # fmt: skip
 
     @cached_property
     def _built(self) -> dict[str, QuantileMechanism]:
@@ -279,7 +292,9 @@ class Quantiles(GaussianReady):
             else "Intervals follow from counts that were paid for, and hold for all data."
         )
         counted = "Part of epsilon paid for a count of the records, which chooses the method."
-        return (self.clipping, width, *([counted] if self.counts else ()), *self.person)
+        asked = [counted] if self.counts else []
+        asked += [INDEPENDENT] if self.population else []
+        return (self.clipping, width, *asked, *self.person)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count if that helps, choose, read what is needed, and draw."""
@@ -383,14 +398,13 @@ class Quantiles(GaussianReady):
     def _records(self, drawn: Mapping[str, Any], beta: float) -> int:
         """Return at least how many records there are, with probability ``1 - beta``; 0 if unknown.
 
-        A total differs from their number by no more than the rank errors' bound.
+        A total differs from their number by no more than the rank errors' bound. The n that was
+        typed may be wrong, and values may be missing: nothing follows from it.
         """
-        if self.n is not None:
-            return self.n
         if "count" in drawn:
             return max(int(drawn["count"]) - ceil(self.counting.error(min(2 * beta, 1))), 0)
         if "total" in drawn:
-            bound = self.mechanism(None).error(beta, n=2 * drawn["total"] + 1)
+            bound = self.mechanism(self.n).error(beta, n=2 * drawn["total"] + 1)
             return max(drawn["total"] - ceil(bound), 0) if bound < drawn["total"] else 0
         return 0
 
