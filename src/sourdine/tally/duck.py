@@ -15,6 +15,7 @@ from sourdine.errors import ParameterError
 from sourdine.tally import sql
 from sourdine.tally.column import WORDS, Column
 from sourdine.tally.engine import Engine
+from sourdine.tally.ranges import inside
 from sourdine.tally.reading import STANDARD
 
 if TYPE_CHECKING:
@@ -173,6 +174,14 @@ class Duck(Engine):
     ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
         """Yield the slots that occur, and how often."""
         keys, relation = self._keys(cells)
+        yield from self._counted(cells, keys, relation)
+
+    def _counted(
+        self,
+        cells: Sequence[tuple[str, Cell]],
+        keys: Sequence[sql.Key],
+        relation: Any,  # noqa: ANN401
+    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
         names = ", ".join(f"k{i}" for i in range(len(keys)))
         counted = relation.aggregate(f"{names}, count(*) AS n", names)
         if all(k.direct for k in keys):
@@ -210,17 +219,28 @@ class Duck(Engine):
             return super().moments(name, cell, most)
         return [self.total(name, cell, power) for power in range(most + 1)]
 
-    def between(
-        self, name: str, cell: Ticks, ranges: Sequence[tuple[int, int]]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the ticks within ranges; no others leave the engine."""
-        (key,), relation = self._keys([(name, cell)])
-        if not key.direct or not ranges or self._infers:
-            return super().between(name, cell, ranges)
-        inside = " OR ".join(f"k0 BETWEEN {a} AND {b - 1}" for a, b in ranges)
-        counted = relation.filter(inside).aggregate("k0, count(*) AS n", "k0").order("k0")
-        found = guarded(counted.fetchnumpy)
-        return np.asarray(found["k0"], np.int64), np.asarray(found["n"], np.int64)
+    def within(
+        self, cells: Sequence[tuple[str, Cell]], ranges: Sequence[tuple[int, int]]
+    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+        """Yield slots within ranges; the rows of others are left out by their raw values.
+
+        Where DuckDB infers too much (`_with_nan`) it must not see through the filter, and what it
+        lets pass all the same is left out here.
+        """
+        name, cell = cells[-1]
+        engine, raw = self, sql.holding(cell, name, self._kinds[name], ranges)
+        if raw is not None:
+            seen = f"CASE WHEN random() < 2 THEN {raw} ELSE false END" if self._infers else raw
+            engine = self._derived(self._rows().filter(seen))
+        keys, relation = engine._keys(cells)  # noqa: SLF001
+        if raw is None and keys[-1].direct and ranges and not self._infers:
+            last = f"k{len(keys) - 1}"
+            relation = relation.filter(
+                " OR ".join(f"{last} BETWEEN {a} AND {b - 1}" for a, b in ranges)
+            )
+        for slots, counts in engine._counted(cells, keys, relation):  # noqa: SLF001
+            there = inside(slots[-1], ranges)
+            yield [slot[there] for slot in slots], None if counts is None else counts[there]
 
     def column(self, name: str, *, strict: bool = False) -> Column:
         """Return all values of a column, in the order of the file."""

@@ -23,7 +23,7 @@ from sourdine.tally.series import column_of_series, is_whole, memory_of_frame
 from sourdine.tally.sql import exactness
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -123,19 +123,21 @@ class LazyEngine(Engine):
             return super().moments(name, cell, most)
         return [self.total(name, cell, power) for power in range(most + 1)]
 
-    def between(
-        self, name: str, cell: Ticks, ranges: Sequence[tuple[int, int]]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the ticks within ranges; no others leave the engine."""
+    def within(
+        self, cells: Sequence[tuple[str, Cell]], ranges: Sequence[tuple[int, int]]
+    ) -> Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+        """Yield slots within ranges; no others leave the engine where it finds them itself."""
         import narwhals as nw  # noqa: PLC0415
 
-        (direct,), frame = self._keys([(name, cell)])
-        if not direct or not ranges:
-            return super().between(name, cell, ranges)
-        inside = [nw.col("k0").is_between(a, b, closed="left") for a, b in ranges]
-        (found,), counts = _counted(frame.filter(nw.any_horizontal(*inside, ignore_nulls=True)), 1)
-        order = np.argsort(found.data)
-        return np.asarray(found.data, np.int64)[order], counts[order]
+        direct, frame = self._keys(cells)
+        if not direct[-1] or not ranges:
+            yield from super().within(cells, ranges)
+            return
+        last = nw.col(f"k{len(cells) - 1}")
+        wanted = [last.is_between(a, b, closed="left") for a, b in ranges]
+        kept = frame.filter(nw.any_horizontal(*wanted, ignore_nulls=True))
+        found, counts = _counted(kept, len(cells))
+        yield self._slots_of(direct, cells, found), counts
 
     def column(self, name: str, *, strict: bool = False) -> Column:
         """Return all values of a column."""
