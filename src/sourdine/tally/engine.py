@@ -64,8 +64,8 @@ class Engine(ABC):
         """Return all values of a column, in the order of the rows; see `Frame.column`."""
 
     @abstractmethod
-    def only(self, name: str) -> Engine:
-        """Return one column alone."""
+    def only(self, *names: str) -> Engine:
+        """Return some columns alone; the others are not read."""
 
     def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:
         """Yield values of a column and how many rows have them (None: one each)."""
@@ -85,7 +85,11 @@ class Engine(ABC):
 
     @abstractmethod
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
-        """Keep at most ``rows`` rows of each value of ``unit``, ranked by a keyed hash."""
+        """Keep at most ``rows`` rows of each value of ``unit``, ranked by a keyed hash.
+
+        The hash is of all columns that the engine has: `only` comes before. Which rows stay is
+        defined in `sourdine.tally.keyed`.
+        """
 
     def array(self, name: str) -> NDArray[Any] | None:  # noqa: ARG002
         """Return the numbers of a column, if they are in memory."""

@@ -146,9 +146,9 @@ class LazyEngine(Engine):
         column.reading = self.reading
         return column
 
-    def only(self, name: str) -> Engine:
-        """Return one column alone."""
-        return LazyEngine(self._frame.select(name), self.reading)
+    def only(self, *names: str) -> Engine:
+        """Return some columns alone."""
+        return LazyEngine(self._frame.select(*names), self.reading)
 
     def combinations(
         self, names: Sequence[str]

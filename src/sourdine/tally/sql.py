@@ -416,7 +416,7 @@ def text(column: str, kind: str) -> str:
 
 def framed(value: str) -> str:
     """Write a text with its length in front; see `sourdine.tally.keyed.row_text`."""
-    return f"CASE WHEN ({value}) IS NULL THEN '-' ELSE length({value}) || ':' || ({value}) END"
+    return f"coalesce(length({value}) || ':' || ({value}), '-')"
 
 
 def person(column: str, kind: str) -> str:
