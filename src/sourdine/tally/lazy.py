@@ -40,7 +40,7 @@ _SAFE = 1 << 62
 
 
 class LazyEngine(Engine):
-    """A lazy narwhals frame: Polars, Spark, Ibis, Dask.
+    """A lazy narwhals frame: Polars, Ibis and others that run queries.
 
     Parameters
     ----------
@@ -173,6 +173,8 @@ class LazyEngine(Engine):
         """Return the rows of each key."""
         import narwhals as nw  # noqa: PLC0415
 
+        if not (self._frame.implementation.is_polars() or _comes_back(self._types[name])):
+            return self._in_memory().split(name, keys)
         key = _listed(keys, nw.col(name), self._types[name])
         series = _collected(self._frame.select(k0=key).unique()).get_column("k0")
         found: list[list[Any]] = [[] for _ in range(keys.size + 1)]
@@ -188,9 +190,12 @@ class LazyEngine(Engine):
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         """Read everything into memory and bound it there."""
+        return self._in_memory().bound(unit, rows, key)
+
+    def _in_memory(self) -> Engine:
         engine = memory_of_frame(_collected(self._frame.select(self.columns)))
         engine.reading = self.reading
-        return engine.bound(unit, rows, key)
+        return engine
 
 
 def _collected(frame: Any) -> Any:  # noqa: ANN401
@@ -294,6 +299,17 @@ def _slot_if(there: Any) -> Any:  # noqa: ANN401
     import narwhals as nw  # noqa: PLC0415
 
     return nw.when(there).then(nw.lit(0)).otherwise(nw.lit(-1)).cast(nw.Int64)
+
+
+def _comes_back(dtype: Any) -> bool:  # noqa: ANN401
+    """Return whether a value that came out of an engine means the same when it is sent back.
+
+    Times are in the zone of a session, decimals and wide numbers are of another type there.
+    """
+    import narwhals as nw  # noqa: PLC0415
+
+    narrow = dtype.is_integer() and dtype not in {nw.UInt64, nw.Int128, nw.UInt128}
+    return narrow or dtype.is_float() or dtype in (nw.String, nw.Boolean)
 
 
 def _there(c: Any, dtype: Any) -> Any:  # noqa: ANN401
