@@ -6,7 +6,8 @@ folder. Each way is then run in a fresh process, in turns, and the best of the r
 deciles as they are read now, as they were (every row snapped anew to be left out, blocks divided in
 128 bits) and by DuckDB's own exact and approximate quantiles; the sum of at most two rows of each
 person as it is now, as it was (three windows) and by one plain window that ranks by the value.
-Multiples are of processor time, which other programs disturb least. Memory is the largest resident set. A Markdown copy goes to ``benchmarks/out/engines.md``.
+Multiples are of processor time, which other programs disturb least. Memory is the largest resident
+set. A Markdown copy goes to ``benchmarks/out/engines.md``.
 """
 
 from __future__ import annotations
@@ -45,10 +46,10 @@ OUT = Path(__file__).parent / "out" / "engines.md"
 def written(path: Path, rows: int) -> None:
     """Write the file."""
     duckdb.sql("SELECT setseed(0.5)")
-    duckdb.sql(
-        "COPY (SELECT 50 + 12 * sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random()) AS x, "
-        f"CAST(random() * {rows // 10} AS BIGINT) AS who FROM range({rows})) TO '{path}'"  # noqa: S608
-    )
+    normal = "50 + 12 * sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random())"
+    person = f"CAST(random() * {rows // 10} AS BIGINT)"
+    made = f"SELECT {normal} AS x, {person} AS who FROM range({rows})"  # noqa: S608
+    duckdb.sql(f"COPY ({made}) TO '{path}'")
 
 
 def deciles(path: str) -> None:
@@ -64,7 +65,7 @@ def deciles_snapped(path: str) -> None:
         wide = f"// {sql.integer(cell.block)}"
         return tuple(
             s.replace(f"// CAST({cell.block} AS BIGINT)", wide) for s in slots(cell, whole, x)
-        )  # type: ignore[return-value]  # noqa: E501
+        )  # type: ignore[return-value]
 
     sql.holding = lambda *asked: None  # type: ignore[assignment]  # noqa: ARG005
     sql._slots = in_128_bits  # noqa: SLF001

@@ -18,7 +18,7 @@ ROWS = {
 }
 X = {"column": "x", "bounds": (0, 10), "step": 1}
 ASKED = {
-    "count": (lambda f, **o: sd.count(f, **o), {"who"}),
+    "count": (sd.count, {"who"}),
     "mean": (lambda f, **o: sd.mean(f, **X, **o), {"who", "x"}),
     "median": (lambda f, **o: sd.quantiles(f, 0.5, **X, **o), {"who", "x"}),
     "groups": (lambda f, **o: sd.mean(f, **X, by="g", keys=["f", "m"], **o), {"who", "x", "g"}),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -132,7 +133,7 @@ def without(method, work):
 
     def open_broken(table):
         whole = Frame(table).engine
-        engine = Broken(whole._readers, whole.rows())  # noqa: SLF001
+        engine = Broken(whole._readers, whole.rows())
         return Frame(engine)
 
     return open_broken
@@ -142,15 +143,15 @@ BROKEN = {
     "rows": lambda self: self._rows + 1,
     "total": lambda self, *a: 1 + Memory.total(self, *a),
     "moments": lambda self, *a: [0, *Memory.moments(self, *a)[1:]],
-    "present": lambda self, name: self._rows,
-    "bound": lambda self, unit, rows, key: self._take(range(0)),
-    "split": lambda self, name, keys: [self] * keys.size,
+    "present": lambda self, _: self._rows,
+    "bound": lambda self, *_: self._take(np.arange(0)),
+    "split": lambda self, _, keys: [self] * keys.size,
     "between": lambda self, name, cell, ranges: Memory.between(self, name, cell, ranges[:-1]),
-    "within": lambda self, cells, ranges: self.groups(cells),
-    "only": lambda self, *names: self,
-    "slots": lambda self, cells, rows: ([s[::-1] for s in b] for b in Memory.slots(self, cells, 5)),
-    "combinations": lambda self, names: iter(()),
-    "column": lambda self, name, strict=False: Memory.column(self, name)[::-1],  # noqa: FBT002
+    "within": lambda self, cells, _: self.groups(cells),
+    "only": lambda self, *_: self,
+    "slots": lambda self, cells, _: ([s[::-1] for s in b] for b in Memory.slots(self, cells, 5)),
+    "combinations": lambda *_: iter(()),
+    "column": lambda self, name, **_: Memory.column(self, name)[::-1],
 }
 
 

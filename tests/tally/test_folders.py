@@ -116,7 +116,7 @@ def test_datasets_are_streamed(sales, monkeypatch):
 
     from sourdine.tally import batches  # noqa: PLC0415
 
-    whole = batches.Batches._memory  # noqa: SLF001
+    whole = batches.Batches._memory
     monkeypatch.setattr(
         batches.Batches,
         "_memory",

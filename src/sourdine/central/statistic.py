@@ -349,7 +349,7 @@ class Statistic(Question):
         return {"column": self.column, **unit}
 
     def needs(self, data: Frame) -> list[str]:
-        """Return the columns that it reads: of rows that are kept by their contents, these count."""
+        """Return the columns that it reads: of rows that are kept by contents, these count."""
         named = [*self.reads().values(), *grouping.columns(self.by)]
         return [data.resolve(column) for column in named]
 

@@ -9,8 +9,8 @@ As a number
 
 As a text
     A text is itself, a whole number its digits, a float that is whole the same digits, another
-    float the shortest decimal that gives it back, a decimal all its digits, true and false are ``true`` and ``false``, a date
-    its ISO form. Nothing, NaN and the empty text are missing.
+    float the shortest decimal that gives it back, a decimal all its digits, true and false are
+    ``true`` and ``false``, a date its ISO form. Nothing, NaN and the empty text are missing.
 
 What becomes of one value depends on that value alone (``test_a_list_is_read_value_by_value``) and
 no value raises (``test_no_value_raises``).
@@ -114,8 +114,9 @@ def float_text(x: float) -> str:
 
 
 def _decimal_text(v: Decimal) -> str:
-    """Return all digits of a decimal, as engines write it; an exponent only beyond their decimals."""
-    plain = v.is_finite() and abs(v.adjusted()) < _LONGEST and v.as_tuple().exponent >= -_LONGEST
+    """Return all digits of a decimal, as engines write it; beyond theirs, an exponent."""
+    last = v.as_tuple().exponent
+    plain = isinstance(last, int) and last >= -_LONGEST and v.adjusted() < _LONGEST
     return format(v, "f") if plain else str(v)
 
 

@@ -1,7 +1,6 @@
 r"""A whole distribution function: counts below knots, with the reach of their noise.
 
-============  ==============================================================================
-    @property
+============  =====================================================================================
 *ticks*       a tree with a leaf for each tick at all of epsilon: every tick is a knot
 *edges*       quantiles at half of epsilon, both sides of each being knots; a tree over the
               stretches between them at the other half
@@ -129,7 +128,8 @@ class Curve:
         if self.by_ticks:
             return self.tree(self.cells, self.epsilon).parts
         return (*self.edges.parts, Part.pure(self.epsilon * HALF))
-=======
+
+    @property
     def reads(self) -> QuantileMechanism:
         """What is drawn from the records first."""
         return self.tree(self.cells, self.epsilon) if self.by_ticks else self.edges
