@@ -34,7 +34,7 @@ def parquet(folder):
     return write
 
 
-def relation(folder):
+def relation(_):
     connection = duckdb.connect()
     return lambda table: Frame(connection.from_arrow(table))
 
@@ -71,7 +71,7 @@ def dataset(folder):
     return write
 
 
-def dask(folder):
+def dask(_):
     import dask.dataframe as dd  # noqa: PLC0415
 
     return lambda table: Frame(
@@ -79,7 +79,7 @@ def dask(folder):
     )
 
 
-def ibis(folder):
+def ibis(_):
     import ibis as library  # noqa: PLC0415
 
     return lambda table: Frame(library.memtable(table))
