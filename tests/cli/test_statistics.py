@@ -7,6 +7,8 @@ import subprocess
 import sys
 from fractions import Fraction
 
+import pyarrow.csv as pa_csv
+import pyarrow.dataset as ds
 import pytest
 from rich.console import Console
 from typer.main import get_command
@@ -406,3 +408,21 @@ def test_wide_tables_are_cut_to_a_terminal(run, csv):
     asked = ("-c", "day", "--bounds", "2020-01-01", "2020-12-31", "--population", "-e", "1")
     _, out, _ = run("mean", csv, *asked)
     assert max(map(len, out.split("\ncost ")[0].splitlines())) <= 80
+
+
+def test_folders_of_files(csv, run):
+    """A folder without an ending, and columns in the names of folders below it."""
+    table = pa_csv.read_csv(csv)
+    ds.write_dataset(
+        table, "people", format="parquet",
+        partitioning=ds.partitioning(table.select(["sex"]).schema, flavor="hive"),
+    )  # fmt: skip
+    asked = ("-c", "person", "--epsilon", "9", "--by", "sex", "--keys", "f,m", "--json")
+    status, out, _ = run("count", "people", *asked)
+    assert status == 0
+    found = json.loads(out)["value"]
+    assert list(found) == ["f", "m"]
+    assert all(abs(count - 1000) < 20 for count in found.values())
+    status, _, err = run("count", ".", "--epsilon", "1")
+    assert status == 2
+    assert "the folder must hold Parquet files" in " ".join(err.split())

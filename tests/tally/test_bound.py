@@ -124,3 +124,37 @@ def test_bad_parameters():
         frame.bound("who", 1.5)
     with pytest.raises(ParameterError, match=r"got 'whom'. The columns are: 'who', 'x'"):
         frame.bound("whom", 1)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("most", [1, 3, 1001])
+def test_what_is_written_alike_is_one_row_several_times(engine, most, as_engine):
+    """Zeros of both signs, NaN and nothing, empty texts: equal texts are numbered together."""
+    nan, rng = float("nan"), np.random.default_rng(4)
+    floats = rng.choice([0.0, -0.0, nan, 2.5], 90).tolist()
+    texts = [None if i == 0 else ["", "a", "b"][i % 3] for i in rng.integers(0, 4, 90)]
+    rows = pa.table(
+        {
+            "who": pa.array([None if nan != x else x for x in rng.choice([0.5, nan, -1], 90)]),
+            "x": pa.array([None if i % 17 == 0 else x for i, x in enumerate(floats)]),
+            "t": pa.array(texts, pa.string()),
+            "at": pa.array(rng.integers(0, 3, 90) * 10**6, pa.timestamp("us")),
+        }
+    )
+    stay = as_engine(engine, rows).bound("who", most, source=SeededSource(3))
+    reference = Frame(rows).bound("who", most, source=SeededSource(3))
+    columns = rows.column_names[1:]
+    assert stay.combinations(columns) == reference.combinations(columns)
+    for name in rows.column_names:
+        assert stay.distinct(name)[1].tolist() == reference.distinct(name)[1].tolist()
+        assert stay.present(name) == reference.present(name)
+
+
+def test_columns_that_are_not_asked_for_do_not_matter():
+    """The rows that stay are those of a table that has no other columns."""
+    rows = {"who": ["a"] * 9 + ["b"] * 5, "x": [*range(9), *range(5)]}
+    more = {"z": [float(i) for i in range(14)], **rows, "y": list("abcdefghijklmn")}
+    want = Frame(rows).bound("who", 2, source=SeededSource(1)).distinct("x")
+    stay = Frame(more).only("x", "who").bound("who", 2, source=SeededSource(1))
+    assert stay.columns == ("who", "x")
+    assert stay.distinct("x")[0] == want[0]

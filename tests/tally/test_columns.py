@@ -13,7 +13,7 @@ import pytest
 import sourdine as sd
 from sourdine.errors import ParameterError
 from sourdine.grid import Grid
-from sourdine.tally import Frame, Ticks
+from sourdine.tally import Codes, Frame, Ticks
 from sourdine.tally.number_or_text import read_number, read_text
 
 ENGINES = (
@@ -170,3 +170,38 @@ def test_a_file_that_may_not_be_read(tmp_path):
         with pytest.raises(ParameterError, match="must be one that can be read") as caught:
             Frame(tmp_path / name)
         assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("engine", ["list", "numpy", "polars-lazy", "duckdb", "parquet"])
+def test_nan_is_missing_even_where_its_text_is_listed(engine, as_engine):
+    """A category "nan" is a text; it must not hide the numbers that are listed beside it."""
+    frame = as_engine(engine, pa.table({"x": pa.array([0.0, -0.0, 1.0, float("nan")])}))
+    keys = ["nan", "0", "1"]
+    assert frame.tally(Codes("x", keys)).counts.tolist() == [0, 2, 1, 1]
+    assert [len(part) for part in frame.split("x", keys)] == [0, 2, 1]
+    assert [len(part) for part in frame.groups(["x"], [(k,) for k in keys])] == [0, 2, 1]
+    words = as_engine(engine, pa.table({"x": pa.array(["nan", "0", None])}))
+    assert words.tally(Codes("x", keys)).counts.tolist() == [1, 1, 0, 1]
+
+
+@pytest.mark.parametrize("engine", ["list", "pandas-arrow", "polars-lazy", "arrow", "duckdb"])
+def test_decimals_are_written_with_all_their_digits(engine, as_engine):
+    values = [Decimal("1E-7"), Decimal("0E-7"), Decimal("-1234567890.5"), None]
+    frame = as_engine(engine, pa.table({"d": pa.array(values, pa.decimal128(38, 7))}))
+    assert frame.distinct("d")[0] == ["-1234567890.5000000", "0.0000000", "0.0000001"]
+    assert frame.tally(Codes("d", ["0.0000001", Decimal("0E-7")])).counts.tolist() == [1, 1, 2]
+
+
+def test_decimals_are_read_by_their_value():
+    assert read_number(Decimal("9007199254740993E+3")) == 9007199254740993000
+    assert read_number(Decimal("1E+30")) == 10**30
+    assert read_text(Decimal("1E+3")) == "1000"
+    assert [read_text(Decimal(v)) for v in ("1E+1000000", "1E-1000000")] == [
+        "1E+1000000",
+        "1E-1000000",
+    ]
+    assert [read_number(Decimal(v)) for v in ("NaN", "-Infinity", "1E+999")] == [
+        None,
+        -float("inf"),
+        float("inf"),
+    ]

@@ -136,3 +136,32 @@ def test_combinations_agree(frames):
     single = frames["csv"].combinations(["word"])
     texts, counts = frames["csv"].distinct("word")
     assert single == {(t,): n for t, n in zip(texts, counts.tolist(), strict=True)}
+
+
+def test_windows_of_all_groups_are_one_query(frames, monkeypatch):
+    """Each group has ranges of its own; one pass serves them all."""
+    from sourdine.tally.duck import Duck  # noqa: PLC0415
+    from sourdine.tally.grouped import between_each  # noqa: PLC0415
+
+    asked = []
+    within = Duck.within
+    monkeypatch.setattr(Duck, "within", lambda *a: asked.append(a) or within(*a))
+    keys = [(i,) for i in range(80)]
+    ranges = [[(i, i + 9), (i + 20, i + 31)] for i in range(80)] + [[(0, 121)]]
+    want = [
+        Frame(part).between(AGES, own)
+        for part, own in zip(Frame(DATA).groups(["place"], keys, other=True), ranges, strict=True)
+    ]
+    for name, frame in frames.items():
+        parts = [part.engine for part in frame.groups(["place"], keys, other=True)]
+        found = between_each(parts, "age", AGES, ranges)
+        for (ticks, counts), (more, own) in zip(found, want, strict=True):
+            assert ticks.tolist() == more.tolist(), name
+            assert counts.tolist() == own.tolist()
+        assert between_each(parts[5:2:-1], "age", AGES, ranges[5:2:-1])[1][0].tolist() == (
+            want[4][0].tolist()
+        )
+    assert len(asked) == 2 * 3
+    apart = [Frame(DATA).engine, *parts[:2]]
+    assert len(between_each(apart, "age", AGES, ranges[:3])[0][0]) == 9 + 11
+    assert between_each([], "age", AGES, []) == []

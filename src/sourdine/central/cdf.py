@@ -11,6 +11,7 @@ from attrs import field, frozen
 
 from sourdine.central.distribution import Distribution
 from sourdine.central.lattice import Numeric
+from sourdine.central.quantiles.algorithm import read_windows
 from sourdine.central.quantiles.curve import Curve
 from sourdine.central.quantiles.order_statistics import Reader
 from sourdine.central.quantiles.sampling_error import INDEPENDENT
@@ -140,11 +141,19 @@ class Cdf(Numeric):
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count, choose, and draw the counts below knots."""
-        reader = Reader(data, data.resolve(self.column), self.grid)
-        drawn: dict[str, Any] = {}
+        return self.draw_all([data])[0]
+
+    def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
+        """Count each group and choose for it, read what all need together, and draw."""
+        readers = [Reader(data, data.resolve(self.column), self.grid) for data in frames]
+        counts: list[dict[str, Any]] = [{} for _ in readers]
         if self.counts:
-            drawn["count"] = int(self.counting.release(reader.n, source=self.source).value)
-        return {**drawn, **self.curve(drawn.get("count", self.n)).draw(reader, self.source)}
+            found = [self.counting.release(r.n, source=self.source).value for r in readers]
+            counts = [{"count": int(count)} for count in found]
+        curves = [self.curve(own.get("count", self.n)) for own in counts]
+        read_windows(readers, [curve.reads for curve in curves])
+        both = zip(readers, counts, curves, strict=True)
+        return [{**own, **curve.draw(reader, self.source)} for reader, own, curve in both]
 
     def knots(self, drawn: Mapping[str, Any]) -> Knots:
         """Return the counts below knots."""

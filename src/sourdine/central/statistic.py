@@ -348,6 +348,11 @@ class Statistic(Question):
         unit = {} if self.unit is None else {"unit": self.unit}
         return {"column": self.column, **unit}
 
+    def needs(self, data: Frame) -> list[str]:
+        """Return the columns that it reads: of rows that are kept by contents, these count."""
+        named = [*self.reads().values(), *grouping.columns(self.by)]
+        return [data.resolve(column) for column in named]
+
     def require_columns(self, data: Frame) -> None:
         """Refuse to ask about columns that are not there."""
         groups = [("by", column) for column in grouping.columns(self.by)]
@@ -371,7 +376,8 @@ class Statistic(Question):
         if frame.parsed:
             asked = self.of_private_number()
         if self.unit is not None and not sought.is_sought(self.rows):
-            frame = frame.bound(self.unit, self.rows, source=self.source)
+            needed = frame.only(*self.needs(frame))
+            frame = needed.bound(self.unit, self.rows, source=self.source)
         drawer = asked.drawer()
         drawn = drawer.draw(frame)
         return drawer.release_kind(

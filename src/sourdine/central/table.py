@@ -269,6 +269,10 @@ class Table(Statistic):
         """Return the columns that must be there, by the parameters that name them."""
         return {name: column for name, column in super().reads().items() if column is not None}
 
+    def needs(self, data: Frame) -> list[str]:
+        """Return the columns that it reads."""
+        return [*super().needs(data), *(column for column, _ in self.of if column != RECORDS)]
+
     def require_columns(self, data: Frame) -> None:
         """Refuse to ask about columns that are not there."""
         super().require_columns(data)

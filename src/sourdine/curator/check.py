@@ -313,7 +313,7 @@ def printable(name: str) -> str:
 def _of_file(source: str, declared: Reading) -> tuple[Reading, list[tuple[str, str]]]:
     """Return the encoding that a text file seems to have, and what is to be said of its form."""
     lowered = source.lower()
-    if not lowered.endswith((*CSV, LINES)):
+    if not lowered.endswith((*CSV, LINES)) or Path(source).is_dir():
         return declared, []
     files = [source] if Path(source).is_file() else sorted(glob(source, recursive=True))  # noqa: PTH207
     reading = declared

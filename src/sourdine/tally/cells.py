@@ -13,7 +13,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
-from math import ceil, nextafter
+from math import ceil, isnan, nextafter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -197,9 +197,13 @@ class Codes:
         return {int(t): c for t, c in self.codes.items() if _is_digits(t)}
 
     def floats(self) -> dict[float, int]:
-        """Return the floats that are listed, with their codes."""
+        """Return the floats that are listed, with their codes: NaN never is, for it is missing."""
         read = {t: _float_or_none(t) for t in self.codes}
-        return {x: self.codes[t] for t, x in read.items() if x is not None and float_text(x) == t}
+        return {
+            x: self.codes[t]
+            for t, x in read.items()
+            if x is not None and not isnan(x) and float_text(x) == t
+        }
 
     def slots(self, column: Column) -> NDArray[np.int64]:
         """Return the code of each value."""

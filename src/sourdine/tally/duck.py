@@ -13,8 +13,10 @@ import numpy as np
 
 from sourdine.errors import ParameterError
 from sourdine.tally import sql
+from sourdine.tally.bounding import bounded
 from sourdine.tally.column import WORDS, Column
 from sourdine.tally.engine import Engine
+from sourdine.tally.ranges import inside
 from sourdine.tally.reading import STANDARD
 
 if TYPE_CHECKING:
@@ -173,6 +175,14 @@ class Duck(Engine):
     ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
         """Yield the slots that occur, and how often."""
         keys, relation = self._keys(cells)
+        yield from self._counted(cells, keys, relation)
+
+    def _counted(
+        self,
+        cells: Sequence[tuple[str, Cell]],
+        keys: Sequence[sql.Key],
+        relation: Any,  # noqa: ANN401
+    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
         names = ", ".join(f"k{i}" for i in range(len(keys)))
         counted = relation.aggregate(f"{names}, count(*) AS n", names)
         if all(k.direct for k in keys):
@@ -204,23 +214,34 @@ class Duck(Engine):
         return int(guarded(summed.fetchall)[0][0] or 0)
 
     def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
-        """Return the sums of powers of ticks: a query each, if the engine itself finds them."""
-        (key,), _ = self._keys([(name, cell)])
-        if not key.direct:
+        """Return the sums of powers of ticks, in one query if the engine itself finds them."""
+        found = self.sums([], (name, cell), most)
+        if found is None:
             return super().moments(name, cell, most)
-        return [self.total(name, cell, power) for power in range(most + 1)]
+        return found[1][0][1:] if found[1] else [0] * (most + 1)
 
-    def between(
-        self, name: str, cell: Ticks, ranges: Sequence[tuple[int, int]]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the ticks within ranges; no others leave the engine."""
-        (key,), relation = self._keys([(name, cell)])
-        if not key.direct or not ranges or self._infers:
-            return super().between(name, cell, ranges)
-        inside = " OR ".join(f"k0 BETWEEN {a} AND {b - 1}" for a, b in ranges)
-        counted = relation.filter(inside).aggregate("k0, count(*) AS n", "k0").order("k0")
-        found = guarded(counted.fetchnumpy)
-        return np.asarray(found["k0"], np.int64), np.asarray(found["n"], np.int64)
+    def within(
+        self, cells: Sequence[tuple[str, Cell]], ranges: Sequence[tuple[int, int]]
+    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+        """Yield slots within ranges; the rows of others are left out by their raw values.
+
+        Where DuckDB infers too much (`_with_nan`) it must not see through the filter, and what it
+        lets pass all the same is left out here.
+        """
+        name, cell = cells[-1]
+        engine, raw = self, sql.holding(cell, name, self._kinds[name], ranges)
+        if raw is not None:
+            seen = f"CASE WHEN random() < 2 THEN {raw} ELSE false END" if self._infers else raw
+            engine = self._derived(self._rows().filter(seen))
+        keys, relation = engine._keys(cells)  # noqa: SLF001
+        if raw is None and keys[-1].direct and ranges and not self._infers:
+            last = f"k{len(keys) - 1}"
+            relation = relation.filter(
+                " OR ".join(f"{last} BETWEEN {a} AND {b - 1}" for a, b in ranges)
+            )
+        for slots, counts in engine._counted(cells, keys, relation):  # noqa: SLF001
+            there = inside(slots[-1], ranges)
+            yield [slot[there] for slot in slots], None if counts is None else counts[there]
 
     def column(self, name: str, *, strict: bool = False) -> Column:
         """Return all values of a column, in the order of the file."""
@@ -232,10 +253,10 @@ class Duck(Engine):
         column.reading = self._reading_of(name)
         return column
 
-    def only(self, name: str) -> Duck:
-        """Return one column alone."""
+    def only(self, *names: str) -> Duck:
+        """Return some columns alone."""
         engine = copy(self)
-        engine._kinds = {name: self._kinds[name]}  # noqa: SLF001
+        engine._kinds = {name: self._kinds[name] for name in names}  # noqa: SLF001
         return engine
 
     def _in_order(self) -> None:
@@ -263,22 +284,23 @@ class Duck(Engine):
             return None
         prepared = {n: e for k in keys for n, e in k.prepared.items()}
         prepared |= {f"a{i}": sql.raw(c, self._kinds[c]) for i, (c, _) in enumerate(axes)}
-        names = ", ".join(f"a{i}" for i in range(len(axes)))
-        ticks = "".join(f", {k.expression} AS t" for k in keys)
+        places = [f"a{i}" for i in range(len(axes))]
+        names, ticks = ", ".join(places), [f"{k.expression} AS t" for k in keys]
         wide = "BIGINT" if largest < _BIGINT else "HUGEINT"
         tick = f"CAST(CASE WHEN t >= 0 THEN t END AS {wide})"
         added = ["count(*) AS n", *(["count_if(t >= 0) AS s0"] if keys else [])]
         added += [f"sum({' * '.join([tick] * p)}) AS s{p}" for p in range(1, most + 1) if keys]
         inner = self._rows().project(", ".join(f"{e} AS {n}" for n, e in prepared.items()))
-        inner = inner.project(names + ticks).aggregate(f"{names}, {', '.join(added)}", names)
+        inner = inner.project(", ".join([*places, *ticks]) or "1")
+        inner = inner.aggregate(", ".join([*places, *added]), names)
         totals = ["n", *(f"s{p}" for p in range(most + 1) if keys)]
         codes = [f"{sql.numbered(cell, f'a{i}')} AS a{i}" for i, (_, cell) in enumerate(axes)]
         outer = inner.project(", ".join([*codes, *totals]))
-        summed = ", ".join(f"sum({total})" for total in totals)
-        found = guarded(outer.aggregate(f"{names}, {summed}", names).fetchall)
-        places = np.array([row[: len(axes)] for row in found], np.int64).reshape(-1, len(axes))
+        summed = [f"sum({total})" for total in totals]
+        found = guarded(outer.aggregate(", ".join([*places, *summed]), names).fetchall)
+        at = np.array([row[: len(axes)] for row in found], np.int64).reshape(len(found), len(axes))
         slots = [
-            np.append(np.fromiter(cell.codes.values(), np.int64), -1)[places[:, i]]
+            np.append(np.fromiter(cell.codes.values(), np.int64), -1)[at[:, i]]
             for i, (_, cell) in enumerate(axes)
         ]
         return slots, [[int(x or 0) for x in row[len(axes) :]] for row in found]
@@ -297,43 +319,14 @@ class Duck(Engine):
         ]
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
-        """Keep the rows that a keyed hash ranks first; see `sourdine.tally.keyed`.
-
-        Rows of people who own few are not hashed. The first 120 bits of a hash decide.
-        """
-        owned, first, again, rank = (self._free(n) for n in ("owned", "first", "again", "rank"))
-        person = sql.person(unit, self._kinds[unit])
-        written = " || ".join(sql.framed(sql.text(c, kind)) for c, kind in self._kinds.items())
-
-        def hashed(number: str) -> str:
-            h = f"sha256('{key.hex()}' || {written} || '#' || {number})"
-            return f"CAST('0x' || left({h}, 30) AS HUGEINT)"
-
-        h = f"CASE WHEN {again} = 1 THEN {first} ELSE {hashed(f'({again} - 1)')} END"
-        added = (
-            f"count(*) OVER (PARTITION BY {person}) AS {owned}",
-            f"CASE WHEN {owned} > {rows} THEN {hashed('0')} END AS {first}",
-            f"row_number() OVER (PARTITION BY {person}, {first}) AS {again}",
-            f"row_number() OVER (PARTITION BY {person} ORDER BY {h}) AS {rank}",
-        )
-        relation = self._rows()
-        for column in added:
-            relation = relation.project(f"*, {column}")
-        names = ", ".join(sql.name(c) for c in self.columns)
-        return self._derived(relation.filter(f"{rank} <= {rows}").project(names))
+        """Keep the rows that a keyed hash ranks first; see `sourdine.tally.bounding`."""
+        return self._derived(bounded(self._rows(), self._kinds, unit, rows, key))
 
     def _derived(self, relation: Any) -> Duck:  # noqa: ANN401
         engine = copy(self)
         engine._held = relation  # noqa: SLF001
         engine._part = True  # noqa: SLF001
         return engine
-
-    def _free(self, wanted: str) -> str:
-        """Return a name that no column has, whatever its case."""
-        taken = {c.lower() for c in self.columns}
-        while wanted in taken:
-            wanted += "_"
-        return sql.name(wanted)
 
 
 def _reads_parquet(relation: Any) -> bool:  # noqa: ANN401

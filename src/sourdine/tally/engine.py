@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.tally.counts import merge
+from sourdine.tally.ranges import inside
 from sourdine.tally.reading import STANDARD
 
 if TYPE_CHECKING:
@@ -63,8 +64,8 @@ class Engine(ABC):
         """Return all values of a column, in the order of the rows; see `Frame.column`."""
 
     @abstractmethod
-    def only(self, name: str) -> Engine:
-        """Return one column alone."""
+    def only(self, *names: str) -> Engine:
+        """Return some columns alone; the others are not read."""
 
     def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:
         """Yield values of a column and how many rows have them (None: one each)."""
@@ -84,7 +85,11 @@ class Engine(ABC):
 
     @abstractmethod
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
-        """Keep at most ``rows`` rows of each value of ``unit``, ranked by a keyed hash."""
+        """Keep at most ``rows`` rows of each value of ``unit``, ranked by a keyed hash.
+
+        The hash is of all columns that the engine has: `only` comes before. Which rows stay is
+        defined in `sourdine.tally.keyed`.
+        """
 
     def array(self, name: str) -> NDArray[Any] | None:  # noqa: ARG002
         """Return the numbers of a column, if they are in memory."""
@@ -122,17 +127,26 @@ class Engine(ABC):
     ) -> Iterator[tuple[list[Column], NDArray[np.int64] | None]]:
         """Yield values of several columns and how many rows have them (None: one each)."""
 
+    def within(
+        self, cells: Sequence[tuple[str, Cell]], ranges: Sequence[tuple[int, int]]
+    ) -> Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+        """Yield what `groups` yields of the rows whose last slot lies in ranges, and no others.
+
+        Parameters
+        ----------
+        cells
+            As in `groups`; the last is a `Ticks`.
+        ranges
+            Sorted, disjoint and half-open. How they follow from raw values, which an engine can
+            compare without snapping them, is in `sourdine.tally.intervals`.
+        """
+        for slots, counts in self.groups(cells):
+            there = inside(slots[-1], ranges)
+            yield [slot[there] for slot in slots], None if counts is None else counts[there]
+
     def between(
         self, name: str, cell: Ticks, ranges: Sequence[tuple[int, int]]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the ticks within sorted, disjoint, half-open ranges, and their counts."""
-        starts = np.array([a for a, _ in ranges], np.int64)
-        stops = np.array([b for _, b in ranges], np.int64)
-
-        def parts() -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64] | None]]:
-            for (t,), counts in self.groups([(name, cell)]):
-                place = np.searchsorted(starts, t, side="right") - 1
-                inside = (place >= 0) & (t < stops[place])
-                yield t[inside], None if counts is None else counts[inside]
-
-        return merge(parts()) if ranges else merge([])
+        found = self.within([(name, cell)], ranges) if ranges else ()
+        return merge((slots[0], counts) for slots, counts in found)

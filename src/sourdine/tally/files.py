@@ -1,5 +1,7 @@
 """Data in files: CSV and Parquet through DuckDB, one value a line, arrays that NumPy saved.
 
+A folder means the files below it (`sourdine.tally.folders`).
+
 A CSV file is read as text: a cell that does not read as a number is missing, and no record changes
 how another is read, whatever its bytes (`sourdine.tally.records`). Every record is a row, for all
 that is asked of the file. The first line names the columns and shows the separator; columns of
@@ -24,15 +26,16 @@ from sourdine.errors import ParameterError
 from sourdine.tally import sql
 from sourdine.tally.column import Column
 from sourdine.tally.duck import Duck, guarded, private_connection
+from sourdine.tally.folders import PATH, files_below, folder_columns, root_of
 from sourdine.tally.memory import UNNAMED, Memory
-from sourdine.tally.opening import CSV, LINES, PARQUET, is_path
+from sourdine.tally.opening import CSV, LINES, NAMELESS, PARQUET, is_path
 from sourdine.tally.reading import STANDARD
 from sourdine.tally.records import BOM, LONGEST, is_plain, rewritten
 from sourdine.tally.separated import fixed, header, strict_column
 from sourdine.tally.unnamed import Copy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -46,7 +49,10 @@ _SHEETS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
 
 
 def open_file(path: str, reading: Reading = STANDARD) -> Engine:
-    """Return an engine over a file, or over all files that a pattern names."""
+    """Return an engine over a file, or over all files of a folder or that a pattern names."""
+    if Path(path).is_dir():
+        files = files_below(path, (PARQUET, CSV, NAMELESS))
+        return _readable(path, files[0].lower(), files, reading)
     if not is_path(path):
         raise ParameterError(
             "the file",
@@ -65,8 +71,12 @@ def open_file(path: str, reading: Reading = STANDARD) -> Engine:
             repr(path),
             f"Check the name and the folder, which is {str(Path.cwd())!r} now.",
         )
+    return _readable(path, path.lower(), files, reading)
+
+
+def _readable(path: str, ending: str, files: Sequence[str], reading: Reading) -> Engine:
     try:
-        return _opened(path.lower(), files, reading)
+        return _opened(ending, files, reading, folder_columns(root_of(path), files))
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(path, error) from None
 
@@ -81,12 +91,24 @@ def _unreadable(path: str, error: Exception) -> ParameterError:
     )
 
 
-def _opened(ending: str, files: Sequence[str], reading: Reading) -> Engine:
-    if ending.endswith(CSV):
-        return TextFile(files, reading)
+def _opened(
+    ending: str, files: Sequence[str], reading: Reading, named: Mapping[str, str]
+) -> Engine:
     if ending.endswith(PARQUET):
         connection = private_connection("statistics_propagation")
-        engine: Engine = Duck(_scanned(connection, _parquet(files)), connection)
+        rows = _scanned(connection, _parquet(files))
+        if named:
+            rows = _with_folders(rows, _scanned(connection, _parquet(files, PATH)), named)
+        engine: Engine = Duck(rows, connection)
+    elif named:
+        raise ParameterError(
+            "the folder",
+            "hold Parquet files where the names of folders hold a column",
+            "others",
+            "Write them as Parquet.",
+        )
+    elif ending.endswith(CSV):
+        return TextFile(files, reading)
     else:
         engine = TextLines(files, reading) if ending.endswith(LINES) else _of_arrays(files)
     engine.reading = reading
@@ -231,8 +253,16 @@ def _listed(files: Sequence[str]) -> str:
     return "[" + ", ".join(sql.string(escape(f) if has_magic(f) else f) for f in files) + "]"
 
 
-def _parquet(files: Sequence[str]) -> str:
-    return f"read_parquet({_listed(files)}, hive_partitioning = false)"
+def _parquet(files: Sequence[str], path: str | None = None) -> str:
+    named = "" if path is None else f", filename = {sql.string(path)}"
+    return f"read_parquet({_listed(files)}, hive_partitioning = false{named})"
+
+
+def _with_folders(rows: Any, with_path: Any, named: Mapping[str, str]) -> Any:  # noqa: ANN401
+    """Add the columns that folders name; they take the place of those that files hold."""
+    own = [sql.name(c) for c in rows.columns if c not in named]
+    added = [f"{value} AS {sql.name(c)}" for c, value in named.items()]
+    return with_path.project(", ".join([*own, *added]))
 
 
 def _joined(scans: Sequence[tuple[str, Header]]) -> str:

@@ -155,7 +155,18 @@ class Frame:
         >>> Frame({"age": [31, 17], "vote": ["yes", "no"]})["vote"]
         Frame(columns=['vote'])
         """
-        return Frame(self._engine.only(self.resolve(column)))
+        return self.only(column)
+
+    def only(self, *columns: str) -> Frame:
+        """Return some columns alone, in their old order; the others are not read.
+
+        Examples
+        --------
+        >>> Frame({"age": [31], "vote": ["yes"], "who": ["ann"]}).only("who", "age")
+        Frame(columns=['age', 'who'])
+        """
+        wanted = {self.resolve(column) for column in columns}
+        return Frame(self._engine.only(*(name for name in self.columns if name in wanted)))
 
     def __repr__(self) -> str:
         return f"Frame(columns={list(self.columns)})"
@@ -367,7 +378,8 @@ class Frame:
     def bound(self, unit: str, rows: int, *, source: Source = SYSTEM) -> Frame:
         """Keep at most ``rows`` rows of each person, so that a promise can be per person.
 
-        Which rows stay is decided by a hash under a fresh secret key (`sourdine.tally.keyed`).
+        Which rows stay is decided by a hash of all columns that the frame has, under a fresh secret
+        key (`sourdine.tally.keyed`): take those that are needed with `only` first.
         Files and DuckDB relations stay where they are, and the choice is made again, the same way,
         for each count, which sorts the rows; other lazy frames are read into memory.
 

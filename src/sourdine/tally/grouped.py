@@ -20,9 +20,10 @@ from sourdine.tally.engine import Engine
 from sourdine.tally.memory import Memory
 from sourdine.tally.number_or_text import read_text
 from sourdine.tally.present import Present
+from sourdine.tally.ranges import inside, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
 
     Whole = NDArray[np.int64]
     Named = tuple[str, Cell]
+    Ranges = list[tuple[int, int]]
+    Counted = tuple[Whole, Whole]
 
-__all__ = ["GroupRows", "Partition"]
+__all__ = ["GroupRows", "Partition", "between_each"]
 
 BLOCK = 1 << 18
 """Rows in memory that are looked at together: sums of their halves are exact as floats."""
@@ -87,6 +90,7 @@ class Partition:
         self._order = np.array(order, np.int64)
         self._kept: dict[Any, Any] = {}
         self._last: tuple[Ticks, tuple[str, int], list[list[int]]] | None = None
+        self._read_last: tuple[tuple[Any, ...], list[Counted]] | None = None
 
     @property
     def parts(self) -> list[GroupRows]:
@@ -248,6 +252,43 @@ class Partition:
             for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
         ]
 
+    def between(self, name: str, cell: Ticks, ranges: Sequence[Ranges]) -> list[Counted]:
+        """Return for each group the ticks within its own ranges, and their counts: one pass.
+
+        The engine leaves out what is in nobody's range; a group's ranges are looked at here.
+        """
+        if isinstance(self.engine, Memory):
+            found = [(ticks, counts) for (ticks,), counts in self.cells([(name, cell)])]
+        else:
+            every = joined((r for own in ranges for r in own), cell.size)
+            found = self._windows(name, cell, tuple(every))
+        parts = []
+        for (ticks, counts), own in zip(found, ranges, strict=True):
+            there = inside(ticks, own)
+            parts.append((ticks[there], counts[there]))
+        return parts
+
+    def _windows(self, name: str, cell: Ticks, every: tuple[tuple[int, int], ...]) -> list[Counted]:
+        """Return the ticks of each group within ranges; the last answer is kept for others."""
+        asked = (name, cell, every)
+        if self._read_last is None or self._read_last[0] != asked:
+            cells: list[Named] = [*self._axes, (name, cell)]
+            counted = self.engine.within(cells, every) if every else ()
+            self._read_last = asked, self._by_group(counted)
+        return self._read_last[1]
+
+    def _by_group(self, counted: Iterable[tuple[list[Whole], Whole | None]]) -> list[Counted]:
+        """Return the ticks of each group, in order, and their counts."""
+        parts: list[list[tuple[Whole, Whole | None]]] = [[] for _ in range(self.size)]
+        for slots, counts in counted:
+            group = self._group(slots[:-1])
+            order = np.argsort(group, kind="stable")
+            starts = np.searchsorted(group[order], np.arange(self.size + 1)).tolist()
+            for own, a, b in zip(parts, starts[:-1], starts[1:], strict=True):
+                rows = order[a:b]
+                own.append((slots[-1][rows], None if counts is None else counts[rows]))
+        return [merge(own) for own in parts]
+
     @cached_property
     def _sorted(self) -> tuple[Whole, Whole]:
         """The rows in memory in the order of their groups, and where each group begins."""
@@ -278,31 +319,31 @@ class GroupRows(Engine):
     """
 
     def __init__(self, whole: Partition, i: int) -> None:
-        self._whole, self._i = whole, i
+        self.whole, self.place = whole, i
         self.parsed, self.reading = whole.engine.parsed, whole.engine.reading
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names."""
-        return self._whole.engine.columns
+        return self.whole.engine.columns
 
     def kind(self, name: str) -> str | None:
         """Return the type that the data itself states."""
-        return self._whole.engine.kind(name)
+        return self.whole.engine.kind(name)
 
     def rows(self) -> int:
         """Return how many there are."""
-        return int(self._whole.rows()[self._i])
+        return int(self.whole.rows()[self.place])
 
     def groups(
         self, cells: Sequence[tuple[str, Cell]]
     ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
         """Yield the slots that occur, and how often."""
-        yield self._whole.cells(cells)[self._i]
+        yield self.whole.cells(cells)[self.place]
 
     def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
         """Return the exact sums of powers of ticks."""
-        return self._whole.moments(name, cell, most)[self._i]
+        return self.whole.moments(name, cell, most)[self.place]
 
     def total(self, name: str, cell: Ticks, power: int) -> int:
         """Return the exact sum of a power of ticks."""
@@ -310,12 +351,20 @@ class GroupRows(Engine):
 
     def present(self, name: str) -> int:
         """Return how many values of a column are not missing."""
-        (slots,), counts = self._whole.cells([(name, Present(name))])[self._i]
+        (slots,), counts = self.whole.cells([(name, Present(name))])[self.place]
         return int(counts[slots >= 0].sum())
+
+    def between(
+        self, name: str, cell: Ticks, ranges: Sequence[tuple[int, int]]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the ticks within ranges, and their counts; see `between_each` for all groups."""
+        wanted: list[Ranges] = [[] for _ in range(self.whole.size)]
+        wanted[self.place] = list(ranges)
+        return self.whole.between(name, cell, wanted)[self.place]
 
     def array(self, name: str) -> NDArray[Any] | None:
         """Return the numbers of a column, if they are in memory."""
-        return self._whole.array(name, self._i)
+        return self.whole.array(name, self.place)
 
     def _refuse(self, *asked: Any, **options: Any) -> NoReturn:  # noqa: ANN401
         """Refuse: a group counts."""
@@ -323,6 +372,25 @@ class GroupRows(Engine):
         raise TypeError("a group counts its rows and gives out none; cut the frame with split")
 
     slots = column = only = combinations = split = bound = _refuse
+
+
+def between_each(
+    parts: Sequence[Engine], name: str, cell: Ticks, ranges: Sequence[Ranges]
+) -> list[Counted]:
+    """Return the ticks of each part within its own ranges, and their counts.
+
+    Groups of one partition are read in one pass, however many they are.
+    """
+    groups = [part for part in parts if isinstance(part, GroupRows)]
+    if len(groups) < len(parts) or len({id(part.whole) for part in groups}) != 1:
+        both = zip(parts, ranges, strict=True)
+        return [part.between(name, cell, own) for part, own in both]
+    whole = groups[0].whole
+    wanted: list[Ranges] = [[] for _ in range(whole.size)]
+    for part, own in zip(groups, ranges, strict=True):
+        wanted[part.place] = own
+    found = whole.between(name, cell, wanted)
+    return [found[part.place] for part in groups]
 
 
 def _add(total: Whole, place: Whole, values: Whole | None, counts: Whole | None) -> None:

@@ -9,7 +9,10 @@ anybody else (``test_others_do_not_change_what_is_kept``), so adding a person ad
 that, and nobody who lacks the key can arrange which.
 
 A row is written as its texts (`sourdine.tally.number_or_text`), each with its length in front, so
-that no two different rows are written alike.
+that no two different rows are written alike. It holds the columns that a question reads, and no
+others. That changes no promise: the answer is one of the table of these columns alone, in which a
+person owns the same number of rows, and everything above holds for that table
+(``test_columns_that_are_not_asked_for_do_not_matter``, ``test_only_needed_columns_are_read``).
 """
 
 from __future__ import annotations

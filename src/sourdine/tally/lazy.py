@@ -23,7 +23,7 @@ from sourdine.tally.series import column_of_series, is_whole, memory_of_frame
 from sourdine.tally.sql import exactness
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,7 +40,7 @@ _SAFE = 1 << 62
 
 
 class LazyEngine(Engine):
-    """A lazy narwhals frame: Polars, Spark, Ibis, Dask.
+    """A lazy narwhals frame: Polars, Ibis and others that run queries.
 
     Parameters
     ----------
@@ -123,19 +123,21 @@ class LazyEngine(Engine):
             return super().moments(name, cell, most)
         return [self.total(name, cell, power) for power in range(most + 1)]
 
-    def between(
-        self, name: str, cell: Ticks, ranges: Sequence[tuple[int, int]]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the ticks within ranges; no others leave the engine."""
+    def within(
+        self, cells: Sequence[tuple[str, Cell]], ranges: Sequence[tuple[int, int]]
+    ) -> Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+        """Yield slots within ranges; no others leave the engine where it finds them itself."""
         import narwhals as nw  # noqa: PLC0415
 
-        (direct,), frame = self._keys([(name, cell)])
-        if not direct or not ranges:
-            return super().between(name, cell, ranges)
-        inside = [nw.col("k0").is_between(a, b, closed="left") for a, b in ranges]
-        (found,), counts = _counted(frame.filter(nw.any_horizontal(*inside, ignore_nulls=True)), 1)
-        order = np.argsort(found.data)
-        return np.asarray(found.data, np.int64)[order], counts[order]
+        direct, frame = self._keys(cells)
+        if not direct[-1] or not ranges:
+            yield from super().within(cells, ranges)
+            return
+        last = nw.col(f"k{len(cells) - 1}")
+        wanted = [last.is_between(a, b, closed="left") for a, b in ranges]
+        kept = frame.filter(nw.any_horizontal(*wanted, ignore_nulls=True))
+        found, counts = _counted(kept, len(cells))
+        yield self._slots_of(direct, cells, found), counts
 
     def column(self, name: str, *, strict: bool = False) -> Column:
         """Return all values of a column."""
@@ -144,9 +146,9 @@ class LazyEngine(Engine):
         column.reading = self.reading
         return column
 
-    def only(self, name: str) -> Engine:
-        """Return one column alone."""
-        return LazyEngine(self._frame.select(name), self.reading)
+    def only(self, *names: str) -> Engine:
+        """Return some columns alone."""
+        return LazyEngine(self._frame.select(*names), self.reading)
 
     def combinations(
         self, names: Sequence[str]
@@ -171,6 +173,8 @@ class LazyEngine(Engine):
         """Return the rows of each key."""
         import narwhals as nw  # noqa: PLC0415
 
+        if not (self._frame.implementation.is_polars() or _comes_back(self._types[name])):
+            return self._in_memory().split(name, keys)
         key = _listed(keys, nw.col(name), self._types[name])
         series = _collected(self._frame.select(k0=key).unique()).get_column("k0")
         found: list[list[Any]] = [[] for _ in range(keys.size + 1)]
@@ -186,9 +190,12 @@ class LazyEngine(Engine):
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         """Read everything into memory and bound it there."""
+        return self._in_memory().bound(unit, rows, key)
+
+    def _in_memory(self) -> Engine:
         engine = memory_of_frame(_collected(self._frame.select(self.columns)))
         engine.reading = self.reading
-        return engine.bound(unit, rows, key)
+        return engine
 
 
 def _collected(frame: Any) -> Any:  # noqa: ANN401
@@ -292,6 +299,17 @@ def _slot_if(there: Any) -> Any:  # noqa: ANN401
     import narwhals as nw  # noqa: PLC0415
 
     return nw.when(there).then(nw.lit(0)).otherwise(nw.lit(-1)).cast(nw.Int64)
+
+
+def _comes_back(dtype: Any) -> bool:  # noqa: ANN401
+    """Return whether a value that came out of an engine means the same when it is sent back.
+
+    Times are in the zone of a session, decimals and wide numbers are of another type there.
+    """
+    import narwhals as nw  # noqa: PLC0415
+
+    narrow = dtype.is_integer() and dtype not in {nw.UInt64, nw.Int128, nw.UInt128}
+    return narrow or dtype.is_float() or dtype in (nw.String, nw.Boolean)
 
 
 def _there(c: Any, dtype: Any) -> Any:  # noqa: ANN401

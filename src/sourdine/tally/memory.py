@@ -96,10 +96,10 @@ class Memory(Engine):
             return cell.slots(self.column(name)[block])
         return self._part(name, cell, block)
 
-    def only(self, name: str) -> Engine:
-        """Return one column alone."""
+    def only(self, *names: str) -> Engine:
+        """Return some columns alone."""
         engine = copy(self)
-        engine._readers = {name: self._readers[name]}  # noqa: SLF001
+        engine._readers = {name: self._readers[name] for name in names}  # noqa: SLF001
         return engine
 
     def combinations(

@@ -9,8 +9,8 @@ As a number
 
 As a text
     A text is itself, a whole number its digits, a float that is whole the same digits, another
-    float the shortest decimal that gives it back, true and false are ``true`` and ``false``, a date
-    its ISO form. Nothing, NaN and the empty text are missing.
+    float the shortest decimal that gives it back, a decimal all its digits, true and false are
+    ``true`` and ``false``, a date its ISO form. Nothing, NaN and the empty text are missing.
 
 What becomes of one value depends on that value alone (``test_a_list_is_read_value_by_value``) and
 no value raises (``test_no_value_raises``).
@@ -38,6 +38,8 @@ WRITTEN = (
 WHOLE = rf"{BLANKS}[+-]?[0-9]{{1,38}}{BLANKS}"
 """A whole number as text."""
 
+_LONGEST = 100
+"""More digits than the decimals of any engine have."""
 _WRITTEN, _WHOLE = re.compile(WRITTEN), re.compile(WHOLE)
 
 
@@ -52,7 +54,7 @@ def read_number(v: object) -> int | float | None:
     [None, None, None, None, None, None]
     """
     if isinstance(v, Decimal):
-        v = str(v)
+        v = _decimal_text(v)
     if isinstance(v, str):
         return _written_number(v)
     if isinstance(v, (bool, np.bool_)):
@@ -111,6 +113,13 @@ def float_text(x: float) -> str:
     return str(int(x)) if abs(x) < 1 << 53 and x == int(x) else repr(x)
 
 
+def _decimal_text(v: Decimal) -> str:
+    """Return all digits of a decimal, as engines write it; beyond theirs, an exponent."""
+    last = v.as_tuple().exponent
+    plain = isinstance(last, int) and last >= -_LONGEST and v.adjusted() < _LONGEST
+    return format(v, "f") if plain else str(v)
+
+
 def _date_text(v: Any) -> str | None:  # noqa: ANN401
     if isinstance(v, np.datetime64):
         days = v.dtype in {np.dtype("datetime64[D]"), np.dtype("datetime64[M]")}
@@ -128,8 +137,8 @@ def _date_text(v: Any) -> str | None:  # noqa: ANN401
 
 
 def _other_text(v: object) -> str | None:
-    if isinstance(v, Decimal) and v.is_nan():
-        return None
+    if isinstance(v, Decimal):
+        return None if v.is_nan() else _decimal_text(v)
     if isinstance(v, bytes):
         return v.decode("utf-8", "replace") or None
     if v is None or type(v).__name__ in {"NAType", "NaTType"}:

@@ -111,7 +111,11 @@ def _of_native(data: object) -> Engine:
     try:
         frame: Any = nw.from_native(data, allow_series=True)
     except TypeError:
-        return _of_capsule(data)
+        return _of_batches(data)
+    if isinstance(frame, nw.LazyFrame) and frame.implementation.is_dask():
+        from sourdine.tally.batches import batches_of_dask  # noqa: PLC0415
+
+        return batches_of_dask(data)
     if isinstance(frame, nw.LazyFrame):
         from sourdine.tally.lazy import LazyEngine  # noqa: PLC0415
 
@@ -119,6 +123,12 @@ def _of_native(data: object) -> Engine:
     from sourdine.tally.series import memory_of_frame, memory_of_series  # noqa: PLC0415
 
     return memory_of_series(frame) if isinstance(frame, nw.Series) else memory_of_frame(frame)
+
+
+def _of_batches(data: object) -> Engine:
+    from sourdine.tally.batches import batches_of_dataset, is_dataset  # noqa: PLC0415
+
+    return batches_of_dataset(data) if is_dataset(data) else _of_capsule(data)
 
 
 def _of_capsule(data: object) -> Engine:

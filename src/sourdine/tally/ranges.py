@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
 
     Ranges = list[tuple[int, int]]
 
-__all__ = ["joined"]
+__all__ = ["inside", "joined"]
 
 
 def joined(ranges: Iterable[tuple[int, int]], size: int) -> Ranges:
@@ -29,3 +33,19 @@ def joined(ranges: Iterable[tuple[int, int]], size: int) -> Ranges:
         else:
             out.append((a, b))
     return out
+
+
+def inside(ticks: NDArray[np.int64], ranges: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
+    """Return which ticks lie in sorted, disjoint ranges.
+
+    Examples
+    --------
+    >>> inside(np.array([-1, 0, 2, 5, 11, 12]), [(0, 2), (5, 12)]).tolist()
+    [False, True, False, True, True, False]
+    """
+    if not ranges:
+        return np.zeros(len(ticks), np.bool_)
+    starts = np.array([a for a, _ in ranges], np.int64)
+    stops = np.array([b for _, b in ranges], np.int64)
+    place = np.searchsorted(starts, ticks, side="right") - 1
+    return np.asarray((place >= 0) & (ticks < stops[place]), np.bool_)

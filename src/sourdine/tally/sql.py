@@ -21,6 +21,7 @@ from sourdine.calendar import DATES as DAYS
 from sourdine.calendar import DAY, FIRST, LAST
 from sourdine.tally.cells import Codes, Ticked, Ticks
 from sourdine.tally.column import DATES, NUMBERS, WORDS
+from sourdine.tally.intervals import float_intervals, whole_intervals
 from sourdine.tally.number_or_text import WHOLE, WRITTEN
 from sourdine.tally.octaves import HIGHEST, Octaves
 from sourdine.tally.present import Present
@@ -37,6 +38,7 @@ __all__ = [
     "Key",
     "exactness",
     "framed",
+    "holding",
     "holds",
     "instant",
     "key",
@@ -182,6 +184,25 @@ def key(  # noqa: PLR0911 - a case each
     return Key(prepared, _slots(cell, whole, prefix)[1], direct=True)
 
 
+def holding(cell: Cell, column: str, kind: str, ranges: Sequence[tuple[int, int]]) -> str | None:
+    """Return whether a raw number's slot lies in ranges; None where the slot itself must say it.
+
+    The values are compared with the ends of intervals (`sourdine.tally.intervals`), halving them.
+    """
+    if not isinstance(cell, Ticks) or cell.dated or kind not in {"float", "integer"} or not ranges:
+        return None
+    x = f"CAST({name(column)} AS DOUBLE)" if kind == "float" else name(column)
+    number: Callable[[Any], str] = double if kind == "float" else integer
+    found = (float_intervals if kind == "float" else whole_intervals)(cell, ranges)
+    parts = []
+    for low, high in found:
+        ends = [f"{x} >= {number(low)}"] if low is not None else []
+        ends += [f"{x} < {number(high)}"] if high is not None else []
+        parts.append(" AND ".join(ends) or "true")
+    there = f"NOT isnan({x})" if kind == "float" else f"{x} IS NOT NULL"
+    return f"{there} AND ({' OR '.join(f'({part})' for part in parts)})"
+
+
 def _dated(cell: Ticks | Edges, column: str, kind: str, x: str) -> Key:
     """Return the slots of times; dates and texts are left to Python, anything else is missing."""
     if kind in {"date", "text"}:
@@ -261,7 +282,7 @@ def _whole(column: str, kind: str, reading: Reading) -> str:
 def _slots(cell: Ticks | Edges, whole: str, x: str) -> tuple[str, str]:
     """Return the slot by whole numbers and the slot by floats."""
     if isinstance(cell, Ticks):
-        shared = "" if cell.block == 1 else f" // {integer(cell.block)}"
+        shared = "" if cell.block == 1 else f" // CAST({cell.block} AS BIGINT)"
         by_whole = f"CAST({_integer_tick(cell.grid, whole)}{shared} AS BIGINT)"
         by_float = f"CAST({_float_tick(cell.grid, x)}{shared} AS BIGINT)"
         return by_whole, _or_missing(x, by_float)
@@ -395,7 +416,7 @@ def text(column: str, kind: str) -> str:
 
 def framed(value: str) -> str:
     """Write a text with its length in front; see `sourdine.tally.keyed.row_text`."""
-    return f"CASE WHEN ({value}) IS NULL THEN '-' ELSE length({value}) || ':' || ({value}) END"
+    return f"coalesce(length({value}) || ':' || ({value}), '-')"
 
 
 def person(column: str, kind: str) -> str:

@@ -13,6 +13,7 @@ from sourdine.central.quantiles import Quantiles
 from sourdine.central.quantiles.methods import METHODS, chosen
 from sourdine.errors import ParameterError
 from sourdine.noise import SeededSource
+from sourdine.tally import Frame, duck
 
 DECILES = [i / 10 for i in range(1, 10)]
 GRID = {"bounds": (0, 100), "step": 1}
@@ -244,3 +245,21 @@ def test_what_cannot_be_asked_is_refused_with_what_to_type():
             sd.quantiles([1, 2, 3], **asked, **GRID, epsilon=1)
     with pytest.raises(ParameterError, match="bounds must be two public numbers"):
         sd.median([1, 2, 3], epsilon=1)
+
+
+@pytest.mark.parametrize("options", [{}, {"interval": 0.95}, {"n": 4000}])
+def test_windows_of_all_groups_are_planned_before_they_are_read(options, monkeypatch):
+    """An outline and the windows: two queries, however many groups there are."""
+    rng = np.random.default_rng(1)
+    rows = pl.DataFrame({"x": rng.normal(50, 10, 80_000), "g": np.arange(80_000) % 20})
+    frame = Frame(duckdb.connect().from_arrow(rows.to_arrow()))
+    asked = []
+    guarded = duck.guarded
+    monkeypatch.setattr(duck, "guarded", lambda work: asked.append(work) or guarded(work))
+    deciles = Quantiles(
+        [i / 10 for i in range(1, 10)], column="x", bounds=(0, 100), step=1e-9, epsilon=20,
+        by="g", keys=range(20), **options,
+    )  # fmt: skip
+    found = deciles.release(frame).value
+    assert len(asked) == 2
+    assert all(abs(own[4] - 50) < 2 for own in found.values())

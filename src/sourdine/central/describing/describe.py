@@ -198,6 +198,10 @@ class Describe(Statistic):
         """Return the columns that must be there."""
         return {} if self.unit is None else {"unit": self.unit}
 
+    def needs(self, data: Frame) -> list[str]:
+        """Return the columns that it reads: all, unless some are named."""
+        return [*super().needs(data), *(self.columns_ or data.columns)]
+
     def require_columns(self, data: Frame) -> None:
         """Refuse to describe columns that are not there."""
         super().require_columns(data)

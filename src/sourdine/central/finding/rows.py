@@ -105,7 +105,8 @@ class RowsFirst(FoundFirst):
         """Return the rows that are kept."""
         question = self.question
         assert question.unit is not None  # noqa: S101 - checked at construction
-        return data.bound(question.unit, drawn["rows"], source=question.source)
+        needed = data.only(*question.needs(data))
+        return needed.bound(question.unit, drawn["rows"], source=question.source)
 
     def settled(self, drawn: Mapping[str, Any]) -> Statistic:
         """Return the statistic with the rows found and the epsilon left."""

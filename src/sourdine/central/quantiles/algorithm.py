@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import field, frozen
 
+from sourdine.central.quantiles.order_statistics import read_together
 from sourdine.central.quantiles.points import NotReadError, Points
 from sourdine.errors import ParameterError
 from sourdine.exact import given as got
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
     Drawn = Sequence[int] | NDArray[np.int64]
 
-__all__ = ["FLOATS", "QuantileMechanism", "is_one", "read_orders", "release_from"]
+__all__ = ["FLOATS", "QuantileMechanism", "is_one", "read_orders", "read_windows", "release_from"]
 
 FLOATS = Fraction(1, 1 << 12)
 """This part of epsilon pays for the rounding of float weights."""
@@ -251,6 +252,11 @@ class QuantileMechanism(Mechanism[Points]):
         a, b = (Counter(x), Counter(y))
         more, fewer = (b - a).total(), (a - b).total()
         return max(more, fewer) <= self.rows and (self.substitutes or not (more and fewer))
+
+
+def read_windows(readers: Sequence[Reader], mechanisms: Sequence[QuantileMechanism]) -> None:
+    """Read what each mechanism needs of its own group: all in one pass over data in an engine."""
+    read_together(readers, [partial(_windows, mechanism, 0) for mechanism in mechanisms])
 
 
 def release_from(reader: Reader, mechanism: QuantileMechanism, source: Source) -> Release:

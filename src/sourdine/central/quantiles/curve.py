@@ -129,6 +129,11 @@ class Curve:
             return self.tree(self.cells, self.epsilon).parts
         return (*self.edges.parts, Part.pure(self.epsilon * HALF))
 
+    @property
+    def reads(self) -> QuantileMechanism:
+        """What is drawn from the records first."""
+        return self.tree(self.cells, self.epsilon) if self.by_ticks else self.edges
+
     def draw(self, reader: Reader, source: Source) -> dict[str, Any]:
         """Draw the knots and the counts below them."""
         if self.by_ticks:

@@ -10,19 +10,21 @@ import numpy as np
 from sourdine.central.quantiles.points import Points, Window
 from sourdine.central.quantiles.selection import points_of_array, windows_within
 from sourdine.tally import Ticks
+from sourdine.tally.grouped import between_each
 from sourdine.tally.ranges import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from sourdine.grid import Grid
     from sourdine.tally import Frame
 
+    Counted = tuple[NDArray[np.int64], NDArray[np.int64]]
     Ranges = list[tuple[int, int]]
 
-__all__ = ["Reader"]
+__all__ = ["Reader", "read_together"]
 
 OUTLINE = 1 << 16
 """A first pass over data that is not in memory counts about this many blocks of cells."""
@@ -52,6 +54,7 @@ class Reader:
             values = values[~np.isnan(values)] if some else values
         self._values: NDArray[Any] | None = values
         self._last: Points | None = None
+        self._found: dict[tuple[tuple[int, int], ...], Counted] = {}
 
     @property
     def n(self) -> int:
@@ -83,23 +86,38 @@ class Reader:
     def _read(self, windows: Callable[[int], Ranges] | None) -> Points:
         if self._values is not None:
             return points_of_array(self._values, self._cell.grid, windows)
-        size = self._cell.grid.size
-        if windows is None or self._block == 1 or self.n == 0:
+        wanted = self.ranges(windows)
+        if wanted is None:
             tally = self._frame.tally(self._cell)
-            ticks, counts = tally.ticks, tally.tallied
-            return Points.counted(np.asarray(ticks), np.asarray(counts), size)
-        return self._windows(windows_within(windows(self.n), self.n), size)
+            ticks, counts = np.asarray(tally.ticks), np.asarray(tally.tallied)
+            return Points.counted(ticks, counts, self._cell.grid.size)
+        return self._windows(wanted)
 
-    def _windows(self, wanted: Ranges, size: int) -> Points:
-        """Read only the blocks of cells that hold the records wanted."""
-        below, block = self._below, self._block
+    def ranges(self, windows: Callable[[int], Ranges] | None) -> Ranges | None:
+        """Return the ranges of ticks that hold the records wanted; None if all are to be read."""
+        if windows is None or self._values is not None or self._block == 1 or self.n == 0:
+            return None
+        below, block, size = self._below, self._block, self._cell.grid.size
         ranges = []
-        for a, b in wanted:
+        for a, b in windows_within(windows(self.n), self.n):
             first = max(int(below.searchsorted(a, side="right")) - 1, 0)
             last = max(int(below.searchsorted(b, side="left")), first + 1)
             ranges.append((first * block, min(last * block, size)))
-        apart = joined(ranges, size)
-        ticks, counts = self._frame.between(self._cell, apart)
+        return joined(ranges, size)
+
+    def read_with(self, planned: Sequence[tuple[Reader, Ranges]]) -> None:
+        """Read what was planned for readers of the same column and grid, together."""
+        engines = [reader._frame.engine for reader, _ in planned]  # noqa: SLF001
+        name = self._frame.resolve(self._cell.column)
+        found = between_each(engines, name, self._cell, [wanted for _, wanted in planned])
+        for (reader, wanted), own in zip(planned, found, strict=True):
+            reader._found = {tuple(wanted): own}  # noqa: SLF001
+
+    def _windows(self, apart: Ranges) -> Points:
+        """Read only the blocks of cells that hold the records wanted."""
+        below, block, size = self._below, self._block, self._cell.grid.size
+        found = self._found.pop(tuple(apart), None)
+        ticks, counts = self._frame.between(self._cell, apart) if found is None else found
         parts = []
         for a, b in apart:
             i, j = ticks.searchsorted((a, b))
@@ -107,6 +125,14 @@ class Reader:
                 parts.append(Window(ticks[i:j], counts[i:j], int(below[a // block])))
         outline = np.arange(len(below) - 1) * block, below[:-1]
         return Points(self.n, size, parts, outline=outline, reload=lambda: self._read(None))
+
+
+def read_together(readers: Sequence[Reader], windows: Sequence[Callable[[int], Ranges]]) -> None:
+    """Read the windows of several readers of one column: in one query, if they are its groups."""
+    planned = [(r, r.ranges(own)) for r, own in zip(readers, windows, strict=True)]
+    some = [(reader, wanted) for reader, wanted in planned if wanted is not None]
+    if some:
+        some[0][0].read_with(some)
 
 
 def _rounds(grid: Grid) -> bool:

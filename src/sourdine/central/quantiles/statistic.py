@@ -11,7 +11,7 @@ import numpy as np
 from attrs import field, frozen
 
 from sourdine.central.lattice import GaussianReady
-from sourdine.central.quantiles.algorithm import release_from
+from sourdine.central.quantiles.algorithm import read_windows, release_from
 from sourdine.central.quantiles.brackets import Brackets
 from sourdine.central.quantiles.certificates import certified, noise_reach
 from sourdine.central.quantiles.curve import Curve
@@ -298,13 +298,27 @@ class Quantiles(GaussianReady):
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count if that helps, choose, read what is needed, and draw."""
-        reader = Reader(data, data.resolve(self.column), self.grid)
-        drawn: dict[str, Any] = {}
-        if self.counts:
-            drawn["count"] = int(self.counting.release(reader.n, source=self.source).value)
-        if self.curved:
-            return self._draw_curve(reader, drawn)
-        mechanism = self.mechanism(drawn.get("count", self.n))
+        return self.draw_all([data])[0]
+
+    def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
+        """Count each group and choose for it, read the windows of all together, and draw."""
+        readers = [Reader(data, data.resolve(self.column), self.grid) for data in frames]
+        counted = [self._counted(reader) for reader in readers]
+        records = [own.get("count", self.n) for own in counted]
+        draws: list[Any] = list(map(self.curve if self.curved else self.mechanism, records))
+        read_windows(readers, [draw.reads if self.curved else draw for draw in draws])
+        draw = self._draw_curve if self.curved else self._draw_ticks
+        return [draw(*own) for own in zip(readers, draws, counted, strict=True)]
+
+    def _counted(self, reader: Reader) -> dict[str, Any]:
+        if not self.counts:
+            return {}
+        return {"count": int(self.counting.release(reader.n, source=self.source).value)}
+
+    def _draw_ticks(
+        self, reader: Reader, mechanism: QuantileMechanism, drawn: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Draw the quantiles themselves."""
         out = release_from(reader, mechanism, self.source)
         total = mechanism.total(out.drawn["drawn"])
         if total is not None:
@@ -314,9 +328,8 @@ class Quantiles(GaussianReady):
             self._certify(reader, mechanism, out.drawn["drawn"], drawn)
         return drawn
 
-    def _draw_curve(self, reader: Reader, drawn: dict[str, Any]) -> dict[str, Any]:
+    def _draw_curve(self, reader: Reader, curve: Curve, drawn: dict[str, Any]) -> dict[str, Any]:
         """Draw a whole distribution function, and read the quantiles off it."""
-        curve = self.curve(drawn.get("count", self.n))
         drawn |= {"method": "Curve", **curve.draw(reader, self.source)}
         return {**drawn, "ticks": curve.knots(drawn).quantiles(self.orders)}
 

@@ -1,0 +1,337 @@
+r"""One suite for every engine: the counts are those of the values read one by one.
+
+Each check takes a function that puts an Arrow table into an engine, and compares what the engine
+gives out with what is found here for each value alone, in plain Python. `CHECKS` lists them, with
+the methods of `Engine` that each one covers; ``test_every_method_has_a_check`` fails for a method
+that none does. An engine outside this repository runs the same ones: see the guide *Add an engine*.
+
+Examples
+--------
+>>> from sourdine.tally import Frame
+>>> for check in CHECKS:
+...     check(Frame)
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from decimal import Decimal
+from hashlib import sha256
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.grid import MISSING, Grid
+from sourdine.tally.cells import Codes, Edges, Present, Ticked, Ticks
+from sourdine.tally.grouped import Partition, between_each
+from sourdine.tally.keyed import row_text
+from sourdine.tally.number_or_text import read_number, read_text
+from sourdine.tally.octaves import Octaves
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    import pyarrow as pa
+
+    from sourdine.tally import Frame
+    from sourdine.tally.cells import Cell
+    from sourdine.tally.engine import Engine
+
+    Open = Callable[[pa.Table], Frame]
+    Rows = dict[str, list[Any]]
+
+__all__ = ["CHECKS", "TYPED", "covered", "hostile"]
+
+CHECKS: list[Callable[[Open], None]] = []
+"""What must hold for every engine."""
+TYPED: list[Callable[[Open], None]] = []
+"""What must hold besides where columns have types; a text file has none."""
+_COVERED: dict[str, list[str]] = {}
+
+_INF, _NAN = float("inf"), float("nan")
+_DAY, _MICROS = dt.date(2024, 2, 29), dt.datetime(1999, 1, 1, 0, 0, 0, 5)  # noqa: DTZ001
+NAME = "a \"select\" 'x' column"
+"""A column's name that must be quoted."""
+GRIDS = (
+    Grid(0, 10, step=1),
+    Grid(-5, 5, step=0.1),
+    Grid(2**53 - 4, 2**53 + 4, step=1),
+    Grid(-(2**63), 2**64, step=2**20),
+    Octaves(-5, None, bits=4),
+)
+NUMERIC = ("float", "whole", "unsigned", "small", "text", "decimal")
+
+
+def _covers(*methods: str, typed: bool = False) -> Callable[[Any], Any]:
+    def register(check: Callable[[Open], None]) -> Callable[[Open], None]:
+        (TYPED if typed else CHECKS).append(check)
+        for method in methods:
+            _COVERED.setdefault(method, []).append(check.__name__)
+        return check
+
+    return register
+
+
+def covered() -> dict[str, list[str]]:
+    """Return the checks that cover each method of an engine."""
+    return dict(_COVERED)
+
+
+def hostile() -> pa.Table:
+    """Return the table that all checks use: values that engines read differently if they can."""
+    import pyarrow as pa  # noqa: PLC0415 - for those who run the suite
+
+    floats = [0.5, None, _NAN, _INF, -_INF, -0.0, 0.0, 1e308, 5e-324, 0.49999999999999994, 2.5, 1.0]
+    whole = [0, None, 1, -1, 2**53, 2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63), 7, 7, 3]
+    unsigned = [0, None, 1, 2**64 - 1, 2**63, 2**63 + 1, 2**53 + 1, 5, 5, 2**62, 7, 3]
+    texts = [*("1", None, " 2 ", "abc", "1e3", "nan", "-Infinity", "1_0", "9007199254740993")]
+    texts += ["0x1", "3.0", "٣"]
+    decimals = [Decimal("1E-7"), None, Decimal("0E-7"), Decimal(9007199254740993), Decimal(-3)]
+    return pa.table(
+        {
+            "float": pa.array(floats, pa.float64()),
+            "whole": pa.array(whole, pa.int64()),
+            "unsigned": pa.array(unsigned, pa.uint64()),
+            "small": pa.array([*range(-5, 6), None], pa.int8()),
+            "text": pa.array(texts),
+            "decimal": pa.array([*decimals, *[Decimal("0.5")] * 7], pa.decimal128(38, 7)),
+            "date": pa.array([_DAY, None, *[dt.date(1, 1, 1)] * 10]),
+            "moment": pa.array([_MICROS, None, *[_MICROS.replace(year=2024)] * 10]),
+            "nothing": pa.array([None] * 12, pa.float64()),
+            "who": pa.array(["ann", "bob", None, "", "ann", "ann", "bob", "ann", *["çelik"] * 4]),
+            NAME: pa.array([*"abcabca", "é", "'", '"', None, ""]),
+        }
+    )
+
+
+def _opened(open_: Open) -> tuple[Frame, Rows]:
+    table = hostile()
+    return open_(table), {name: table.column(name).to_pylist() for name in table.column_names}
+
+
+def _same(got: object, want: object, *what: object) -> None:
+    if got != want:
+        raise AssertionError(f"{what}: got {got}, want {want}")
+
+
+def _slot(cell: Cell, v: object) -> int:
+    """Return the slot of one value, found without the code that is tested."""
+    if isinstance(cell, Codes):
+        return cell.codes.get(read_text(v) or "", MISSING)
+    if isinstance(cell, Present):
+        return MISSING if read_text(v) is None else 0
+    if isinstance(cell, Ticked):
+        return cell.codes_of([read_text(v)])[0]
+    number = read_number(v)
+    if isinstance(cell, Edges):
+        return MISSING if number is None else sum(number >= e for e in cell.inner)
+    tick = int(cell.grid.ticks(np.array([number], object), missing=MISSING)[0])
+    return tick if tick < 0 else tick // cell.block
+
+
+def _pairs(groups: Iterable[tuple[list[Any], Any]]) -> Counter[tuple[int, ...]]:
+    found: Counter[tuple[int, ...]] = Counter()
+    for slots, counts in groups:
+        n = [1] * len(slots[0]) if counts is None else counts.tolist()
+        for key, k in zip(zip(*(s.tolist() for s in slots), strict=True), n, strict=True):
+            found[key] += k
+    return +found
+
+
+def _cells(name: str) -> list[Cell]:
+    listed = [0, 1, "abc", " 2 ", 7, 0.5, "é", "'", "a", 2**63 - 1, 2**63, "nan", "inf", _DAY]
+    cells: list[Cell] = [Ticks(name, grid) for grid in GRIDS]
+    cells += [Ticks(name, GRIDS[0], block=3), Edges(name, [0, 0.5, 2**53 + 1, 2**64])]
+    cells += [Codes(name, [*listed, _MICROS, "0.0000001"]), Present(name)]
+    return [*cells, Ticked(name, ("a", "b", "1"), ";")]
+
+
+@_covers("rows", "columns", "reading", "parsed", "kind")
+def shape(open_: Open) -> None:
+    """Check that columns have their names in order, and that missing values are rows too."""
+    frame, rows = _opened(open_)
+    _same(frame.columns, tuple(rows))
+    _same(len(frame), 12)
+    _same(frame.reading.is_standard, True)  # noqa: FBT003
+    for name in rows:
+        kind = frame.engine.kind(name)
+        _same(kind is None or (isinstance(kind, str) and not frame.parsed), True, name)  # noqa: FBT003
+
+
+@_covers("groups")
+def groups(open_: Open) -> None:
+    """Check that every value falls into the slot that it falls into alone, for every cell."""
+    frame, rows = _opened(open_)
+    for name, values in rows.items():
+        for cell in _cells(name):
+            want = Counter((_slot(cell, v),) for v in values)
+            _same(_pairs(frame.engine.groups([(name, cell)])), want, name, cell)
+    ticks, codes = Ticks("float", GRIDS[0]), Codes(NAME, ["a", "b"])
+    both = zip(rows["float"], rows[NAME], strict=True)
+    pairs = Counter((_slot(ticks, x), _slot(codes, v)) for x, v in both)
+    _same(_pairs(frame.engine.groups([("float", ticks), (NAME, codes)])), pairs, "both")
+
+
+@_covers("slots")
+def slots(open_: Open) -> None:
+    """Check that slots come in the order of the rows, in blocks no larger than asked."""
+    frame, rows = _opened(open_)
+    for name in ("whole", "text", NAME):
+        for cell in (Ticks(name, GRIDS[0]), Codes(name, ["a", 7, "abc"])):
+            blocks = [block[0].tolist() for block in frame.engine.slots([(name, cell)], 5)]
+            _same(max(map(len, blocks)) <= 5, True, name)  # noqa: FBT003
+            _same([s for b in blocks for s in b], [_slot(cell, v) for v in rows[name]], name, cell)
+
+
+@_covers("total", "moments", "sums")
+def sums(open_: Open) -> None:
+    """Check that sums of powers are exact, however large."""
+    frame, rows = _opened(open_)
+    for name, grid in product(NUMERIC, GRIDS):
+        cell = Ticks(name, grid)
+        ticks = [t for t in (_slot(cell, v) for v in rows[name]) if t >= 0]
+        want = [sum(t**power for t in ticks) for power in range(4)]
+        _same(frame.engine.moments(name, cell, 3), want, name, grid)
+        _same(frame.engine.total(name, cell, 2), want[2], name, grid)
+    axes = [("who", Codes("who", ["ann", "bob"]))]
+    found = frame.engine.sums(axes, ("small", Ticks("small", GRIDS[0])), 1)
+    if found is not None:
+        own: Counter[int] = Counter()
+        for code, (n, *_) in zip(found[0][0].tolist(), found[1], strict=True):
+            own[code] += n
+        _same(+own, Counter(_slot(axes[0][1], v) for v in rows["who"]))
+
+
+@_covers("within", "between")
+def windows(open_: Open) -> None:
+    """Check that ticks within ranges are counted, of all and by group, and no others."""
+    frame, rows = _opened(open_)
+    who = Codes("who", ["ann", "bob", "nobody"])
+    codes = [_slot(who, v) for v in rows["who"]]
+    for name, grid in product(NUMERIC, GRIDS):
+        cell, last = Ticks(name, grid), grid.last
+        ranges = [(0, 2), (last // 2, last // 2 + 5), (last, last + 1)]
+        ticks = [_slot(cell, v) for v in rows[name]]
+        inside = [any(a <= t < b for a, b in ranges) for t in ticks]
+        want = Counter(t for t, some in zip(ticks, inside, strict=True) if some)
+        found, counts = frame.engine.between(name, cell, ranges)
+        _same(dict(zip(found.tolist(), counts.tolist(), strict=True)), dict(want), name, grid)
+        _same(found.tolist(), sorted(want), name, grid)
+        pairs = _pairs(frame.engine.within([("who", who), (name, cell)], ranges))
+        both = zip(codes, ticks, inside, strict=True)
+        _same(pairs, Counter((c, t) for c, t, some in both if some), name, grid)
+    _same([len(part) for part in frame.engine.between("float", cell, [])], [0, 0])
+    _by_group(frame.engine, rows, codes)
+
+
+def _by_group(engine: Engine, rows: Rows, codes: Sequence[int]) -> None:
+    parts = Partition(engine, ["who"], [("ann",), ("bob",), ("nobody",)], other=True).parts
+    cell = Ticks("small", GRIDS[1])
+    ranges = [[(0, 60)], [(60, 101)], [(0, 101)], [(50, 51)]]
+    found = between_each(parts, "small", cell, ranges)
+    for i, ((ticks, counts), own) in enumerate(zip(found, ranges, strict=True)):
+        mine = [_slot(cell, v) for v, c in zip(rows["small"], codes, strict=True) if c % 4 == i]
+        want = Counter(t for t in mine if own[0][0] <= t < own[0][1])
+        _same(dict(zip(ticks.tolist(), counts.tolist(), strict=True)), dict(want), i)
+
+
+@_covers("column", "only", "array")
+def columns(open_: Open) -> None:
+    """Check that a column has its values in order, and that some columns alone are the same."""
+    frame, rows = _opened(open_)
+    engine = frame.engine
+    for name, values in rows.items():
+        _same(engine.column(name).texts.tolist(), [read_text(v) for v in values], name)
+    some = engine.only("who", "small")
+    _same(some.columns, ("who", "small"))
+    _same(some.rows(), 12)
+    cell = Ticks("small", GRIDS[0])
+    _same(_pairs(some.groups([("small", cell)])), _pairs(engine.groups([("small", cell)])))
+    array = engine.array("float")
+    if array is not None:
+        want = [_NAN if v is None else v for v in rows["float"]]
+        _same(np.array_equal(array, want, equal_nan=True), True)  # noqa: FBT003
+
+
+@_covers("values", "combinations", "present")
+def texts(open_: Open) -> None:
+    """Check that values that occur are named by their texts; what is missing has none."""
+    frame, rows = _opened(open_)
+    for name, values in rows.items():
+        want = Counter(t for t in map(read_text, values) if t is not None)
+        keys, counts = frame.distinct(name)
+        _same(dict(zip(keys, counts.tolist(), strict=True)), dict(want), name)
+        _same(frame.engine.present(name), want.total(), name)
+    both = zip(map(read_text, rows["who"]), map(read_text, rows["small"]), strict=True)
+    pairs = Counter(key for key in both if None not in key)
+    _same(frame.combinations(["who", "small"]), dict(pairs))
+
+
+@_covers("split")
+def split(open_: Open) -> None:
+    """Check that each key has its rows, and that rows of no key are in no part."""
+    frame, rows = _opened(open_)
+    for name, values in rows.items():
+        want = Counter(t for t in map(read_text, values) if t is not None)
+        keys = [*sorted(want), "no such key"]
+        parts = frame.split(name, keys)
+        _same([len(part) for part in parts], [want[key] for key in keys], name)
+    first = frame.split("who", ["ann"])[0]
+    small = [v for v, who in zip(rows["small"], rows["who"], strict=True) if who == "ann"]
+    _same(first.distinct("small")[0], sorted(read_text(v) or "" for v in small))
+    _same(len(first.split("small", [small[0]])[0]), 1)
+
+
+@_covers("bound")
+def bound(open_: Open) -> None:
+    """Check that the rows stay that the keyed hash of their texts ranks first."""
+    frame, rows = _opened(open_)
+    twice = {name: values * 2 for name, values in rows.items()}
+    double = open_(hostile().take([*range(12), *range(12)]))
+    key = bytes(range(32))
+    for opened, table, most in ((frame, rows, 1), (frame, rows, 3), (double, twice, 2)):
+        stay = opened.engine.bound("who", most, key)
+        _same(stay.rows(), len(want := _kept(table, most, key)), most)
+        for name, values in table.items():
+            texts = [read_text(values[i]) for i in want]
+            found = stay.column(name).texts.tolist()
+            _same(Counter(found), Counter(texts), name, most)
+
+
+def _kept(rows: Rows, most: int, key: bytes) -> list[int]:
+    """Return the rows that stay, by the definition."""
+    written = [row_text([read_text(v) for v in row]) for row in zip(*rows.values(), strict=True)]
+    hashes: dict[str | None, list[tuple[bytes, int]]] = {}
+    for i, (who, text) in enumerate(zip(map(read_text, rows["who"]), written, strict=True)):
+        again = sum(read_text(rows["who"][j]) == who and written[j] == text for j in range(i))
+        digest = sha256(f"{key.hex()}{text}#{again}".encode()).digest()
+        hashes.setdefault(who, []).append((digest, i))
+    return [i for own in hashes.values() for _, i in sorted(own)[:most]]
+
+
+@_covers("groups", "total", "split", "bound", "rows")
+def no_rows(open_: Open) -> None:
+    """Check that a table without rows counts nothing, and raises nothing."""
+    frame = open_(hostile().slice(0, 0))
+    _same(len(frame), 0)
+    for name in ("float", "whole", "who"):
+        cell = Ticks(name, GRIDS[0])
+        _same(_pairs(frame.engine.groups([(name, cell)])), Counter())
+        _same(frame.engine.total(name, cell, 2), 0)
+        _same(frame.engine.moments(name, cell, 1), [0, 0])
+        _same([len(part) for part in frame.split(name, ["a", 1])], [0, 0])
+        _same(frame.engine.bound("who", 1, bytes(32)).rows(), 0)
+        _same(len(frame.engine.between(name, cell, [(0, 5)])[0]), 0)
+
+
+@_covers("groups", "split", typed=True)
+def truth(open_: Open) -> None:
+    """Check that true and false are 1 and 0, and the texts true and false."""
+    import pyarrow as pa  # noqa: PLC0415 - for those who run the suite
+
+    frame = open_(pa.table({"b": pa.array([True, False, None, True])}))
+    _same(frame.tally(Ticks("b", Grid(0, 2, step=1))).counts.tolist(), [1, 2, 0, 1])
+    _same(frame.tally(Codes("b", [True, "false"])).counts.tolist(), [2, 1, 1])
+    _same([len(part) for part in frame.split("b", ["true", False, "x"])], [2, 1, 0])

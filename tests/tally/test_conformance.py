@@ -1,0 +1,175 @@
+"""The one suite over all engines that run on one machine."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from sourdine.audit import engines
+from sourdine.audit.engines import CHECKS, TYPED, covered
+from sourdine.tally import Frame
+from sourdine.tally.engine import Engine
+from sourdine.tally.memory import Memory
+
+
+def fresh(folder):
+    """Return the path of a file that is not there: a table that was opened stays where it is."""
+    return folder / f"rows{len(list(folder.iterdir()))}.parquet"
+
+
+def parquet(folder):
+    def write(table):
+        path = fresh(folder)
+        pq.write_table(table, path, row_group_size=5)
+        return Frame(path)
+
+    return write
+
+
+def relation(_):
+    connection = duckdb.connect()
+    return lambda table: Frame(connection.from_arrow(table))
+
+
+def relation_of_file(folder):
+    connection = duckdb.connect()
+
+    def write(table):
+        path = fresh(folder)
+        pq.write_table(table, path)
+        return Frame(connection.sql(f"SELECT * FROM '{path}'"))  # noqa: S608
+
+    return write
+
+
+def scan(folder):
+    def write(table):
+        path = fresh(folder)
+        pq.write_table(table, path, row_group_size=5)
+        return Frame(pl.scan_parquet(path))
+
+    return write
+
+
+def dataset(folder):
+    def write(table):
+        path = fresh(folder)
+        parts = [table.slice(i, 5) for i in range(0, len(table), 5)] or [table]
+        path.mkdir()
+        for i, part in enumerate(parts):
+            pq.write_table(part, path / f"{i}.parquet", row_group_size=3)
+        return Frame(ds.dataset(path))
+
+    return write
+
+
+def dask(_):
+    import dask.dataframe as dd  # noqa: PLC0415
+
+    return lambda table: Frame(
+        dd.from_pandas(table.to_pandas(types_mapper=pd.ArrowDtype), npartitions=3)
+    )
+
+
+def ibis(_):
+    import ibis as library  # noqa: PLC0415
+
+    return lambda table: Frame(library.memtable(table))
+
+
+ENGINES = {
+    "list": lambda _: lambda t: Frame({n: t.column(n).to_pylist() for n in t.column_names}),
+    "pandas": lambda _: lambda t: Frame(t.to_pandas(types_mapper=pd.ArrowDtype)),
+    "polars": lambda _: lambda t: Frame(pl.from_arrow(t)),
+    "polars lazy": lambda _: lambda t: Frame(pl.from_arrow(t).lazy()),
+    "polars scan": scan,
+    "arrow": lambda _: Frame,
+    "arrow batches": lambda _: lambda t: Frame(t.to_reader(5)),
+    "arrow dataset": dataset,
+    "duckdb relation": relation,
+    "duckdb relation of a file": relation_of_file,
+    "duckdb file": parquet,
+    "dask": dask,
+    "ibis": ibis,
+}
+OPTIONAL = {"dask": "dask", "ibis": "ibis"}
+
+
+@pytest.fixture(params=ENGINES)
+def open_(request, tmp_path):
+    needed = OPTIONAL.get(request.param)
+    if needed and find_spec(needed) is None:
+        pytest.skip(f"{needed} is not installed: pip install '.[dev]'")
+    return ENGINES[request.param](tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore:.*:FutureWarning", "ignore:.*:DeprecationWarning")
+@pytest.mark.parametrize("check", [*CHECKS, *TYPED], ids=lambda c: c.__name__)
+def test_engine(open_, check):
+    check(open_)
+
+
+def test_every_method_has_a_check():
+    """A method that is added to the interface is not done before a check covers it."""
+    methods = {name for name in vars(Engine) if not name.startswith("_")}
+    assert methods == set(covered())
+
+
+def without(method, work):
+    """Return an engine in memory of which one method is broken."""
+
+    class Broken(Memory):
+        pass
+
+    setattr(Broken, method, work)
+
+    def open_broken(table):
+        whole = Frame(table).engine
+        engine = Broken(whole._readers, whole.rows())
+        return Frame(engine)
+
+    return open_broken
+
+
+BROKEN = {
+    "rows": lambda self: self._rows + 1,
+    "total": lambda self, *a: 1 + Memory.total(self, *a),
+    "moments": lambda self, *a: [0, *Memory.moments(self, *a)[1:]],
+    "present": lambda self, _: self._rows,
+    "bound": lambda self, *_: self._take(np.arange(0)),
+    "split": lambda self, _, keys: [self] * keys.size,
+    "between": lambda self, name, cell, ranges: Memory.between(self, name, cell, ranges[:-1]),
+    "within": lambda self, cells, _: self.groups(cells),
+    "only": lambda self, *_: self,
+    "slots": lambda self, cells, _: ([s[::-1] for s in b] for b in Memory.slots(self, cells, 5)),
+    "combinations": lambda *_: iter(()),
+    "column": lambda self, name, **_: Memory.column(self, name)[::-1],
+}
+
+
+@pytest.mark.parametrize("method", BROKEN)
+def test_the_suite_finds_what_is_broken(method):
+    broken = without(method, BROKEN[method])
+    named = [check for check in CHECKS if check.__name__ in covered()[method]]
+    assert named
+
+    def fails(check):
+        try:
+            check(broken)
+        except AssertionError:
+            return True
+        return False
+
+    assert any(map(fails, named))
+
+
+def test_tables_are_of_arrow():
+    assert isinstance(engines.hostile(), pa.Table)
