@@ -1,0 +1,1 @@
+"""Surveys whose answers are randomised in the respondent's own hands."""
