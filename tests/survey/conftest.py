@@ -7,8 +7,11 @@ import os
 import random
 import shutil
 import subprocess
+import tomllib
 from fractions import Fraction
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 
 import pytest
@@ -17,6 +20,7 @@ from sourdine.local import Choice, Choices, Flag, Number, Schema
 from sourdine.local.table.randomisers import CATEGORICAL, NUMERIC
 from sourdine.survey import device
 from sourdine.survey.form import form_for_device
+from sourdine.survey.skeleton import SKELETON
 
 HERE = Path(__file__).parent
 DEVICE = Path(device.__file__).with_name("web") / "device.mjs"
@@ -53,8 +57,10 @@ def node():
 
 @pytest.fixture(scope="session")
 def survey_cases():
-    """Return what follows: columns, schemas, replays."""
-    return SimpleNamespace(columns=columns, schemas=schemas, replays=replays, DEVICE=DEVICE)
+    """Return what follows: columns, schemas, replays, the facts of a survey."""
+    return SimpleNamespace(
+        columns=columns, schemas=schemas, replays=replays, facts=facts, DEVICE=DEVICE
+    )
 
 
 class Recorded:
@@ -141,3 +147,62 @@ def replays(records, *, seed=1):
             device.Draw = maker
         jobs.append((place, answers, source.given, line))
     return forms, jobs
+
+
+def facts(**changes):
+    """Return a survey of every kind of question, in two languages."""
+    whole = tomllib.loads(SKELETON)
+    return whole | changes
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """Return a running browser."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    name = next((name for name in names if shutil.which(name)), names[0])
+    path = found(name, "SOURDINE_BROWSER", "the survey's page was NOT TESTED in a browser")
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class Collector:
+    """A server on loopback that serves pages and keeps what is sent to it."""
+
+    def __init__(self):
+        self.pages, self.lines, self.status = {}, [], 202
+        kept = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):  # noqa: N802
+                page = kept.pages.get(self.path)
+                self._reply(200 if page else 404, page or b"")
+
+            def do_POST(self):  # noqa: N802
+                kept.lines.append(self.rfile.read(int(self.headers["content-length"])).decode())
+                self._reply(kept.status, b"")
+
+            def _reply(self, status, body):
+                self.send_response(status)
+                self.send_header("content-type", "text/html; charset=utf-8")
+                self.send_header("content-length", str(len(body)))
+                self.send_header("access-control-allow-origin", "*")
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.base = f"http://127.0.0.1:{self.server.server_port}"
+        Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+@pytest.fixture
+def collector():
+    made = Collector()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()

@@ -11,7 +11,7 @@ The form of a schema, as `device.mjs` and `sourdine.survey.device` read it:
 ==============  ==================================================================================
 
 A column has ``name``, ``kind``, ``method`` with its own whole numbers, ``epsilon``, ``weight`` (how
-often it is sampled), ``absent`` (what becomes of an answer that is not given), and either
+often it is sampled, if one is), ``absent`` (what becomes of an answer that is not given), and either
 ``answers``, the texts of its codes, or ``lower`` and ``step`` of its lattice.
 """
 
@@ -75,8 +75,14 @@ def form_for_device(schema: Schema) -> dict[str, Any]:
         raise ParameterError(
             "weights", "be in ratios of small whole numbers", "others", "Type whole numbers."
         )
+    sampled = schema.method == "sample"
     columns = [
-        {"name": name, **_asked(schema.columns[name]), "weight": weights[name], **_part(mechanism)}
+        {
+            "name": name,
+            **_asked(schema.columns[name]),
+            **({"weight": weights[name]} if sampled else {}),
+            **_part(mechanism),
+        }
         for name, mechanism in form_of(schema).randomisers.items()
     ]
     return {

@@ -12,6 +12,7 @@
 
 export const VERSION = 1;
 export const MOST_EPSILON = 8n;
+const refuse = (why) => { throw new RangeError(why); };
 
 // ---- chances: sums of c exp(-n/m) over each other, to any number of bits -------------------------
 
@@ -49,7 +50,7 @@ export class Chance {
   /** Return the floor and the ceiling of the chance times 2^bits. */
   bounds(bits) {
     for (let extra = 32; !this.known.has(bits); extra *= 2) {
-      if (extra > 2 ** 12) throw new RangeError("a chance of the form cannot be told from another");
+      if (extra > 2 ** 12) refuse("a chance of the form cannot be told from another");
       const [a, b] = this.sum(this.top, bits + extra), [c, d] = this.sum(this.bottom, bits + extra);
       if (c <= 0n) continue;
       const lo = ((a < 0n ? 0n : a) << BigInt(bits)) / d, hi = ((b << BigInt(bits)) + c - 1n) / c;
@@ -114,18 +115,18 @@ export class Draw {
 
 /** "3/2" as [3n, 2n]. */
 export function rational(text) {
-  if (!/^-?[0-9]{1,400}(\/[1-9][0-9]{0,400})?$/.test(text)) throw new RangeError("a number of the form is no fraction");
+  if (!/^-?[0-9]{1,400}(\/[1-9][0-9]{0,400})?$/.test(text)) refuse("a number of the form is no fraction");
   return text.split("/").concat("1").slice(0, 2).map(BigInt);
 }
 
 function epsilonOf(text) {
   const [n, m] = rational(text);
-  if (n <= 0n || n > MOST_EPSILON * m) throw new RangeError(`epsilon must be above 0 and at most ${MOST_EPSILON}`);
+  if (n <= 0n || n > MOST_EPSILON * m) refuse(`epsilon must be above 0 and at most ${MOST_EPSILON}`);
   return [n, m];
 }
 
 function count(value, least, most) {
-  if (!Number.isSafeInteger(value) || value < least || value > most) throw new RangeError("a number of the form is out of range");
+  if (!Number.isSafeInteger(value) || value < least || value > most) refuse("a number of the form is out of range");
   return value;
 }
 
@@ -161,7 +162,7 @@ export const METHODS = {
 
   hashing({ epsilon, k, values, digits }) {
     const g = count(values, 2, 2 ** 12), d = count(digits, 1, 24), response = METHODS.response({ epsilon, k: g });
-    if (count(g ** (d + 1), 4, 2 ** 24) / g < categories(k)) throw new RangeError("a number of the form is out of range");
+    count(categories(k), 2, count(g ** (d + 1), 4, 2 ** 24) / g);
     return {
       top: k - 1,
       draw(x, by) {
@@ -256,7 +257,7 @@ export const METHODS = {
     const r = count(reach, 1, (ticks(last) + 1) / 2), size = last + 1, [n, m] = epsilonOf(epsilon), [l, d] = epsilonOf(level);
     const e = n * d, h = l * m; // both over m d
     const middle = [[2 * r - 1, e], [size - 2 * r + 1, e + h]], end = [[r, h], [size - r, 2n * h]];
-    if (new Chance(middle, end, m * d).bounds(64)[1] > 1n << 64n) throw new RangeError("a column costs more than the form says");
+    if (new Chance(middle, end, m * d).bounds(64)[1] > 1n << 64n) refuse("a column costs more than the form says");
     const far = new Map(); // by the width of near
     const outside = (width) => far.get(width) ?? far.set(width, share(size - width, width, [l, d])).get(width);
     return {
@@ -313,7 +314,7 @@ function setAt(place, k) {
 
 /** The randomiser of a column; a code above the last answer, where there is one, is an absent answer. */
 export function randomiser(part) {
-  if (!Object.keys(METHODS).includes(part.method)) throw new RangeError("a method of the form is not known here");
+  if (!Object.keys(METHODS).includes(part.method)) refuse("a method of the form is not known here");
   const value = METHODS[part.method](part), filled = (x, by) => (x > value.top ? by.below(value.top + 1) : x);
   if (part.absent === "category" || part.absent === "nothing") return value;
   if (part.absent === "any") return { top: value.top + 1, draw: (x, by) => value.draw(filled(x, by), by) };
@@ -333,12 +334,12 @@ const add = ([a, b], [c, d]) => [a * d + c * b, b * d];
 
 /** Return the randomisers of a form, or throw if they cost more than it says. */
 export function read(form) {
-  if (form.v !== VERSION) throw new RangeError("the form is of a version that is not known here");
-  if (form.method !== "split" && form.method !== "sample") throw new RangeError("a method of the form is not known here");
+  if (form.v !== VERSION) refuse("the form is of a version that is not known here");
+  if (form.method !== "split" && form.method !== "sample") refuse("a method of the form is not known here");
   const parts = form.columns.map(randomiser), [n, m] = epsilonOf(form.epsilon);
   const costs = form.columns.map((c) => (c.absent === "paid" ? add(epsilonOf(c.epsilon), epsilonOf(c.flag)) : epsilonOf(c.epsilon)));
   const spent = form.method === "sample" ? costs : [costs.reduce(add)];
-  if (spent.some(([a, b]) => a * m > n * b)) throw new RangeError("the columns cost more than the form says");
+  if (spent.some(([a, b]) => a * m > n * b)) refuse("the columns cost more than the form says");
   return parts;
 }
 
@@ -357,7 +358,7 @@ export function tick(text, { lower, step, last }) {
 export function code(column, answer) {
   if (answer === null || answer === undefined || answer === "") return null;
   const found = column.kind === "number" ? [tick(answer, column)] : [].concat(answer).map((one) => column.answers.indexOf(String(one)));
-  if (found.some((one) => one === null || one < 0)) throw new RangeError(`an answer cannot be read: ${column.name}`);
+  if (found.some((one) => one === null || one < 0)) refuse(`an answer cannot be read: ${column.name}`);
   return column.kind === "choices" ? found.reduce((set, v) => set | (1 << v), 0) : found[0];
 }
 
