@@ -176,11 +176,11 @@ class Collector:
         kept = self
 
         class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):  # noqa: N802
+            def do_GET(self):
                 page = kept.pages.get(self.path)
                 self._reply(200 if page else 404, page or b"")
 
-            def do_POST(self):  # noqa: N802
+            def do_POST(self):
                 kept.lines.append(self.rfile.read(int(self.headers["content-length"])).decode())
                 self._reply(kept.status, b"")
 

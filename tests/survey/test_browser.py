@@ -89,8 +89,8 @@ def test_a_person_answers(opened, collector, disk, size):
 
 
 def test_the_page_shows_its_own_hash(opened):
-    for disk in (False, True):
-        one = opened(disk=disk)
+    for disk, title in ((False, "Qui\xa0? <b> & \u2028 \u202e 'x' \"y\"\n z"), (True, "كيف")):
+        one = opened(disk=disk, facts={"title": title})
         one.tab.get_by_text(EN["check"]).click()
         assert one.tab.locator("#hash").text_content() == sha256(one.html).hexdigest()
 

@@ -35,9 +35,9 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file tha
 
 @survey.command()
 def new(
-    path: Annotated[
-        Path, typer.Argument(metavar="PATH", help="The new file.")
-    ] = Path("survey.toml"),
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The new file.")] = Path(
+        "survey.toml"
+    ),
     *,
     overwrite: Overwrite = False,
 ) -> None:
@@ -69,8 +69,12 @@ def plan(
     """Say what so many people will tell, and what one invented record in a hundred can do."""
     from sourdine.survey.precision import precision  # noqa: PLC0415 - commands load what they need
 
-    people, sure = read_number(n, "n", example=2000), read_number(confidence, "confidence")
-    found = precision(_read(path).schema, people, confidence=sure)
+    people = read_number(n, "n", example=2000)
+    found = precision(
+        _read(path).schema,
+        people.numerator if people.denominator == 1 else people,
+        confidence=read_number(confidence, "confidence", example=0.95),
+    )
     if json:
         print(found.to_json())  # noqa: T201 - the answer
     else:
@@ -83,7 +87,9 @@ def page(
     *,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="PATH", help="The page; the survey's name if left out."),
+        typer.Option(
+            "--out", "-o", metavar="PATH", help="The page; the survey's name if left out."
+        ),
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:

@@ -46,7 +46,7 @@ from sourdine.survey.words import read_words, words
 if TYPE_CHECKING:
     from os import PathLike
 
-__all__ = ["Question", "Survey"]
+__all__ = ["SurveyQuestion", "Survey"]
 
 VERSION = 1
 KEYS = (
@@ -58,8 +58,11 @@ TEXTS = ("ask", "help", "labels")
 """What a question holds beside its column."""
 LONGEST = 4000
 """Letters of a text."""
+ADDRESS = re.compile(r"[A-Za-z0-9/:.?=&%~_\[\]-]{1,300}")
+"""Letters of an address: none of them ends a policy, an attribute or a word."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
 TAG = re.compile(r"[a-z]{2,3}")
 
 Text = Mapping[str, str]
@@ -67,7 +70,7 @@ Text = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class SurveyQuestion:
     """One question in words; its column in the schema says what may be answered.
 
     Parameters
@@ -122,7 +125,7 @@ class Survey:
 
     name: str
     title: Text
-    questions: tuple[Question, ...]
+    questions: tuple[SurveyQuestion, ...]
     schema: Schema
     who: str
     contact: str
@@ -156,6 +159,7 @@ class Survey:
             if key not in known:
                 raise ParameterError("a survey", f"hold {key!r}", "none", f"Add {key!r}.")
         tags = _languages(known.get("languages", ["en"]))
+        said = _words(_table(known.get("words", {}), "words", tags), tags)
         asked = {
             name: _table(question, f"question {name!r}", None)
             for name, question in _table(known["questions"], "questions", None).items()
@@ -165,7 +169,7 @@ class Survey:
             for name, question in asked.items()
         }
         cost = {key: known[key] for key in ("epsilon", "method") if key in known}
-        schema = from_facts({**cost, "columns": columns})
+        schema = from_facts(cost | {"columns": columns})
         form_for_device(schema)
         return Survey(
             name=_matching(known["name"], "name", NAME, "small letters, digits and hyphens", "age"),
@@ -180,7 +184,7 @@ class Survey:
             contact=_line(known["contact"], "contact"),
             send_to=_address(known["send_to"]),
             languages=tags,
-            words=_words(_table(known.get("words", {}), "words", tags), tags),
+            words=said,
         )
 
     def facts(self) -> dict[str, Any]:
@@ -244,12 +248,15 @@ def _table(found: object, what: str, keys: tuple[str, ...] | None) -> dict[str, 
 
 
 def _line(found: object, what: str) -> str:
-    """Return a text that is not blank and not too long."""
+    """Return a text that is not blank, not too long and holds nothing but letters and lines."""
     if not isinstance(found, str) or not found.strip() or len(found) > LONGEST:
         raise ParameterError(
             what, f"be a text of 1 to {LONGEST} letters", given(found), "Type it in quotes."
         )
-    return found.strip()
+    text = found.replace("\r\n", "\n").strip()
+    if CONTROL.search(text):
+        raise ParameterError(what, "be without control letters", "one", "Take it out.")
+    return text
 
 
 def _matching(found: object, what: str, pattern: re.Pattern[str], must: str, example: str) -> str:
@@ -261,7 +268,7 @@ def _matching(found: object, what: str, pattern: re.Pattern[str], must: str, exa
 def _languages(found: object) -> tuple[str, ...]:
     if not isinstance(found, list) or not found or len({*map(str, found)}) < len(found):
         raise ParameterError(
-            "languages", "be a list of different ones", given(found), 'Type languages = ["en"].'
+            "languages", "be a list of different ones", "others", 'Type languages = ["en"].'
         )
     return tuple(_matching(tag, "languages", TAG, "tags of two or three letters", "en")
                  for tag in found)  # fmt: skip
@@ -304,14 +311,14 @@ def _order(found: object, names: list[str]) -> list[str]:
     if not isinstance(found, list) or sorted(map(str, found)) != sorted(names):
         listed = ", ".join(f'"{name}"' for name in names)
         raise ParameterError(
-            "order", "list every question once", given(found), f"Type order = [{listed}]."
+            "order", "list every question once", "others", f"Type order = [{listed}]."
         )
     return found
 
 
 def _question(
     name: str, found: dict[str, Any], schema: Schema, tags: tuple[str, ...]
-) -> Question:
+) -> SurveyQuestion:
     what, column = f"questions.{name}", schema.columns[name]
     if "ask" not in found:
         raise ParameterError(what, "hold 'ask'", "none", 'Add ask = "...".')
@@ -319,7 +326,7 @@ def _question(
     labels = found.get("labels", {})
     if labels:
         labels = _table(labels, f"{what}.labels", tuple(map(str, listed)) or ("no answers",))
-    return Question(
+    return SurveyQuestion(
         name=name,
         ask=_text(found["ask"], f"{what}.ask", tags),
         help=_text(found["help"], f"{what}.help", tags) if found.get("help") else None,
@@ -331,17 +338,14 @@ def _question(
 
 def _address(found: object) -> str:
     """Return where to send: over TLS, or to this machine."""
-    address = urlsplit(found if isinstance(found, str) else "")
-    safe = address.scheme == "https" or (
-        address.scheme == "http" and address.hostname in LOOPBACK
-    )
-    plain = isinstance(found, str) and re.fullmatch(r"[!-~]{1,300}", found)
-    steers = plain and set("\"'<>;,`\\") & set(found) or address.username or address.fragment
-    if not plain or not safe or not address.hostname or steers:
+    text = found if isinstance(found, str) and ADDRESS.fullmatch(found) else ""
+    parts = urlsplit(text)
+    safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+    if not text or not safe or not parts.hostname or parts.username or parts.fragment:
         raise ParameterError(
             "send_to",
             "be an address that begins with https:// (http:// for this machine alone)",
             given(found),
             'Type send_to = "https://example.org/reports".',
         )
-    return str(found)
+    return text

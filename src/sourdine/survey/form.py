@@ -10,9 +10,9 @@ The form of a schema, as `device.mjs` and `sourdine.survey.device` read it:
 ``columns``     in the order of their names, as a record holds their reports
 ==============  ==================================================================================
 
-A column has ``name``, ``kind``, ``method`` with its own whole numbers, ``epsilon``, ``weight`` (how
-often it is sampled, if one is), ``absent`` (what becomes of an answer that is not given), and either
-``answers``, the texts of its codes, or ``lower`` and ``step`` of its lattice.
+A column has ``name``, ``kind``, ``method`` with its whole numbers, ``epsilon``, ``absent`` (what
+becomes of an answer that is not given), where one column is sampled ``weight`` (how often), and
+either ``answers``, the texts of its codes, or ``lower`` and ``step`` of its lattice.
 """
 
 from __future__ import annotations

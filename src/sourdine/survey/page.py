@@ -56,7 +56,7 @@ def page(survey: Survey) -> bytes:
     return PAGE.format(
         lang=first,
         policy="; ".join(f"{key} {value}" for key, value in policy.items()),
-        title=escape(survey.title[first], quote=False),
+        title=escape(survey.title[first], quote=False).replace("\xa0", "&nbsp;"),
         style=style(),
         broken=BROKEN,
         form=_embedded(form_for_device(survey.schema) | {"survey": texts(survey)}),

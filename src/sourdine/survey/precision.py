@@ -16,7 +16,7 @@ from sourdine.noise import SeededSource
 from sourdine.presentation.texts import json_text
 from sourdine.privacy.printing import shown
 from sourdine.release import SHOWN, Sheet, Shown
-from sourdine.survey.words import sure
+from sourdine.survey.words import meaning, sure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sourdine.local.table import Schema
     from sourdine.local.table.columns import Attribute
 
-__all__ = ["Precision", "precision"]
+__all__ = ["SurveyPlan", "precision"]
 
 MOST_PEOPLE = 1_000_000
 FEWEST = 50
@@ -37,7 +37,7 @@ TRIED = 257
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class PlannedQuestion:
     """What is known of one question.
 
     Parameters
@@ -57,7 +57,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Precision(Shown):
+class SurveyPlan(Shown):
     """A plan: nothing was asked, nobody's data was read.
 
     Parameters
@@ -75,7 +75,7 @@ class Precision(Shown):
     schema: Schema
     n: int
     confidence: float
-    lines: tuple[Line, ...]
+    lines: tuple[PlannedQuestion, ...]
 
     def sheet(self) -> Sheet:
         """Return what is printed."""
@@ -84,17 +84,14 @@ class Precision(Shown):
             (line.name, line.what, _around(line.half), _around(line.invented))
             for line in self.lines
         ]
+        invented = "one record in a hundred is made up, all of them to move this one question"
         notes = [
             ("cost", f"{self.schema.guarantee}, for all answers of a person"),
-            ("means", f"who sees a record is at most {sure(self.schema.epsilon)} % sure of a yes "
-                      "or no, if both seemed equally likely before"),
+            ("means", meaning(self.schema.epsilon)),
             ("based on", "answers spread evenly; half the width of each interval"),
-            ("invented", "one record in a hundred is made up, all to move this one question; no "
-                         "interval knows of it"),
-        ]  # fmt: skip
-        return Sheet(
-            heads=("question", "estimate", head, "1 % invented"), lines=rows, notes=notes
-        )
+            ("invented", f"{invented}; no interval knows of it"),
+        ]
+        return Sheet(heads=("question", "estimate", head, "1 % invented"), lines=rows, notes=notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as JSON knows it."""
@@ -121,7 +118,7 @@ def _around(half: float) -> str:
     return f"± {np.format_float_positional(half, precision=2, fractional=False, trim='-')}"
 
 
-def precision(schema: Schema, n: int, *, confidence: float = SHOWN) -> Precision:
+def precision(schema: Schema, n: int, *, confidence: float = SHOWN) -> SurveyPlan:
     r"""Return what the answers of ``n`` people will tell.
 
     People whose answers are spread evenly are simulated, and their reports estimated as real ones
@@ -167,7 +164,7 @@ def precision(schema: Schema, n: int, *, confidence: float = SHOWN) -> Precision
         total.add(records)
     found = total.estimate()
     lines = tuple(_line(found, name, level) for name in schema.columns)
-    return Precision(schema=schema, n=people, confidence=level, lines=lines)
+    return SurveyPlan(schema=schema, n=people, confidence=level, lines=lines)
 
 
 def _even(column: Attribute, n: int, rng: np.random.Generator) -> Iterator[Any]:
@@ -182,15 +179,19 @@ def _even(column: Attribute, n: int, rng: np.random.Generator) -> Iterator[Any]:
         yield from (listed[code] for code in rng.integers(0, len(listed), n))
 
 
-def _line(found: Estimates, name: str, confidence: float) -> Line:
+def _line(found: Estimates, name: str, confidence: float) -> PlannedQuestion:
     schema = found.schema
     if isinstance(schema.columns[name], Number):
         low, high = found.mean(name).interval(confidence)
-        return Line(name=name, what="mean", half=(high - low) / 2, invented=_moved(found, name))
+        return PlannedQuestion(
+            name=name, what="mean", half=(high - low) / 2, invented=_moved(found, name)
+        )
     low, high = found.shares(name).interval(confidence)
     oracle = schema.parts("report")[name].answer
     half = float(np.max(np.asarray(high) - np.asarray(low))) / 2
-    return Line(name=name, what="share", half=half, invented=_aimed(found, name) * influence(oracle))
+    return PlannedQuestion(
+        name=name, what="share", half=half, invented=_aimed(found, name) * influence(oracle)
+    )
 
 
 def _aimed(found: Estimates, name: str) -> float:
@@ -212,9 +213,7 @@ def _moved(found: Estimates, name: str) -> float:
     def mean(tally: NDArray[np.float64]) -> float:
         whole = np.rint(tally).astype(np.int64)
         tallies = {**found.tallies, name: whole}
-        one = Estimates(
-            schema=found.schema, use="report", tallies=tallies, counts=found.counts
-        )
+        one = Estimates(schema=found.schema, use="report", tallies=tallies, counts=found.counts)
         return float(one.mean(name).value)
 
     places = np.unique(np.linspace(0, mechanism.cells - 1, TRIED).astype(np.int64))

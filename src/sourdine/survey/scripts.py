@@ -10,9 +10,11 @@ __all__ = ["ask_script", "device_script", "source", "style"]
 
 FOR_NODE = "// ---- in Node"
 """Begins the last part of the device."""
-QUOTED = re.compile(r"""("(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|(?<=[(,=] )/\S[^\n]*?/[a-z]*(?=[,.)])|(?<=[(,])/[^\n]*?/[a-z]*(?=[,.)]))""")  # noqa: E501
-"""A text, a template or a pattern: what stands in a line as it is."""
-BLANKS = re.compile(r" *(=>|[=!<>]==?|\|\||&&|\?\?|[=<>{}()\[\],;:?*|&]) *|(?<=[\w)\]]) ([-+/]) (?=[\w(\[])")
+QUOTED = re.compile(r"""("(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)""")
+"""A text or a template: what stands in a line as it is."""
+BLANKS = re.compile(
+    r" *(=>|[=!<>]==?|\|\||&&|\?\?|[=<>{}()\[\],;:?*|&]) *|(?<=[\w)\]]) ([-+/]) (?=[\w(\[])"
+)
 """Signs around which blanks do nothing; where + and - meet another sign, they stay."""
 
 

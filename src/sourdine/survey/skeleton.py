@@ -20,7 +20,7 @@ method = "split"
 
 # A text is a string, the same in all languages, or has one for each.
 title = { en = "How do you come to work?", fr = "Comment venez-vous au travail ?" }
-text = { en = "Four questions for better bus lines.", fr = "Quatre questions pour de meilleurs bus." }
+text = { en = "Four questions for better buses.", fr = "Quatre questions pour de meilleurs bus." }
 
 # Bounds and categories are public: what may be answered, never what was.
 [questions.way]
@@ -47,7 +47,7 @@ ask = { en = "Were you late this week?", fr = "Avez-vous été en retard cette s
 [questions.wishes]
 kind = "choices"
 choices = ["seats", "shade", "times"]
-ask = { en = "What would make you take the bus?", fr = "Qu'est-ce qui vous ferait prendre le bus ?" }
+ask = { en = "Why would you take the bus?", fr = "Pourquoi prendriez-vous le bus ?" }
 labels.seats = { en = "more seats", fr = "plus de places" }
 labels.shade = { en = "shelters", fr = "des abris" }
 labels.times = { en = "more often", fr = "plus souvent" }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sourdine.privacy.printing import shown
 from sourdine.release import Sheet
 from sourdine.survey.page import page
-from sourdine.survey.words import sure
+from sourdine.survey.words import meaning
 
 if TYPE_CHECKING:
     from sourdine.survey.document import Survey
@@ -38,16 +38,14 @@ def summary(survey: Survey) -> Sheet:
         )
         for question in survey.questions
     ]
-    percent = sure(survey.schema.epsilon)
     notes = [
         ("cost", f"{survey.schema.guarantee}, for all answers of a person"),
-        ("means", f"who sees a record is at most {percent} % sure of a yes or no, if both seemed "
-                  "equally likely before"),
+        ("means", meaning(survey.schema.epsilon)),
         ("languages", ", ".join(survey.languages)),
         ("sent to", survey.send_to),
         ("survey", survey.fingerprint),
         ("page", f"{len(html) / 1000:.1f} kB, SHA-256 {sha256(html).hexdigest()}"),
-    ]  # fmt: skip
+    ]
     return Sheet(
         heads=("question", "asked", "epsilon", "method"),
         lines=rows,

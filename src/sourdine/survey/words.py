@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from fractions import Fraction
 from functools import lru_cache
 from importlib.resources import files
 from math import ceil
@@ -17,8 +16,9 @@ from sourdine.survey.scripts import source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from fractions import Fraction
 
-__all__ = ["languages", "read_words", "sure", "words"]
+__all__ = ["languages", "meaning", "read_words", "sure", "words"]
 
 PLACE = re.compile(r"\{(\w+)\}")
 """Where a page puts a number or a name."""
@@ -82,6 +82,7 @@ def sure(epsilon: Fraction) -> str:
 
     Examples
     --------
+    >>> from fractions import Fraction
     >>> [sure(Fraction(epsilon)) for epsilon in ("0.1", 1, 4, 8)]
     ['53', '74', '99', '99.97']
     """
@@ -90,3 +91,18 @@ def sure(epsilon: Fraction) -> str:
     while (up := ceil(most * 100 * 10**places)) >= 100 * 10**places:
         places += 1
     return f"{up / 10**places:.{places}f}"
+
+
+def meaning(epsilon: Fraction) -> str:
+    """Return what an epsilon means to who answers, in a sentence for who asks.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> meaning(Fraction(1))[:56]
+    'who sees a record can become at most 74 % sure of a yes '
+    """
+    return (
+        f"who sees a record can become at most {sure(epsilon)} % sure of a yes or no, if both "
+        "seemed equally likely before"
+    )

@@ -3,7 +3,6 @@ import { Chance, code, rational, read, record, tick } from "./device.mjs";
 
 const ORIGINAL = `<!doctype html>\n${document.documentElement.outerHTML}`; // the file, letter for letter
 const find = (id) => document.getElementById(id), main = document.querySelector("main");
-const RIGHT_TO_LEFT = ["ar", "fa", "he", "ps", "ur", "yi"];
 const form = JSON.parse(find("form").textContent), { survey } = form;
 const asked = survey.order.map((name) => form.columns.find((column) => column.name === name));
 const memory = `sourdine ${survey.name} ${form.mark}`, answers = {};
@@ -63,7 +62,7 @@ function entry(column, id, described) {
     answers[column.name] = target.value.trim();
     wrong(column, false);
   };
-  return h("input", { id, value: answers[column.name] ?? "", inputmode: "decimal", autocomplete: "off", "aria-describedby": `${described} ${id}-wrong`, oninput, onchange: () => wrong(column, true) });
+  return h("input", { id, value: answers[column.name] ?? "", inputmode: "decimal", autocomplete: "off", "aria-describedby": `${described} ${id}-wrong`, oninput });
 }
 
 /** Whether a typed number cannot be taken; said beside it, if wanted. */
@@ -156,8 +155,8 @@ async function send() {
   state.status = words.sending;
   render("send");
   try {
-    const options = { method: "POST", body: `${state.line}\n`, headers: { "content-type": "text/plain" } };
-    const reply = await fetch(survey.send_to, { ...options, credentials: "omit", referrerPolicy: "no-referrer", cache: "no-store", redirect: "error" });
+    const nobody = { credentials: "omit", referrerPolicy: "no-referrer", cache: "no-store", redirect: "error" };
+    const reply = await fetch(survey.send_to, { method: "POST", body: `${state.line}\n`, ...nobody });
     state.sent ||= reply.ok;
     state.status = reply.ok ? words.accepted : fill(words.refused, { status: reply.status });
   } catch {
@@ -206,7 +205,7 @@ function check() {
 
 function render(focus) {
   [texts, words] = [survey.texts[state.language], survey.words[state.language]];
-  Object.assign(document.documentElement, { lang: state.language, dir: RIGHT_TO_LEFT.includes(state.language) ? "rtl" : "ltr" });
+  Object.assign(document.documentElement, { lang: state.language, dir: /^(ar|fa|he|ps|ur|yi)$/.test(state.language) ? "rtl" : "ltr" });
   document.title = texts.title;
   const ask = h("form", { onsubmit: (event) => event.preventDefault() }, ...asked.map(question), soft(words.once), h("button", { id: "draw", type: "button", onclick: draw }, words.draw));
   main.replaceChildren(...[spoken(), h("h1", {}, texts.title), soft(fill(words.whose, survey)), texts.text ? h("p", { class: "text" }, texts.text) : null, promise(), state.line ? outgoing() : ask, check()].filter(Boolean));

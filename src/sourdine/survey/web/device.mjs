@@ -10,8 +10,6 @@
 //   below  as few bytes as hold k - 1, little endian, their top bits; again if k or more
 //   record the column (if one is sampled), the columns in order, then 16 bytes of id
 
-export const VERSION = 1;
-export const MOST_EPSILON = 8n;
 const refuse = (why) => { throw new RangeError(why); };
 
 // ---- chances: sums of c exp(-n/m) over each other, to any number of bits -------------------------
@@ -121,7 +119,7 @@ export function rational(text) {
 
 function epsilonOf(text) {
   const [n, m] = rational(text);
-  if (n <= 0n || n > MOST_EPSILON * m) refuse(`epsilon must be above 0 and at most ${MOST_EPSILON}`);
+  if (n <= 0n || n > 8n * m) refuse("epsilon must be above 0 and at most 8");
   return [n, m];
 }
 
@@ -334,7 +332,7 @@ const add = ([a, b], [c, d]) => [a * d + c * b, b * d];
 
 /** Return the randomisers of a form, or throw if they cost more than it says. */
 export function read(form) {
-  if (form.v !== VERSION) refuse("the form is of a version that is not known here");
+  if (form.v !== 1) refuse("the form is of a version that is not known here");
   if (form.method !== "split" && form.method !== "sample") refuse("a method of the form is not known here");
   const parts = form.columns.map(randomiser), [n, m] = epsilonOf(form.epsilon);
   const costs = form.columns.map((c) => (c.absent === "paid" ? add(epsilonOf(c.epsilon), epsilonOf(c.flag)) : epsilonOf(c.epsilon)));
