@@ -10,8 +10,8 @@
 ==============  ===================================================================================
 """
 
-from sourdine.survey.document import SurveyQuestion, Survey
+from sourdine.survey.document import Survey, SurveyQuestion
 from sourdine.survey.form import form_for_device
 from sourdine.survey.page import page
 
-__all__ = ["SurveyQuestion", "Survey", "form_for_device", "page"]
+__all__ = ["Survey", "SurveyQuestion", "form_for_device", "page"]

@@ -46,7 +46,7 @@ from sourdine.survey.words import read_words, words
 if TYPE_CHECKING:
     from os import PathLike
 
-__all__ = ["SurveyQuestion", "Survey"]
+__all__ = ["Survey", "SurveyQuestion"]
 
 VERSION = 1
 KEYS = (
