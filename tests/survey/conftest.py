@@ -158,8 +158,13 @@ def facts(**changes):
 @pytest.fixture(scope="session")
 def chromium():
     """Return a running browser."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    name = next((name for name in names if shutil.which(name)), names[0])
+    names = (
+        os.environ.get("SOURDINE_BROWSER", ""),
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+    )
+    name = next((name for name in names if shutil.which(name)), "chromium")
     path = found(name, "SOURDINE_BROWSER", "the survey's page was NOT TESTED in a browser")
     sync_api = pytest.importorskip("playwright.sync_api")
     with sync_api.sync_playwright() as playwright:

@@ -123,6 +123,50 @@ def test_a_second_answer_is_the_first_line_again(opened, collector):
     assert Aggregator(one.survey.schema).add(collector.lines).accepted == 1
 
 
+def test_two_tabs_draw_once(opened, collector):
+    one = opened()
+    other = one.context.new_page()
+    other.goto(one.address)
+    fill_in(other)
+    line = answer(one.tab)
+    other.get_by_role("button", name=EN["draw"]).click()
+    assert other.locator("section pre").text_content() == line
+    assert other.get_by_text(EN["kept"]).is_visible()
+    send(other)
+    assert collector.lines == [line + "\n"]
+
+
+def test_without_memory_the_page_says_so(opened, collector):
+    one = opened(disk=True)
+    blocked = "Object.defineProperty(window, 'localStorage', { get() { throw new Error(); } })"
+    one.context.add_init_script(blocked)
+    one.tab.reload()
+    line = answer(one.tab)
+    assert one.tab.get_by_text(EN["unkept"]).is_visible()
+    send(one.tab)
+    assert collector.lines == [line + "\n"]
+
+
+def question(column):
+    """Return a column as a question."""
+    return column.facts() | {"ask": f"Which {column.kind}?"}
+
+
+@pytest.mark.parametrize("method", ["split", "sample"])
+def test_every_column_is_asked_and_told(opened, collector, survey_cases, method):
+    columns = {re.sub(r"\W", "-", name): column for name, column in survey_cases.columns().items()}
+    asked = {name: question(column) for name, column in columns.items()}
+    one = opened(facts={"questions": asked, "method": method, "epsilon": 8})
+    assert one.tab.locator("select").count() > 1, "long lists are lists to choose from"
+    one.tab.get_by_role("button", name=EN["draw"]).click()
+    shown = one.tab.locator("tbody").inner_text()
+    assert not re.search("undefined|NaN|null|\\[object", shown)
+    assert shown.count(EN["unsent"]) == (0 if method == "split" else len(columns) - 1)
+    send(one.tab)
+    assert Aggregator(one.survey.schema).add(collector.lines).accepted == 1
+    assert one.said == []
+
+
 def test_what_is_not_accepted_is_kept(opened, collector):
     one, collector.status = opened(), 503
     line = answer(one.tab)

@@ -101,7 +101,7 @@ def test_a_survey_survives_its_facts():
         (("contact",), "x"),
     ],
 )
-def test_the_fingerprint_covers_what_people_see(path, value):
+def test_the_fingerprint_is_of_all_that_people_see(path, value):
     survey, other = Survey.from_facts(WHOLE), Survey.from_facts(changed(path, value))
     assert survey != other
     assert survey.fingerprint != other.fingerprint

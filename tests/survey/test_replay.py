@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,7 @@ def test_records_are_the_same_in_three_engines(node, survey_cases):
     assert in_quickjs(given) == mine
 
 
-def test_teasing_draws_are_open_after_64_bits(survey_cases):
+def test_teasing_bits_leave_a_coin_open(survey_cases):
     """A flag takes a byte, a word and an id; half of the draws take one or two words more."""
     forms, jobs = survey_cases.replays(600, seed=3)
     lone = {i for i, f in enumerate(forms) if f["columns"][0]["name"] == "response, flag"}
@@ -94,10 +95,8 @@ def test_what_is_no_number_is_none(text):
     assert device.tick(text, {"lower": "0", "step": "1", "last": 9}) is None
 
 
-def test_a_kiosk_draws_from_the_form_alone(node, tmp_path, survey_cases):
+def test_a_kiosk_needs_the_form_alone(node, tmp_path, survey_cases):
     """``node device.mjs FORM`` prints a record for each line of answers."""
-    import subprocess  # noqa: PLC0415
-
     schema = Schema.of(survey_cases.columns(), epsilon=4)
     form = tmp_path / "form.json"
     form.write_text(json.dumps(form_for_device(schema)))

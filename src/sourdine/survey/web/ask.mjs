@@ -129,7 +129,8 @@ function members(column, row) {
 function draw() {
   const bad = asked.map((column) => column.kind === "number" && wrong(column, true)).find(Boolean);
   if (bad) return bad.focus();
-  state.line = record(form, answers);
+  recall(); // another tab may have drawn
+  state.line ??= record(form, answers);
   keep();
   render("sent");
 }
