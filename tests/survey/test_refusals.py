@@ -80,6 +80,14 @@ def test_honest_forms_are_not(node, survey_cases):
     assert set(node("refusals.mjs", [SPLIT, SAMPLE, ROUGH, *honest])) == {None}
 
 
+def test_several_rounds_make_no_form():
+    """They are answered from a memory, which a page does not have."""
+    several = Schema(vote=VOTE, epsilon=2, rounds=52)
+    for schema in (several, several.round(3)):
+        with pytest.raises(ParameterError, match="rounds must be left out of a survey in the"):
+            form_for_device(schema)
+
+
 def test_a_schema_beyond_eight_makes_no_form():
     with pytest.raises(ParameterError, match="epsilon must be at most 8 in a survey, got 9"):
         form_for_device(Schema(vote=VOTE, epsilon=9))

@@ -61,6 +61,14 @@ def form_for_device(schema: Schema) -> dict[str, Any]:
     >>> form["epsilon"], form["columns"][0]["method"], form["columns"][0]["absent"]
     ('1', 'response', 'any')
     """
+    if schema.rounds is not None:
+        raise ParameterError(
+            "rounds",
+            "be left out of a survey in the browser",
+            str(schema.rounds),
+            "Leave {rounds} out: a page keeps one record, and no memory for the next round.",
+            rounds=LEFT_OUT,
+        )
     if schema.epsilon > MOST_EPSILON:
         raise ParameterError(
             "epsilon",
