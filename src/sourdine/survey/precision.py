@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sourdine.local.table import Schema
     from sourdine.local.table.columns import Attribute
 
-__all__ = ["SurveyPlan", "precision"]
+__all__ = ["PagePlan", "precision"]
 
 MOST_PEOPLE = 1_000_000
 FEWEST = 50
@@ -57,7 +57,7 @@ class PlannedQuestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SurveyPlan(Shown):
+class PagePlan(Shown):
     """A plan: nothing was asked, nobody's data was read.
 
     Parameters
@@ -118,7 +118,7 @@ def _around(half: float) -> str:
     return f"± {np.format_float_positional(half, precision=2, fractional=False, trim='-')}"
 
 
-def precision(schema: Schema, n: int, *, confidence: float = SHOWN) -> SurveyPlan:
+def precision(schema: Schema, n: int, *, confidence: float = SHOWN) -> PagePlan:
     r"""Return what the answers of ``n`` people will tell.
 
     People whose answers are spread evenly are simulated, and their reports estimated as real ones
@@ -164,7 +164,7 @@ def precision(schema: Schema, n: int, *, confidence: float = SHOWN) -> SurveyPla
         total.add(records)
     found = total.estimate()
     lines = tuple(_line(found, name, level) for name in schema.columns)
-    return SurveyPlan(schema=schema, n=people, confidence=level, lines=lines)
+    return PagePlan(schema=schema, n=people, confidence=level, lines=lines)
 
 
 def _even(column: Attribute, n: int, rng: np.random.Generator) -> Iterator[Any]:
