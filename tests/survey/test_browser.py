@@ -291,8 +291,9 @@ def violations(tab):
     return [(one["id"], one["impact"], [n["html"] for n in one["nodes"]]) for one in found]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["desktop", "phone"])
+@pytest.mark.parametrize(
+    ("scheme", "size"), [("light", WIDE), ("dark", NARROW)], ids=["light desktop", "dark phone"]
+)
 def test_axe_finds_nothing(opened, scheme, size):
     one = opened(viewport=size, color_scheme=scheme, bypass_csp=True)
     assert violations(one.tab) == []
