@@ -1,0 +1,318 @@
+"""The reference of ``device.mjs``: the same record from the same random bytes, in Python.
+
+Every draw is one of three of `Draw`. Thresholds are `sourdine.exact.Real`, which shares no code
+with the device, and the randomisers are written a second time: what they agree on, letter for
+letter over thousands of records, neither got wrong alone. *Checked by*
+``test_records_are_the_same_in_three_engines``; laws by ``test_the_law_is_that_of_the_mechanism``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import urlsafe_b64encode
+from fractions import Fraction
+from functools import lru_cache
+from math import comb, floor
+from typing import TYPE_CHECKING, Any
+
+from sourdine import noise
+from sourdine.errors import ParameterError
+from sourdine.exact import Real, exp_neg
+from sourdine.noise import SYSTEM
+from sourdine.survey.form import FLAGS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sourdine.noise import Source
+
+    Part = Mapping[str, Any]
+
+__all__ = ["Draw", "code", "record", "tick"]
+
+HALF = Real.of(Fraction(1, 2))
+DECIMAL = re.compile(r"[-+]?[0-9]{1,40}(?:[.,][0-9]{0,40})?")
+"""A number as a person types it."""
+
+
+class Draw:
+    """Exact draws over random bytes.
+
+    Parameters
+    ----------
+    source
+        Where the bytes come from.
+    """
+
+    __slots__ = ("source",)
+
+    def __init__(self, source: Source = SYSTEM) -> None:
+        self.source = source
+
+    def find(self, last: int, cumulative: Callable[[int], Real]) -> int:
+        """Draw a uniform, and return the least y of 0 to last whose cumulative chance is above."""
+        word, bits, low, high = self._word(), 64, -1, last
+        while high - low > 1:
+            middle = (low + high) // 2
+            chance = cumulative(middle)
+            while (ends := _ends(chance, bits))[0] <= word < ends[1]:
+                word, bits = word << 64 | self._word(), bits + 64
+            low, high = (low, middle) if word < ends[0] else (middle, high)
+        return high
+
+    def coin(self, chance: Real) -> bool:
+        """Draw True with a chance."""
+        return self.find(1, lambda _: chance) == 0
+
+    def below(self, k: int) -> int:
+        """Draw one of 0 to k - 1."""
+        return noise.uniform_below(k, source=self.source)
+
+    def _word(self) -> int:
+        return int.from_bytes(self.source.bytes(8), "little")
+
+
+def _ends(chance: Real, bits: int) -> tuple[int, int]:
+    """Return the floor and the ceiling of a chance times ``2**bits``."""
+    extra = 32
+    while True:
+        low, high = chance.enclosure(bits + extra)
+        low, high = low >> extra, -(-high >> extra)
+        if high - low <= 1:
+            return low, high
+        extra *= 2
+
+
+@lru_cache(1 << 10)
+def _share(weight: int, other: int, drop: Fraction) -> Real:
+    """Return the chance of things of weight exp(-drop) beside others of weight 1."""
+    rare = weight * exp_neg(drop)
+    return rare / (other + rare)
+
+
+@lru_cache(1 << 8)
+def _kept(weight: int, others: int, epsilon: Fraction) -> Real:
+    rare = exp_neg(epsilon)
+    return weight * (1 - rare) / (weight + others * rare)
+
+
+def _response(part: Part, x: int, by: Draw) -> int:
+    anyone = by.below(part["k"])
+    return x if by.coin(_kept(1, part["k"] - 1, Fraction(part["epsilon"]))) else anyone
+
+
+def _rows(part: Part, x: int, by: Draw) -> bytes:
+    epsilon, optimal = Fraction(part["epsilon"]), part["method"] == "unary"
+    stray = _share(1, 1, epsilon if optimal else epsilon / 2)
+    miss = HALF if optimal else stray
+    return _packed([by.coin(stray) if v != x else not by.coin(miss) for v in range(part["k"])])
+
+
+def _hadamard(part: Part, x: int, by: Draw) -> int:
+    odd = by.coin(_share(1, 1, Fraction(part["epsilon"])))
+    word, row = by.below(1 << part["k"].bit_length()), x + 1
+    return word if (row & word).bit_count() % 2 == odd else word ^ (row & -row)
+
+
+def _hashing(part: Part, x: int, by: Draw) -> int:
+    g, digits = part["values"], part["digits"]
+    key = by.below(g**digits)
+    hashed = sum(key // g**i % g * (x // g**i % g) for i in range(digits)) % g
+    return int(key * g + _response({**part, "k": g}, hashed, by))
+
+
+def _subset(part: Part, x: int, by: Draw) -> bytes:
+    k, size = part["k"], part["size"]
+    special = x if by.coin(_kept(size, k - size, Fraction(part["epsilon"]))) else None
+    row, lacking, left = [False] * k, size, k
+    if special is not None:
+        row[special], lacking, left = True, size - 1, k - 1
+    for v in range(k):
+        if v != special:
+            row[v] = by.below(left) < lacking
+            lacking, left = lacking - row[v], left - 1
+    return _packed(row)
+
+
+def _flipped(part: Part, x: int, by: Draw) -> int:
+    k = part["k"]
+    few = sum(comb(k, a) for a in range(part["flips"] + 1))
+    many = 2**k - few
+    rare = by.coin(_share(many, few, Fraction(part["epsilon"])))
+    beyond, within = few + by.below(many), by.below(few)
+    return x ^ _sets(k)[beyond if rare else within]
+
+
+@lru_cache(16)
+def _sets(k: int) -> list[int]:
+    """Return all sets of k choices, small ones first."""
+    return sorted(range(1 << k), key=lambda choices: (choices.bit_count(), choices))
+
+
+def _window(part: Part, x: int, by: Draw) -> int:
+    last, slide, width = part["last"], part["slide"], part["width"]
+    start = x * slide // last if slide % last == 0 else (x * slide + by.below(last)) // last
+    return _near_or_far(start, width, slide, Fraction(part["epsilon"]), by)
+
+
+def _near_or_far(first: int, width: int, others: int, level: Fraction, by: Draw) -> int:
+    """Draw a cell of a window, or, less likely, one of the others."""
+    far, near = by.below(others), by.below(width)
+    if by.coin(_share(others, width, level)):
+        return far + width * (far >= first)
+    return first + near
+
+
+def _duchi(part: Part, x: int, by: Draw) -> int:
+    above = by.below(part["last"]) < x
+    return int(above != by.coin(_share(1, 1, Fraction(part["epsilon"]))))
+
+
+def _hybrid(part: Part, x: int, by: Draw) -> int:
+    bit, cell = _duchi(part, x, by), _window(part, x, by)
+    return bit if by.coin(exp_neg(Fraction(part["epsilon"]) / 2)) else cell + 2
+
+
+def _laplace(part: Part, x: int, by: Draw) -> int:
+    last = part["last"]
+    decay = Fraction(part["epsilon"]) / last
+    left, right = exp_neg(decay * (x + 1)), exp_neg(decay * (last - x + 1))
+    whole = 1 - left + (exp_neg(decay) - right)
+
+    def cumulative(y: int) -> Real:
+        if y <= x:
+            return (exp_neg(decay * (x - y)) - left) / whole
+        return (1 - left + (exp_neg(decay) - exp_neg(decay * (y - x + 1)))) / whole
+
+    return by.find(last, cumulative)
+
+
+def _staircase(part: Part, x: int, by: Draw) -> int:
+    reach, size = part["reach"], part["last"] + 1
+    width = 2 * reach - 1
+    first = min(max(x - reach + 1, 0), size - width)
+    return _near_or_far(first, width, size - width, Fraction(part["epsilon"]), by)
+
+
+def _truncated(part: Part, x: int, by: Draw) -> int:
+    reach, size = part["reach"], part["last"] + 1
+    first, end = max(x - reach + 1, 0), min(x + reach, size)
+    return _near_or_far(first, end - first, size - end + first, Fraction(part["level"]), by)
+
+
+METHODS: dict[str, Callable[[Part, int, Draw], int | bytes]] = {
+    "response": _response,
+    "unary": _rows,
+    "symmetric": _rows,
+    "hadamard": _hadamard,
+    "hashing": _hashing,
+    "subset": _subset,
+    "flipped": _flipped,
+    "window": _window,
+    "duchi": _duchi,
+    "hybrid": _hybrid,
+    "laplace": _laplace,
+    "staircase": _staircase,
+    "truncated": _truncated,
+}
+
+
+def report(part: Part, x: int | None, by: Draw) -> int | bytes:
+    """Draw the report of a column from the code of an answer, None if there is none."""
+    draw = METHODS[part["method"]]
+    top = part["last"] if "last" in part else part["k"] - 1
+    match part["absent"]:
+        case "nothing":
+            return draw(part, x or 0, by)
+        case "category":
+            return draw(part, top if x is None else x, by)
+        case "any":
+            return draw(part, by.below(top + 1) if x is None else x, by)
+    flag = {"k": 2, "epsilon": part["flag"]}
+    absent = _response(flag, int(x is None), by)
+    answer = draw(part, by.below(top + 1) if x is None else x, by)
+    return int(part["none"]) if absent else answer
+
+
+def record(
+    form: Mapping[str, Any], answers: Mapping[str, object], *, source: Source = SYSTEM
+) -> str:
+    """Return the line to be sent of one person's answers.
+
+    Parameters
+    ----------
+    form
+        What `sourdine.survey.form.form_for_device` returned.
+    answers
+        Their answers by the name of the column; a column left out is an absent answer.
+    source
+        Where the random bytes come from.
+
+    Examples
+    --------
+    >>> from sourdine.local import Flag, Schema
+    >>> from sourdine.survey.form import form_for_device
+    >>> schema = Schema(smokes=Flag(), epsilon=1)
+    >>> line = record(form_for_device(schema), {"smokes": True})
+    >>> line.startswith('{"v":1,"s":"' + schema.fingerprint[:16])
+    True
+    """
+    by, columns, chosen = Draw(source), form["columns"], {}
+    if form["method"] == "sample":
+        chosen = {"c": _sampled([column["weight"] for column in columns], by)}
+        columns = [columns[chosen["c"]]]
+    reports = [report(part, code(part, answers.get(part["name"])), by) for part in columns]
+    head = {"v": 1, "s": form["mark"], "i": _text(source.bytes(16))}
+    shown = [_text(one) if isinstance(one, bytes) else one for one in reports]
+    return json.dumps({**head, **chosen, "a": shown}, separators=(",", ":"))
+
+
+def _sampled(weights: Sequence[int], by: Draw) -> int:
+    left, chosen = by.below(sum(weights)), 0
+    while (left := left - weights[chosen]) >= 0:
+        chosen += 1
+    return chosen
+
+
+def code(column: Part, answer: object) -> int | None:
+    """Return the code of an answer, None if there is none."""
+    if answer is None or answer == "":
+        return None
+    if column["kind"] == "number":
+        found = [tick(str(answer), column)]
+    else:
+        listed = column["answers"]
+        several = answer if isinstance(answer, (list, tuple)) else [answer]
+        texts = [FLAGS[one] if isinstance(one, bool) else str(one) for one in several]
+        found = [listed.index(one) if one in listed else None for one in texts]
+    if None in found:
+        raise ParameterError(
+            f"the answer to {column['name']!r}",
+            "be one that is asked for",
+            "something else",
+            "Correct it, or leave it out if there is none.",
+        )
+    if column["kind"] == "choices":
+        return sum({1 << place for place in found if place is not None})
+    return found[0]
+
+
+def tick(text: str, column: Part) -> int | None:
+    """Return the tick nearest to a decimal number, halves going up; None for what is none."""
+    found = DECIMAL.fullmatch(text.strip())
+    if found is None:
+        return None
+    value = Fraction(found[0].replace(",", "."))
+    near = floor((value - Fraction(column["lower"])) / Fraction(column["step"]) + Fraction(1, 2))
+    return min(max(near, 0), int(column["last"]))
+
+
+def _packed(bits: Sequence[bool]) -> bytes:
+    """Return bits as bytes, the first of them the lowest of the first byte."""
+    whole = sum(1 << v for v, bit in enumerate(bits) if bit)
+    return whole.to_bytes(-(-len(bits) // 8), "little")
+
+
+def _text(data: bytes) -> str:
+    return urlsafe_b64encode(data).decode().rstrip("=")

@@ -1,0 +1,351 @@
+"""`Survey`: what is asked, in which words, at what cost, by whom, and where answers go.
+
+::
+
+    name = "commute"
+    languages = ["en", "fr"]
+    title = { en = "How do you come to work?", fr = "Comment venez-vous au travail ?" }
+    who = "the town of Aix"
+    contact = "survey@example.org"
+    send_to = "https://example.org/commute/reports"
+    epsilon = 2
+
+    [questions.way]
+    kind = "choice"
+    categories = ["foot", "bike", "bus", "car"]
+    ask = { en = "Which way?", fr = "Par quel moyen ?" }
+    labels.foot = { en = "on foot", fr = "à pied" }
+
+A text is a string, the same in all languages, or a table with one for each. Beside ``ask``,
+``help`` and ``labels``, a question holds what a column of a schema does
+(`sourdine.local.table.schema_files`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from hashlib import sha256
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import given
+from sourdine.local.table import Number, Schema
+from sourdine.local.table.schema_files import from_facts
+from sourdine.survey.form import form_for_device
+from sourdine.survey.words import languages as spoken
+from sourdine.survey.words import read_words, words
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+__all__ = ["Survey", "SurveyQuestion"]
+
+VERSION = 1
+KEYS = (
+    *("name", "title", "text", "who", "contact", "send_to", "languages", "order"),
+    *("words", "epsilon", "method", "questions"),
+)
+NEEDED = ("name", "title", "who", "contact", "send_to", "epsilon", "questions")
+TEXTS = ("ask", "help", "labels")
+"""What a question holds beside its column."""
+LONGEST = 4000
+"""Letters of a text."""
+ADDRESS = re.compile(r"[A-Za-z0-9/:.?=&%~_\[\]-]{1,300}")
+"""Letters of an address: none of them ends a policy, an attribute or a word."""
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
+TAG = re.compile(r"[a-z]{2,3}")
+
+Text = Mapping[str, str]
+"""A text in each language."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyQuestion:
+    """One question in words; its column in the schema says what may be answered.
+
+    Parameters
+    ----------
+    name
+        The column.
+    ask, help
+        What is asked, and what helps to answer.
+    labels
+        How answers are called, those that are called otherwise than the schema does.
+    """
+
+    name: str
+    ask: Text
+    help: Text | None = None
+    labels: Mapping[str, Text] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Survey:
+    """A whole survey; it never changes, so what its `fingerprint` names is what people saw.
+
+    Parameters
+    ----------
+    name
+        Small letters, digits and hyphens: the survey's name in files and addresses.
+    title, text
+        What it is called, and what stands before the questions.
+    questions
+        In the order in which they are asked.
+    schema
+        What may be answered, and what a record costs.
+    who, contact
+        Who asks, and where to ask back.
+    send_to
+        The address that records are sent to.
+    languages
+        The languages of its texts; the first is shown to who speaks none of them.
+    words
+        What the page itself says in each.
+
+    Examples
+    --------
+    >>> survey = Survey.from_facts({
+    ...     "name": "smoking", "title": "Smoking", "who": "the clinic", "contact": "a@example.org",
+    ...     "send_to": "https://example.org/reports", "epsilon": 1,
+    ...     "questions": {"smokes": {"kind": "flag", "ask": "Do you smoke?"}},
+    ... })
+    >>> survey.schema.columns["smokes"], survey.languages
+    (Flag(method=None, missing=False), ('en',))
+    """
+
+    name: str
+    title: Text
+    questions: tuple[SurveyQuestion, ...]
+    schema: Schema
+    who: str
+    contact: str
+    send_to: str
+    text: Text | None = None
+    languages: tuple[str, ...] = ("en",)
+    words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @staticmethod
+    def read(path: str | PathLike[str]) -> Survey:
+        """Read a survey from a TOML or JSON file, or say what is wrong with it."""
+        file = Path(path)
+        if not file.is_file():
+            raise ParameterError(
+                "path", "name a file that exists", repr(str(path)), "Check the name and the folder."
+            )
+        text = file.read_text(encoding="utf-8")
+        try:
+            found = json.loads(text) if file.suffix.lower() == ".json" else tomllib.loads(text)
+        except ValueError as error:
+            raise ParameterError(
+                "a survey", "be a file of TOML or JSON", repr(str(path)), f"Correct it: {error}."
+            ) from None
+        return Survey.from_facts(found)
+
+    @staticmethod
+    def from_facts(found: object) -> Survey:
+        """Return the survey of what a file holds, or say what is wrong with it."""
+        known = _table(found, "a survey", KEYS)
+        for key in NEEDED:
+            if key not in known:
+                raise ParameterError("a survey", f"hold {key!r}", "none", f"Add {key!r}.")
+        tags = _languages(known.get("languages", ["en"]))
+        said = _words(_table(known.get("words", {}), "words", tags), tags)
+        asked = {
+            name: _table(question, f"question {name!r}", None)
+            for name, question in _table(known["questions"], "questions", None).items()
+        }
+        columns = {
+            name: {key: value for key, value in question.items() if key not in TEXTS}
+            for name, question in asked.items()
+        }
+        cost = {key: known[key] for key in ("epsilon", "method") if key in known}
+        schema = from_facts(cost | {"columns": columns})
+        form_for_device(schema)
+        return Survey(
+            name=_matching(known["name"], "name", NAME, "small letters, digits and hyphens", "age"),
+            title=_text(known["title"], "title", tags),
+            text=_text(known["text"], "text", tags) if known.get("text") else None,
+            questions=tuple(
+                _question(name, asked[name], schema, tags)
+                for name in _order(known.get("order"), list(asked))
+            ),
+            schema=schema,
+            who=_line(known["who"], "who"),
+            contact=_line(known["contact"], "contact"),
+            send_to=_address(known["send_to"]),
+            languages=tags,
+            words=said,
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """Return the survey as JSON knows it; `from_facts` reads it."""
+        cost = self.schema.facts()
+        questions = {}
+        for one in self.questions:
+            labels = {answer: dict(text) for answer, text in one.labels.items()}
+            own = {"ask": dict(one.ask), "help": one.help and dict(one.help), "labels": labels}
+            questions[one.name] = {
+                **cost["columns"][one.name],
+                **{key: value for key, value in own.items() if value},
+            }
+        return {
+            "name": self.name,
+            "title": dict(self.title),
+            **({"text": dict(self.text)} if self.text else {}),
+            "who": self.who,
+            "contact": self.contact,
+            "send_to": self.send_to,
+            "languages": list(self.languages),
+            "words": {tag: dict(self.words[tag]) for tag in self.languages},
+            "epsilon": cost["epsilon"],
+            "method": cost["method"],
+            "order": [one.name for one in self.questions],
+            "questions": questions,
+        }
+
+    def canonical(self) -> str:
+        """Return the survey as JSON, the same for all ways to write it."""
+        return json.dumps({"sourdine survey": VERSION, **self.facts()}, sort_keys=True)
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256 of `canonical`: what a survey is frozen by when it is opened.
+
+        It covers every word that people see, the schema, the order and the address.
+        """
+        return sha256(self.canonical().encode()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Survey) and self.canonical() == other.canonical()
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __repr__(self) -> str:
+        return f"Survey({self.name!r}, {len(self.questions)} questions, {self.fingerprint[:16]})"
+
+
+def _table(found: object, what: str, keys: tuple[str, ...] | None) -> dict[str, Any]:
+    """Return a table, of known keys if they are."""
+    if not isinstance(found, Mapping) or (keys is None and not found):
+        got = "none" if isinstance(found, Mapping) else given(found)
+        raise ParameterTypeError(what, "be a table", got, "Type [questions.age].")
+    for key in found:
+        if keys is not None and key not in keys:
+            near = get_close_matches(str(key), keys, 1, 0.0) or keys
+            raise ParameterError(what, "hold known keys", repr(key), f"Type {near[0]!r}.")
+    return dict(found)
+
+
+def _line(found: object, what: str) -> str:
+    """Return a text that is not blank, not too long and holds nothing but letters and lines."""
+    if not isinstance(found, str) or not found.strip() or len(found) > LONGEST:
+        raise ParameterError(
+            what, f"be a text of 1 to {LONGEST} letters", given(found), "Type it in quotes."
+        )
+    text = found.replace("\r\n", "\n").strip()
+    if CONTROL.search(text):
+        raise ParameterError(what, "be without control letters", "one", "Take it out.")
+    return text
+
+
+def _matching(found: object, what: str, pattern: re.Pattern[str], must: str, example: str) -> str:
+    if not isinstance(found, str) or not pattern.fullmatch(found):
+        raise ParameterError(what, f"be {must}", given(found), f'Type {what} = "{example}".')
+    return found
+
+
+def _languages(found: object) -> tuple[str, ...]:
+    if not isinstance(found, list) or not found or len({*map(str, found)}) < len(found):
+        raise ParameterError(
+            "languages", "be a list of different ones", "others", 'Type languages = ["en"].'
+        )
+    return tuple(_matching(tag, "languages", TAG, "tags of two or three letters", "en")
+                 for tag in found)  # fmt: skip
+
+
+def _words(found: dict[str, Any], tags: tuple[str, ...]) -> Mapping[str, Mapping[str, str]]:
+    """Return what the page says in each language, by itself or as the survey words it."""
+    own = {}
+    for tag in tags:
+        if tag in found:
+            own[tag] = read_words(tag, _table(found[tag], f"words.{tag}", None))
+        elif tag in spoken():
+            own[tag] = words(tag)
+        else:
+            raise ParameterError(
+                "languages",
+                f"be among {', '.join(spoken())}, or come with their words",
+                repr(tag),
+                f"Add [words.{tag}], with a text for each word of the page.",
+            )
+    return MappingProxyType(own)
+
+
+def _text(found: object, what: str, tags: tuple[str, ...]) -> Text:
+    """Return a text in every language."""
+    if not isinstance(found, Mapping):
+        return MappingProxyType(dict.fromkeys(tags, _line(found, what)))
+    own = _table(found, what, tags)
+    for tag in tags:
+        if tag not in own:
+            raise ParameterError(
+                what, "be in every language", f"none for {tag!r}", f'Add {tag} = "...".'
+            )
+    return MappingProxyType({tag: _line(own[tag], f"{what}.{tag}") for tag in tags})
+
+
+def _order(found: object, names: list[str]) -> list[str]:
+    if found is None:
+        return names
+    if not isinstance(found, list) or sorted(map(str, found)) != sorted(names):
+        listed = ", ".join(f'"{name}"' for name in names)
+        raise ParameterError(
+            "order", "list every question once", "others", f"Type order = [{listed}]."
+        )
+    return found
+
+
+def _question(
+    name: str, found: dict[str, Any], schema: Schema, tags: tuple[str, ...]
+) -> SurveyQuestion:
+    what, column = f"questions.{name}", schema.columns[name]
+    if "ask" not in found:
+        raise ParameterError(what, "hold 'ask'", "none", 'Add ask = "...".')
+    listed = () if isinstance(column, Number) else getattr(column, "listed", ())
+    labels = found.get("labels", {})
+    if labels:
+        labels = _table(labels, f"{what}.labels", tuple(map(str, listed)) or ("no answers",))
+    return SurveyQuestion(
+        name=name,
+        ask=_text(found["ask"], f"{what}.ask", tags),
+        help=_text(found["help"], f"{what}.help", tags) if found.get("help") else None,
+        labels=MappingProxyType(
+            {key: _text(text, f"{what}.labels.{key}", tags) for key, text in labels.items()}
+        ),
+    )
+
+
+def _address(found: object) -> str:
+    """Return where to send: over TLS, or to this machine."""
+    text = found if isinstance(found, str) and ADDRESS.fullmatch(found) else ""
+    parts = urlsplit(text)
+    safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+    if not text or not safe or not parts.hostname or parts.username or parts.fragment:
+        raise ParameterError(
+            "send_to",
+            "be an address that begins with https:// (http:// for this machine alone)",
+            given(found),
+            'Type send_to = "https://example.org/reports".',
+        )
+    return text

@@ -1,0 +1,226 @@
+"""What so many people will tell, question by question, and what invented records can do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.errors import ParameterError
+from sourdine.exact import given, integer, probability
+from sourdine.local import Aggregator, Choices, Number
+from sourdine.local.reports import form_of, influence
+from sourdine.local.table.estimating.estimates import Estimates
+from sourdine.noise import SeededSource
+from sourdine.presentation.texts import json_text
+from sourdine.privacy.printing import shown
+from sourdine.release import SHOWN, Sheet, Shown
+from sourdine.survey.words import meaning, sure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from sourdine.local.table import Schema
+    from sourdine.local.table.columns import Attribute
+
+__all__ = ["PagePlan", "precision"]
+
+MOST_PEOPLE = 1_000_000
+FEWEST = 50
+INVENTED = 0.01
+"""The share of records that somebody makes up."""
+TRIED = 257
+"""How many reports are tried for the one that moves a mean the most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedQuestion:
+    """What is known of one question.
+
+    Parameters
+    ----------
+    name, what
+        The question, and what is estimated: ``"share"`` or ``"mean"``.
+    half
+        Half the width of the interval; of shares, the widest.
+    invented
+        By how much one record in a hundred, invented, moves it at most.
+    """
+
+    name: str
+    what: str
+    half: float
+    invented: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagePlan(Shown):
+    """A plan: nothing was asked, nobody's data was read.
+
+    Parameters
+    ----------
+    schema
+        What may be answered.
+    n
+        How many people answer.
+    confidence
+        With which probability each interval holds.
+    lines
+        What is known of each question.
+    """
+
+    schema: Schema
+    n: int
+    confidence: float
+    lines: tuple[PlannedQuestion, ...]
+
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
+        head = f"with {self.n} people ({self.confidence:.0%})".replace("%", " %")
+        rows = [
+            (line.name, line.what, _around(line.half), _around(line.invented))
+            for line in self.lines
+        ]
+        invented = "one record in a hundred is made up, all of them to move this one question"
+        notes = [
+            ("cost", f"{self.schema.guarantee}, for all answers of a person"),
+            ("means", meaning(self.schema.epsilon)),
+            ("based on", "answers spread evenly; half the width of each interval"),
+            ("invented", f"{invented}; no interval knows of it"),
+        ]
+        return Sheet(heads=("question", "estimate", head, "1 % invented"), lines=rows, notes=notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as JSON knows it."""
+        questions = {
+            line.name: {"estimate": line.what, "half": line.half, "invented": line.invented}
+            for line in self.lines
+        }
+        cost = {"epsilon": shown(self.schema.epsilon), "sure": sure(self.schema.epsilon)}
+        return {"n": self.n, "confidence": self.confidence, **cost, "questions": questions}
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON."""
+        return json_text(self.to_dict())
+
+
+def _around(half: float) -> str:
+    """Return half a width with two digits.
+
+    Examples
+    --------
+    >>> _around(123.4), _around(0.0567)
+    ('± 120', '± 0.057')
+    """
+    return f"± {np.format_float_positional(half, precision=2, fractional=False, trim='-')}"
+
+
+def precision(schema: Schema, n: int, *, confidence: float = SHOWN) -> PagePlan:
+    r"""Return what the answers of ``n`` people will tell.
+
+    People whose answers are spread evenly are simulated, and their reports estimated as real ones
+    will be: these are the intervals that a survey prints, for one draw of chance.
+
+    One record in a hundred that is made up, instead of an honest one, moves a share by
+    :math:`0.01/(p-q)` at most (`sourdine.local.reports.influence`), and a mean by what the report
+    that moves it most does. Where each person reports one question, whoever invents records aims
+    them all at the same.
+
+    Parameters
+    ----------
+    schema
+        What may be answered, and what it costs.
+    n
+        How many people answer, from 50 to a million.
+    confidence
+        With which probability each interval shall hold.
+
+    Notes
+    -----
+    *Checked by* ``test_a_plan_gives_the_intervals_of_the_survey`` and
+    ``test_invented_records_move_no_more_than_the_plan_says``.
+
+    Examples
+    --------
+    >>> from sourdine.local import Flag, Schema
+    >>> plan = precision(Schema(smokes=Flag(), epsilon=1), 2000)
+    >>> [line] = plan.lines
+    >>> line.what, 0.04 < line.half < 0.06, round(line.invented, 3)
+    ('share', True, 0.022)
+    """
+    people = integer(n, "n", least=1)
+    if not FEWEST <= people <= MOST_PEOPLE:
+        raise ParameterError(
+            "n", f"be from {FEWEST} to {MOST_PEOPLE}", given(n), "Type {n}.", n=1000
+        )
+    level = float(probability(confidence, "confidence"))
+    total = Aggregator(schema, remember="none")
+    rng = np.random.default_rng(1)
+    table = {name: list(_even(column, people, rng)) for name, column in schema.columns.items()}
+    for records in schema.reports(table, source=SeededSource(1)):
+        total.add(records)
+    found = total.estimate()
+    lines = tuple(_line(found, name, level) for name in schema.columns)
+    return PagePlan(schema=schema, n=people, confidence=level, lines=lines)
+
+
+def _even(column: Attribute, n: int, rng: np.random.Generator) -> Iterator[Any]:
+    """Yield answers that are spread evenly."""
+    if isinstance(column, Number):
+        yield from column.grid.values(rng.integers(0, column.grid.size, n)).tolist()
+    elif isinstance(column, Choices):
+        texts = column.texts()
+        yield from (texts[code] for code in rng.integers(0, len(texts), n))
+    else:
+        listed = getattr(column, "listed", (False, True))
+        yield from (listed[code] for code in rng.integers(0, len(listed), n))
+
+
+def _line(found: Estimates, name: str, confidence: float) -> PlannedQuestion:
+    schema = found.schema
+    if isinstance(schema.columns[name], Number):
+        low, high = found.mean(name).interval(confidence)
+        return PlannedQuestion(
+            name=name, what="mean", half=(high - low) / 2, invented=_moved(found, name)
+        )
+    low, high = found.shares(name).interval(confidence)
+    oracle = schema.parts("report")[name].answer
+    half = float(np.max(np.asarray(high) - np.asarray(low))) / 2
+    return PlannedQuestion(
+        name=name, what="share", half=half, invented=_aimed(found, name) * influence(oracle)
+    )
+
+
+def _aimed(found: Estimates, name: str) -> float:
+    """Return which share of a question's reports is invented, if all invented ones are of it."""
+    if found.schema.method == "split":
+        return INVENTED
+    weights = found.schema.weights
+    asked = float(weights[name] / sum(weights.values()))
+    return INVENTED / (INVENTED + (1 - INVENTED) * asked)
+
+
+def _moved(found: Estimates, name: str) -> float:
+    """Return by how much the worst invented report moves a mean."""
+    mechanism, share = form_of(found.schema).randomisers[name], _aimed(found, name)
+    honest = np.asarray(found.tallies[name], np.float64)
+    reports = int(honest.sum())
+    fakes = round(reports * share)
+
+    def mean(tally: NDArray[np.float64]) -> float:
+        whole = np.rint(tally).astype(np.int64)
+        tallies = {**found.tallies, name: whole}
+        one = Estimates(schema=found.schema, use="report", tallies=tallies, counts=found.counts)
+        return float(one.mean(name).value)
+
+    places = np.unique(np.linspace(0, mechanism.cells - 1, TRIED).astype(np.int64))
+    kept = honest * (1 - fakes / reports)
+    moves = []
+    for place in places:
+        tally = kept.copy()
+        tally[place] += fakes
+        moves.append(abs(mean(tally) - mean(honest)))
+    return max(moves)

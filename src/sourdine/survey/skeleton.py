@@ -1,0 +1,54 @@
+"""A survey to begin with: it is whole, and every line of it is there to be changed."""
+
+__all__ = ["SKELETON"]
+
+SKELETON = """\
+# A survey whose answers are randomised in the respondent's own browser.
+#   sourdine survey check survey.toml            what is wrong with it, what it costs
+#   sourdine survey plan survey.toml --n 2000    what so many people will tell
+#   sourdine survey page survey.toml             the page, one HTML file
+name = "commute"
+languages = ["en", "fr"]        # the page itself speaks ar, de, en, es, fr
+who = "Town of Aix"
+contact = "survey@example.org"
+send_to = "https://example.org/commute/reports"
+
+# What a whole record costs, at most 8. At 1 whoever sees it can become at most 74 % sure of a yes
+# or no. method = "sample" sends the answer to one question, drawn at random: more accurate.
+epsilon = 1
+method = "split"
+
+# A text is a string, the same in all languages, or has one for each.
+title = { en = "How do you come to work?", fr = "Comment venez-vous au travail ?" }
+text = { en = "Four questions for better buses.", fr = "Quatre questions pour de meilleurs bus." }
+
+# Bounds and categories are public: what may be answered, never what was.
+[questions.way]
+kind = "choice"
+categories = ["foot", "bike", "bus", "car"]
+ask = { en = "How did you come today?", fr = "Comment êtes-vous venu aujourd'hui ?" }
+help = { en = "The longest part of the way.", fr = "La plus longue partie du trajet." }
+labels.foot = { en = "on foot", fr = "à pied" }
+labels.bike = { en = "by bicycle", fr = "à vélo" }
+labels.bus = { en = "by bus", fr = "en bus" }
+labels.car = { en = "by car", fr = "en voiture" }
+
+[questions.minutes]
+kind = "number"
+lower = 0
+upper = 120
+step = 1
+ask = { en = "How many minutes did it take?", fr = "Combien de minutes ?" }
+
+[questions.late]
+kind = "flag"
+ask = { en = "Were you late this week?", fr = "Avez-vous été en retard cette semaine ?" }
+
+[questions.wishes]
+kind = "choices"
+choices = ["seats", "shade", "times"]
+ask = { en = "Why would you take the bus?", fr = "Pourquoi prendriez-vous le bus ?" }
+labels.seats = { en = "more seats", fr = "plus de places" }
+labels.shade = { en = "shelters", fr = "des abris" }
+labels.times = { en = "more often", fr = "plus souvent" }
+"""

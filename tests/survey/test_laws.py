@@ -1,0 +1,143 @@
+"""The exact law of every randomiser of the device: all its paths, walked.
+
+With :math:`e^{-u}` replaced by a rational :math:`t`, every chance is a fraction: the laws sum to 1
+exactly, and no ratio of two codes passes :math:`e^\\varepsilon = t^{-\\varepsilon/u}`.
+"""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from math import gcd, lcm, prod
+
+import numpy as np
+import pytest
+
+from sourdine.exact import exp_neg
+from sourdine.local.categorical import (
+    FlippedSet,
+    HadamardResponse,
+    LocalHashing,
+    SubsetSelection,
+    UnaryEncoding,
+)
+from sourdine.local.numeric import Duchi, HybridReport, SlidingWindow, square_wave
+from sourdine.local.table.absence import AnyAnswer, paid_flag
+from sourdine.mechanisms import BoundedLaplace, BoundedStaircase, RandomizedResponse
+from sourdine.survey import device
+from sourdine.survey.form import _part
+
+EPSILON = Fraction(4, 5)
+
+
+def hybrid():
+    """Return a hybrid whose window is small enough to walk."""
+    made = HybridReport(epsilon=EPSILON, last=3)
+    object.__setattr__(made, "window", SlidingWindow(epsilon=EPSILON, last=3, slide=5, width=3))
+    return made
+
+
+CASES = {
+    "response": RandomizedResponse(epsilon=EPSILON, categories=5),
+    "response, absent": AnyAnswer(answer=RandomizedResponse(epsilon=EPSILON, categories=4)),
+    "unary": UnaryEncoding(epsilon=EPSILON, categories=4),
+    "unary, absent": AnyAnswer(answer=UnaryEncoding(epsilon=EPSILON, categories=4)),
+    "symmetric": UnaryEncoding(epsilon=EPSILON, categories=4, method="symmetric"),
+    "hadamard": HadamardResponse(epsilon=EPSILON, categories=6),
+    "hashing": LocalHashing(epsilon=EPSILON, categories=7),
+    "subset": SubsetSelection(epsilon=EPSILON, categories=5, size=2),
+    "flipped": FlippedSet(epsilon=EPSILON, categories=4),
+    "square wave": square_wave(EPSILON, 12),
+    "window, rounded": SlidingWindow(epsilon=EPSILON, last=5, slide=12, width=7),
+    "window, paid": paid_flag(SlidingWindow, epsilon=EPSILON, last=4, slide=3, width=2),
+    "duchi": Duchi(epsilon=EPSILON, last=5),
+    "duchi, paid": paid_flag(Duchi, epsilon=EPSILON, last=5),
+    "hybrid": hybrid(),
+    "laplace": BoundedLaplace(epsilon=EPSILON, last=9),
+    "laplace, absent": AnyAnswer(answer=BoundedLaplace(epsilon=EPSILON, last=4)),
+    "staircase": BoundedStaircase(epsilon=EPSILON, last=11),
+    "staircase, wide": BoundedStaircase(epsilon=EPSILON, last=5, minimise="l2"),
+    "truncated": BoundedStaircase(epsilon=EPSILON, last=11, method="truncated"),
+}
+REAL_BITS = 200
+
+
+@pytest.fixture(scope="module")
+def walked(node):
+    return dict(zip(CASES, node("laws.mjs", [_part(m) for m in CASES.values()]), strict=True))
+
+
+def rates(laws):
+    """Return every r of an exp(-r) that occurs."""
+    keys = {key for law in laws for paths in law.values() for path in paths
+            for factor in json.loads(path) for key in factor if key.startswith("[")}  # fmt: skip
+    for key in keys:
+        top, bottom, m = json.loads(key)
+        yield from (Fraction(int(n), int(m)) for _, n in top + bottom if n != "0")
+
+
+def evaluated(laws, power):
+    """Return the chance of each report for each code, with ``power(r)`` for exp(-r)."""
+    known = {}
+
+    def real(key):
+        if key not in known:
+            if key.startswith("["):
+                top, bottom, m = json.loads(key)
+                sums = [sum(int(c) * power(Fraction(int(n), int(m))) for c, n in terms)
+                        for terms in (top, bottom)]  # fmt: skip
+                known[key] = sums[0] / sums[1]
+            else:
+                known[key] = Fraction(key)
+        return known[key]
+
+    def chance(paths):
+        return sum(
+            ways * prod((real(f) - real(g) for f, g in json.loads(path)), start=Fraction(1))
+            for path, ways in paths.items()
+        )
+
+    return [{int(y): chance(paths) for y, paths in law.items()} for law in laws]
+
+
+def worst(laws):
+    """Return the largest ratio of the chances of one report under two codes."""
+    reports = {y for law in laws for y in law}
+    assert all(set(law) == reports for law in laws)
+    return max(max(law[y] for law in laws) / min(law[y] for law in laws) for y in reports)
+
+
+def test_every_method_of_the_device_is_walked():
+    assert {_part(m)["method"] for m in CASES.values()} == set(device.METHODS)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "truncated"])
+def test_the_law_keeps_the_claim_whatever_the_base(walked, name):
+    laws, whole = walked[name], [EPSILON, *rates(walked[name])]
+    denominator = lcm(*(r.denominator for r in whole))
+    unit = Fraction(gcd(*(int(r * denominator) for r in whole)), denominator)
+    for t in (Fraction(1, 2), Fraction(9, 10), Fraction(2, 7)):
+        found = evaluated(laws, lambda r, t=t: t ** int(r / unit))
+        assert all(sum(law.values()) == 1 for law in found)
+        assert worst(found) <= t ** -int(EPSILON / unit)
+
+
+def exp_near(r):
+    return exp_neg(r).below(REAL_BITS) if r else Fraction(1)
+
+
+def test_a_cut_off_near_keeps_the_claim(walked):
+    """Its level is no simple fraction: here the real laws are compared, to 200 bits."""
+    found = evaluated(walked["truncated"], exp_near)
+    assert all(sum(law.values()) == 1 for law in found)
+    ratio, slack = worst(found) * exp_near(EPSILON), Fraction(1, 1 << REAL_BITS - 20)
+    assert 1 - EPSILON / 2**40 < ratio < 1 - slack
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_law_is_that_of_the_mechanism(walked, name):
+    for x, law in enumerate(evaluated(walked[name], exp_near)):
+        reports = np.array(list(law))
+        expected = CASES[name].law(x).pmf(reports)
+        assert np.abs(expected - np.array([float(p) for p in law.values()])).max() < 1e-14
+        assert abs(expected.sum() - 1) < 1e-12

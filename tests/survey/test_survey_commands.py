@@ -1,0 +1,61 @@
+"""``sourdine survey``: from a new file to a page."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+
+import pytest
+from typer.testing import CliRunner
+
+from sourdine.cli.app import app
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words, status=0):
+        done = CliRunner().invoke(app, ["survey", *words])
+        assert done.exit_code == status, done.output
+        return done
+
+    return call
+
+
+def test_from_new_to_page(run, tmp_path):
+    assert "sourdine survey check survey.toml" in run("new").stderr
+    said = " ".join(run("check", "survey.toml").stdout.split())
+    assert "at most 74 % sure of a yes or no" in said
+    html = run("page", "survey.toml")
+    written = (tmp_path / "commute.html").read_bytes()
+    assert html.stdout == f"{sha256(written).hexdigest()}  commute.html\n"
+    assert sha256(written).hexdigest() in said
+    assert "way" in run("plan", "survey.toml", "--n", "500").stdout
+    planned = json.loads(run("plan", "survey.toml", "--n", "500", "--json").stdout)
+    assert planned["n"] == 500
+    assert set(planned["questions"]) == {"way", "minutes", "late", "wishes"}
+
+
+def test_nothing_is_overwritten_unasked(run, tmp_path):
+    run("new")
+    (tmp_path / "survey.toml").write_text("mine")
+    failed = run("new", status=1)
+    assert "must be a new file, got 'survey.toml', which exists." in str(failed.exception)
+    assert (tmp_path / "survey.toml").read_text() == "mine"
+    run("new", "--overwrite")
+    run("page", "survey.toml")
+    failed = run("page", "survey.toml", status=1)
+    assert "--out must be a new file" in str(failed.exception)
+    run("page", "survey.toml", "--overwrite")
+    run("page", "survey.toml", "-o", "other.html")
+
+
+def test_errors_speak_shell(run):
+    run("new")
+    for number, said in (("x", "--n must be a number, got x."),
+                         ("3", "--n must be from 50 to 1000000, got 3. Type --n 1000."),
+                         ("2.5", "--n must be a whole number")):  # fmt: skip
+        assert str(run("plan", "survey.toml", "--n", number, status=1).exception).startswith(said)
+    failed = run("check", "none.toml", status=1)
+    assert str(failed.exception).startswith("SURVEY must name a file that exists")
