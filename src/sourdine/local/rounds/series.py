@@ -12,7 +12,7 @@ from sourdine.local.reports import Aggregator
 from sourdine.local.rounds.costs import several
 from sourdine.presentation.numbers import row
 from sourdine.release import SHOWN, Sheet, Shown
-from sourdine.release.columns import framed
+from sourdine.release.columns import end_heads, framed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -129,7 +129,7 @@ class Series(Shown):
         ]
         if cut:
             notes.append(("note", f"Of each column the {DRAWN} largest categories are shown."))
-        heads = ("column", "category", "round", "share", "from (95 %)", "to (95 %)")
+        heads = ("column", "category", "round", "share", *end_heads(SHOWN))
         return Sheet(heads=heads, lines=lines, notes=notes)
 
     def to_frame(self, library: str = "pandas") -> Any:  # noqa: ANN401
