@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sourdine.central import Table
+from sourdine.central.groups import PRINTED, ByGroup
 from sourdine.privacy.printing import percent, shown
 from sourdine.release.columns import label
 from sourdine.session.filing import words
@@ -90,11 +91,19 @@ def _table(release: Release) -> TextTable:
     if isinstance(release.mechanism, Table):  # prints its intervals elsewhere
         heads, cells = release.columns().cells()
         rows = [tuple("" if cell == "None" else cell for cell in row) for row in cells]
-    left = len(rows) - MOST_ROWS
+    left = _lines(release, len(rows)) - MOST_ROWS
     if left > 0:
         more = f"and {left} more, in the ledger and in the JSON"
         rows = [*rows[:MOST_ROWS], (more, *[""] * (len(heads) - 1))]
     return TextTable(heads, rows)
+
+
+def _lines(release: Release, printed: int) -> int:
+    """Return how many lines a release has, of which a sheet prints some: the same for each group."""
+    if not isinstance(release.mechanism, ByGroup):
+        return printed
+    groups = release.mechanism.together(release.drawn)
+    return printed * groups // max(min(groups, PRINTED), 1)
 
 
 def _mechanism(filed: FiledRelease) -> str:
