@@ -99,7 +99,7 @@ def _table(release: Release) -> TextTable:
 
 
 def _lines(release: Release, printed: int) -> int:
-    """Return how many lines a release has, of which a sheet prints some: the same for each group."""
+    """Return how many lines a release has, of which a sheet prints some."""
     if not isinstance(release.mechanism, ByGroup):
         return printed
     groups = release.mechanism.together(release.drawn)
