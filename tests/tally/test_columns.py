@@ -166,8 +166,9 @@ def test_arrays_that_numpy_saved(tmp_path):
 def test_a_file_that_may_not_be_read(tmp_path):
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "junk.csv.gz").write_bytes(b"secret")
-    for name in ("folder.csv", "junk.csv.gz"):
-        with pytest.raises(ParameterError, match="must be one that can be read") as caught:
+    said = {"folder.csv": "must hold Parquet files", "junk.csv.gz": "must be one that can be read"}
+    for name, text in said.items():
+        with pytest.raises(ParameterError, match=text) as caught:
             Frame(tmp_path / name)
         assert "secret" not in str(caught.value)
 
