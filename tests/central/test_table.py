@@ -15,7 +15,7 @@ import sourdine as sd
 from sourdine.answers import Release
 from sourdine.audit import replay
 from sourdine.central import Table, table
-from sourdine.central.table import _relative
+from sourdine.central.relative_errors import relative_error
 from sourdine.cli.app import app
 from sourdine.noise import SYSTEM, SeededSource
 
@@ -76,7 +76,7 @@ def test_no_split_beats_the_shares():
     """A search over all splits in steps of a hundredth finds none that is better by a hundredth."""
     of = {"*": ["count"], "v": ["mean"], "w": ["deciles"]}
     asked = Table(of=of, bounds=BOUNDS, steps=STEPS, epsilon=1, n=500)
-    errors = [_relative(part, 500) for part in asked._asked.values()]
+    errors = [relative_error(part, 500) for part in asked._asked.values()]
     ours = max(error(float(share)) for error, share in zip(errors, asked.shares, strict=True))
     curve = [[error(k / 100) for k in range(1, 100)] for error in errors]
     best = min(

@@ -73,6 +73,7 @@ class Cdf(Numeric):
     """
 
     kind: ClassVar[str] = "cdf"
+    of_dates: ClassVar[bool] = True
     shaped: ClassVar[bool] = True
     text: ClassVar[str] = "A whole distribution function of a column, with a band around it."
     examples: ClassVar[tuple[str, str]] = (
@@ -194,7 +195,7 @@ class Cdf(Numeric):
         """The population's band, where it was asked for."""
         return ("population",) if self.population else ()
 
-    def labels(self, release: Release) -> dict[str, Sequence[float]]:
+    def labels(self, release: Release) -> dict[str, Sequence[Any]]:
         """Return the values at or below which the shares are."""
         at = np.asarray(release.drawn["knots"], np.int64)[1:] - 1
         return {"at or below": self.grid.values(at).tolist()}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.presentation import figures
+from sourdine.presentation.dates import date_axis, places
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,7 +49,7 @@ def steps(
     for i, (name, part) in enumerate(parts.items()):
         _one(axes, part, COLOURS[i % len(COLOURS)], name=name, several=several)
     if truth is not None:
-        ranked = np.sort(np.asarray(truth, float).ravel())
+        ranked = np.sort(places(np.asarray(truth).ravel().tolist()))
         share = np.arange(1, len(ranked) + 1) / max(len(ranked), 1)
         axes.step(ranked, share, where="post", color=figures.RED, linewidth=1, label="truth")
     if truth is not None or several or _of_population(release):
@@ -56,7 +57,8 @@ def steps(
     axes.set_ylim(0, 1)
     axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y:g} %")
     axes.set_ylabel("records at or below", color=figures.INK)
-    figures.gaps(axes.xaxis)
+    dated = any(getattr(part.mechanism, "lasting", False) for part in parts.values())
+    (date_axis if dated else figures.gaps)(axes.xaxis)
     axes.grid(axis="y", color=figures.RULE, linewidth=0.8)
     return figures.finished(figure, axes, release, title=title, path=path)
 
@@ -64,7 +66,8 @@ def steps(
 def _one(axes: Any, part: Release, colour: str, *, name: str, several: bool) -> None:  # noqa: ANN401
     """Draw one function, the band of the records and, where it was asked for, of the population."""
     asked: Any = part.mechanism
-    x = np.concatenate(([asked.lowest], asked.labels(part)["at or below"]))
+    lowest = asked.grid.values(np.array([0])).tolist()
+    x = np.array(places([*lowest, *asked.labels(part)["at or below"]]))
     value = np.concatenate(([0.0], np.asarray(part.value, float)))
     for of in ("population", "sample") if _of_population(part) else ("sample",):
         low, high = (np.asarray(ends, float) for ends in part.interval(asked.shown, of=of))

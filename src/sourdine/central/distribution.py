@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from sourdine.calendar import DATES, DAY, read_date, read_instant, written
 from sourdine.central.groups import ByGroup, each
 from sourdine.central.quantiles.algorithm import is_one, read_orders
-from sourdine.errors import ParameterError
-from sourdine.exact import rational
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import given, rational
 from sourdine.question.question import plain_parameter
 from sourdine.release import SHOWN, Columns, Release, read_confidence
 from sourdine.release.answer import Answer, plain
@@ -17,10 +20,11 @@ from sourdine.release.release import flat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from fractions import Fraction
     from typing import Self
 
+    from sourdine.calendar import DateFormat
     from sourdine.exact.parameters import Number
+    from sourdine.grid import Grid
 
 __all__ = ["Distribution", "ReadOff"]
 
@@ -65,26 +69,20 @@ class Distribution(Release):
         asked = {"quantile": q if one else list(read_orders(q))}
         return self._read_off("quantile", labels, asked, (value, ends))
 
-    def probability(self, a: Number | None = None, b: Number | None = None) -> ReadOff:
+    def probability(
+        self, a: Number | dt.date | str | None = None, b: Number | dt.date | str | None = None
+    ) -> ReadOff:
         """Return the share of the records from ``a`` to ``b``, both included.
 
         Parameters
         ----------
         a, b
-            The ends; one that is left out is a bound.
+            The ends, dates if the bounds are: the whole day, where no time is given. One that is
+            left out is a bound.
         """
-        low, high = (None if x is None else rational(x, name) for x, name in ((a, "a"), (b, "b")))
-        if low is not None and high is not None and low > high:
-            raise ParameterError(
-                "b", "be no smaller than a", str(b), "Type the smaller one first: {a}, {b}.",
-                a=float(high), b=float(low),
-            )  # fmt: skip
 
         def ticks(asked: Any) -> tuple[int, int]:  # noqa: ANN401
-            grid = asked.grid
-            first = 0 if low is None else _tick(grid, low, up=True)
-            last = grid.size if high is None else _tick(grid, high, up=False) + 1
-            return first, max(first, last)
+            return _stretch(asked.grid, a, b, asked.read.dates)
 
         def value(part: Release) -> float:
             asked: Any = part.mechanism
@@ -135,7 +133,42 @@ class Distribution(Release):
         )  # fmt: skip
 
 
-def _tick(grid: Any, x: Fraction, *, up: bool) -> int:  # noqa: ANN401
+def _stretch(grid: Grid, a: object, b: object, form: DateFormat) -> tuple[int, int]:
+    """Return the first tick of a stretch, and the one after its last."""
+    if grid.points is None:
+        low, high = (None if x is None else rational(x, name) for x, name in ((a, "a"), (b, "b")))  # type: ignore[arg-type]
+        smaller: Any = {"a": high and float(high), "b": low and float(low)}
+    else:
+        low, high = _instant(grid, a, "a", form), _instant(grid, b, "b", form)
+        smaller = {"a": b, "b": a}
+    if low is not None and high is not None and low > high:
+        raise ParameterError(
+            "b", "be no smaller than a", str(b), "Type the smaller one first: {a}, {b}.", **smaller
+        )
+    first = 0 if low is None else _tick(grid, low, up=True)
+    last = grid.size if high is None else _tick(grid, high, up=False) + 1
+    return first, max(first, last)
+
+
+def _instant(grid: Grid, x: object, name: str, form: DateFormat) -> Fraction | None:
+    """Return the beginning of a date, or its end as the upper end; of a time on a lattice of dates,
+    too.
+    """  # noqa: D205 - the sentence does not fit one line
+    if x is None:
+        return None
+    date = read_date(x) or read_date(x, form)
+    if date is None:
+        raise ParameterTypeError(
+            name, "be a date, as the bounds are", given(x), f"Type {{{name}}}.",
+            **{name: written(grid.value(0))},
+        )  # fmt: skip
+    instant = read_instant(date) or 0
+    if grid.points == DATES or not isinstance(date, dt.datetime):
+        instant = instant // DAY * DAY + (DAY - 1 if name == "b" else 0)
+    return Fraction(instant)
+
+
+def _tick(grid: Grid, x: Fraction, *, up: bool) -> int:
     """Return the first tick at or after a value, or the last at or before it."""
     steps = (x - grid.lower) / grid.step
     tick = -(-steps.numerator // steps.denominator) if up else steps.numerator // steps.denominator

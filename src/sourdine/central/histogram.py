@@ -13,6 +13,7 @@ import numpy as np
 from attrs import field, frozen
 
 from sourdine.central.bins import edge_texts, even_edges
+from sourdine.central.finding.dates import refuse_dates
 from sourdine.central.groups import each
 from sourdine.central.keys import NamedCounts
 from sourdine.central.lattice import bounds_first
@@ -29,8 +30,7 @@ from sourdine.tally import Codes, Edges
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sourdine.central.finding.bounds import BoundsFirst
-    from sourdine.central.finding.rows import RowsFirst
+    from sourdine.central.finding.first import FoundFirst
     from sourdine.exact.parameters import Number
     from sourdine.privacy import Part
     from sourdine.question.converters import Bounds
@@ -159,9 +159,15 @@ class Histogram(Statistic):
         ),
     )  # fmt: skip
 
-    def first(self) -> BoundsFirst | RowsFirst | None:
+    def first(self) -> FoundFirst | None:
         """Return what finds the bounds, if nobody knows them."""
         return super().first() or bounds_first(self)
+
+    def require_columns(self, data: Frame) -> None:
+        """Refuse a column that is not there, and to find the bounds of dates."""
+        super().require_columns(data)
+        if sought.is_sought(self.bounds):
+            refuse_dates(data, self.column)
 
     def check(self) -> None:
         """Refuse parameters that do not go together."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from attrs import field, frozen
 
 from sourdine.calendar import moment
+from sourdine.central.finding.dates import refuse_dates
 from sourdine.central.statistic import Statistic
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.grid import Grid
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sourdine.central.finding.bounds import BoundsFirst
-    from sourdine.central.finding.rows import RowsFirst
+    from sourdine.central.finding.first import FoundFirst
+    from sourdine.tally import Frame
 
 __all__ = ["Bounds", "GaussianReady", "Numeric", "bounds_first", "lattice"]
 
@@ -71,9 +73,15 @@ class Numeric(Statistic):
         """Refuse a step that does not fit the bounds."""
         _ = self.grid
 
-    def first(self) -> BoundsFirst | RowsFirst | None:
+    def first(self) -> FoundFirst | None:
         """Return what finds the bounds, if nobody knows them."""
         return super().first() or (bounds_first(self) if self.searches else None)
+
+    def require_columns(self, data: Frame) -> None:
+        """Refuse a column that is not there, and to find the bounds of dates."""
+        super().require_columns(data)
+        if sought.is_sought(self.bounds):
+            refuse_dates(data, self.column)
 
     @property
     def units(self) -> str:
@@ -138,7 +146,10 @@ class Numeric(Statistic):
         """The caveat on bounds."""
         changed = "intervals do not cover what that changes."
         if isinstance(self.grid, Octaves):
-            return f"Values are rounded to a public lattice, {self.grid}; {changed}"
+            return (
+                f"Numbers are rounded to a public lattice, {self.grid}; what is none, such as a "
+                f"date, counts as missing; {changed}"
+            )
         if self.lasting:
             ends, _, step = str(self.grid).partition(" in ")
             return f"Values are clamped to {ends} and rounded to {step}; {changed}"

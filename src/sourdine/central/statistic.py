@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Mapping, Sequence
 
-    from sourdine.central.finding.bounds import BoundsFirst
-    from sourdine.central.finding.rows import RowsFirst
+    from sourdine.central.finding.first import FoundFirst
     from sourdine.central.population import SumEvidence
     from sourdine.exact.parameters import Number
     from sourdine.noise import Source
@@ -240,7 +239,7 @@ class Statistic(Question):
     def check(self) -> None:
         """Refuse parameters that do not go together; those that are found are settled by then."""
 
-    def first(self) -> BoundsFirst | RowsFirst | None:
+    def first(self) -> FoundFirst | None:
         """Return what finds parameters that nobody knows; None if all are settled."""
         if not sought.is_sought(self.rows):
             return None
@@ -362,7 +361,7 @@ class Statistic(Question):
             except ParameterError as error:
                 raise error.renamed(column=parameter) from None
 
-    def drawer(self) -> Statistic | ByGroup | BoundsFirst | RowsFirst:
+    def drawer(self) -> Statistic | ByGroup | FoundFirst:
         """Return what draws and explains the answer: the statistic, or one for each group."""
         first = self.first()
         if first is not None:

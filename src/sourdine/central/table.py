@@ -21,17 +21,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from math import log
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import attrs
 from attrs import field, frozen
 
 from sourdine.central.count import Count
+from sourdine.central.finding.dates import refuse_dates
 from sourdine.central.groups import each
 from sourdine.central.mean import Mean
 from sourdine.central.quantiles.single import Median
 from sourdine.central.quantiles.statistic import Quantiles
+from sourdine.central.relative_errors import relative_error, unit
 from sourdine.central.sharing import balanced
 from sourdine.central.statistic import Statistic
 from sourdine.central.sum import Sum
@@ -41,6 +41,7 @@ from sourdine.central.table_parameters import (
     ORDERS,
     RECORDS,
     STEPS,
+    for_the_rest,
     of_steps,
     read_bounds,
     read_of,
@@ -51,11 +52,13 @@ from sourdine.errors import ParameterError
 from sourdine.exact import given
 from sourdine.privacy.printing import shown
 from sourdine.question import WHAT, says
+from sourdine.question.sought import is_sought
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from fractions import Fraction
 
+    from sourdine.central.finding.first import FoundFirst
     from sourdine.privacy import Part
     from sourdine.question.converters import Bounds
     from sourdine.release import Release
@@ -67,11 +70,12 @@ __all__ = ["Table"]
 
 NOMINAL = 1000
 """Records that shares are chosen for, where no number is typed."""
-RISK = 0.05
 NUMERIC: dict[str, type[Statistic]] = {
     "sum": Sum, "mean": Mean, "variance": Variance, "median": Median,
     **dict.fromkeys(ORDERS, Quantiles),
 }  # fmt: skip
+SEARCHED = ("sum", "mean", "variance")
+"""What needs bounds that are near; quantiles are drawn from a lattice that has none."""
 
 
 @frozen(kw_only=True, slots=False)
@@ -125,7 +129,8 @@ class Table(Statistic):
         default=None, converter=read_bounds,
         metadata=says(
             BOUNDS,
-            "Public bounds of each column of numbers, chosen without looking at the data.",
+            "Public bounds of each column of numbers, chosen without looking at the data; find, "
+            "where nobody knows them.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
@@ -138,17 +143,50 @@ class Table(Statistic):
         ),
     )  # fmt: skip
 
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "bounds", for_the_rest(self.bounds, self._numeric))
+        super().__attrs_post_init__()
+
+    @property
+    def _numeric(self) -> list[str]:
+        """The columns that need bounds."""
+        return [c for c, words in self.of if any(word in NUMERIC for word in words)]
+
+    @cached_property
+    def searched(self) -> tuple[str, ...]:
+        """The columns whose bounds are searched for; quantiles alone need none."""
+        asked = dict(self.of)
+        return tuple(
+            column
+            for column, bounds in self.bounds
+            if is_sought(bounds) and any(word in SEARCHED for word in asked.get(column, ()))
+        )
+
+    def first(self) -> FoundFirst | None:
+        """Return what finds rows or bounds that nobody knows."""
+        first = super().first()
+        if first is not None or not self.searched:
+            return first
+        from sourdine.central.finding.columns import ColumnsFirst  # noqa: PLC0415 - asks statistics
+
+        return ColumnsFirst(question=self)
+
     def check(self) -> None:
+        """Refuse what does not go together."""
+        self.check_columns()
+        _ = self.statistics
+
+    def check_columns(self) -> None:
         """Refuse columns without bounds, and bounds of columns that are not asked about."""
-        bounds, named = dict(self.bounds), dict(self.of)
-        needed = [c for c, words in self.of if any(word in NUMERIC for word in words)]
+        bounds, named, needed = dict(self.bounds), dict(self.of), self._numeric
         whole: dict[str, Any] = {c: bounds.get(c, (0, 120)) for c in needed}
         if missing := [c for c in needed if c not in bounds]:
             raise ParameterError(
                 "bounds",
                 f"be given for {', '.join(map(repr, missing))}",
                 "none",
-                "Choose them from what everybody knows, before looking. Type {bounds}.",
+                "Choose them from what everybody knows, before looking. Type {bounds}; or find, "
+                "for a column of which nobody knows them.",
                 bounds=whole,
             )
         for name, given_for in (("bounds", bounds), ("steps", dict(self.steps))):
@@ -160,7 +198,6 @@ class Table(Statistic):
                     f"Leave {extra[0]!r} out of {{{name}}}." if extra[0] in named
                     else f"Name it in {{of}}, or leave it out of {{{name}}}.",
                 )  # fmt: skip
-        _ = self.statistics
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question as JSON knows it, by column."""
@@ -205,7 +242,7 @@ class Table(Statistic):
         if len(asked) == 1:
             return (self.epsilon,)
         n = self.n or NOMINAL
-        errors = [_relative(part, n) for part in asked]
+        errors = [relative_error(part, n) for part in asked]
         return tuple(balanced(self.epsilon, errors, [1.0] * len(asked)))
 
     @cached_property
@@ -232,13 +269,13 @@ class Table(Statistic):
     @property
     def how(self) -> str:
         """What draws it."""
-        many = len(self.statistics)
+        many = len(self._asked)
         return f"{many} statistics, each with a share of epsilon" if many > 1 else "one statistic"
 
     @property
     def name(self) -> str:
         """The statistics and their groups, in a few words."""
-        return super().name.replace("table", f"table of {', '.join(self.statistics)}", 1)
+        return super().name.replace("table", f"table of {', '.join(self._asked)}", 1)
 
     @property
     def title(self) -> str:
@@ -248,22 +285,27 @@ class Table(Statistic):
     @cached_property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know."""
+        shared = "Epsilon is shared so that the largest relative error is smallest: "
+        several = [f"{shared}{self.spending}."] if len(self.statistics) > 1 else []
+        return (*several, *self.explained(set()))
+
+    @property
+    def spending(self) -> str:
+        """What each statistic spends."""
+        return ", ".join(f"{name} {shown(x.epsilon)}" for name, x in self.statistics.items())
+
+    def explained(self, found: set[str]) -> tuple[str, ...]:
+        """Return the caveats on values, but not on bounds that were found."""
         clipped = {
             part.column: f"{part.column}: {part.clipping}"
             for part in self.statistics.values()
-            if hasattr(part, "clipping")
+            if hasattr(part, "clipping") and part.column not in found
         }
-        spent = ", ".join(f"{name} {shown(part.epsilon)}" for name, part in self.statistics.items())
-        shared = f"Epsilon is shared so that the largest relative error is smallest: {spent}."
-        return (
-            *([shared] if len(self.statistics) > 1 else ()),
-            *clipped.values(),
-            (
-                "Missing values are left out. Intervals, whose ends are in to_frame() and in the "
-                "JSON, hold for all statistics together."
-            ),
-            *self.person,
+        missing = (
+            "Missing values are left out. Intervals, whose ends are in to_frame() and in the JSON, "
+            "hold for all statistics together."
         )
+        return (*clipped.values(), missing, *self.person)
 
     def reads(self) -> dict[str, str | None]:
         """Return the columns that must be there, by the parameters that name them."""
@@ -282,6 +324,9 @@ class Table(Statistic):
                     data.resolve(column)
                 except ParameterError as error:
                     raise error.renamed(column="of") from None
+        for column, bounds in self.bounds:
+            if is_sought(bounds):
+                refuse_dates(data, column, by_column=True)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Draw each statistic."""
@@ -333,9 +378,7 @@ class Table(Statistic):
         """Return the largest relative error to expect."""
         about, risk = self.public_n(n), each(beta, len(self.statistics))
         return min(
-            max(
-                part.planned(risk, about) / _unit(part, about) for part in self.statistics.values()
-            ),
+            max(part.planned(risk, about) / unit(part, about) for part in self.statistics.values()),
             1.0,
         )
 
@@ -350,33 +393,3 @@ class Table(Statistic):
         from sourdine.central.multiples import multiples  # noqa: PLC0415 - matplotlib, late
 
         return multiples(release, **options)
-
-
-def _unit(part: Statistic, n: int) -> float:
-    """Return what an error of 1 means, relative to which others are small."""
-    if isinstance(part, Count):
-        return float(n)
-    if isinstance(part, Sum):
-        return n * max(abs(part.lowest), abs(part.lowest + part.width))
-    if isinstance(part, Variance):
-        return part.width**2 / 4
-    return part.width if isinstance(part, Mean) else 1.0
-
-
-def _relative(part: Statistic, n: int) -> Callable[[float], float]:
-    """Return the relative error at a share; that of a count as if it were no whole number.
-
-    Of a quantile, half of the ranks that its tick would hold if records lay evenly are no error.
-    """
-
-    def error(share: float) -> float:
-        asked = attrs.evolve(part, epsilon=share, error=None)
-        if isinstance(asked, (Count, Sum)):
-            scale = float(asked.mechanism.scale) * float(getattr(asked, "tick", 1))
-            return scale * log(1 / RISK) / _unit(asked, n)
-        planned = asked.planned(RISK, n) / _unit(asked, n)
-        if isinstance(asked, Quantiles):
-            return max(planned - 1 / (2 * asked.grid.size), planned / 2)
-        return planned
-
-    return error

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
 from sourdine.exact import given
 from sourdine.question import Kind, kinds
 from sourdine.question import converters as read
-from sourdine.question.sought import is_sought
+from sourdine.question.sought import FIND, is_sought
+from sourdine.question.sought import bounds as sought_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     Asked = tuple[tuple[str, tuple[str, ...]], ...]
 
 __all__ = [
-    "BOUNDS", "OF", "ORDERS", "RECORDS", "STEPS", "of_steps", "read_bounds", "read_of",
-    "read_steps",
+    "BOUNDS", "OF", "ORDERS", "RECORDS", "STEPS", "for_the_rest", "of_steps", "read_bounds",
+    "read_of", "read_steps",
 ]  # fmt: skip
 
 RECORDS = "*"
@@ -69,19 +70,23 @@ def _words(x: object) -> tuple[str, ...]:
     return tuple(x)
 
 
-def read_bounds(x: Mapping[str, Any] | None) -> tuple[tuple[str, Bounds], ...]:
-    """Return the bounds of each column."""
-    own = _by_column(x, "bounds", {"age": (0, 120)})
-    for pair in own.values():
-        if isinstance(pair, (str, tuple)) and is_sought(pair):
-            raise ParameterError(
-                "bounds",
-                "be two numbers for each column: a table does not find them",
-                given(pair),
-                "Find them first, by a mean or a description, then type {bounds}.",
-                bounds={"age": (0, 120)},
-            )
-    return tuple((column, read.bounds(pair)) for column, pair in own.items())
+def read_bounds(
+    x: Mapping[str, Any] | Literal["find"] | None,
+) -> tuple[tuple[str, Bounds], ...]:
+    """Return the bounds of each column; find alone is for all columns that are not named."""
+    own = _by_column({RECORDS: x} if x == FIND else x, "bounds", {"age": (0, 120)})
+    return tuple((column, sought_bounds(pair)) for column, pair in own.items())
+
+
+def for_the_rest(
+    bounds: tuple[tuple[str, Bounds], ...], columns: Sequence[str]
+) -> tuple[tuple[str, Bounds], ...]:
+    """Return bounds with those that are sought for all other columns written out."""
+    own = dict(bounds)
+    if RECORDS not in own or not is_sought(own[RECORDS]):
+        return bounds
+    rest = own.pop(RECORDS)
+    return (*own.items(), *((column, rest) for column in columns if column not in own))
 
 
 def read_steps(x: Mapping[str, Any] | None) -> tuple[tuple[str, Any], ...]:
@@ -133,7 +138,7 @@ OF = Kind(
 )
 BOUNDS = Kind(
     metavar="COLUMN:LOWER,UPPER",
-    schema=_object(kinds.BOUNDS.schema),
+    schema={"anyOf": [{"const": "find"}, _object(kinds.BOUNDS.schema)]},
     parse=_parsed(kinds.BOUNDS.parse),
     shape=list[str],
 )

@@ -31,6 +31,7 @@ import attrs
 from sourdine.central.finding.candidates import MOST_CELLS, Candidates
 from sourdine.central.finding.candidates import settled as settled_bounds
 from sourdine.central.finding.centre import Centre
+from sourdine.central.finding.dates import EXAMPLE
 from sourdine.central.finding.first import FoundFirst
 from sourdine.central.finding.search import OutwardSearch
 from sourdine.central.quantiles.order_statistics import Reader
@@ -52,11 +53,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sourdine.central.statistic import Statistic
+    from sourdine.errors import PythonWording
+    from sourdine.release import Release
     from sourdine.tally import Frame
 
     Span = tuple[Fraction, Fraction]
 
-__all__ = ["BoundsFirst"]
+__all__ = ["BoundsFirst", "moved"]
 
 COUNTING, SEARCHING = Fraction(1, 50), Fraction(3, 10)
 ENOUGH, SPENT = 640, 64
@@ -107,14 +110,20 @@ class BoundsFirst(FoundFirst):
     def check(self) -> None:
         """Refuse early whatever a settled question would refuse."""
         sought.check_step(self._step, getattr(self.question, "bounds"))  # noqa: B009
-        _ = self.like, self.search((1, 1))
+        _ = self.like, self.search((1, 1)), self.extremes
+
+    @cached_property
+    def extremes(self) -> tuple[Statistic, Statistic]:
+        """The statistic on bounds that leave the most points, and on the narrowest."""
+        least, wide, narrow = self.question.epsilon * LEAST, self.like, self.like
         if hasattr(self.question, "step"):  # as many points as found bounds have at most
             most: Span = (Fraction(0), Fraction(MOST_CELLS + 2))
-            self._settled(most, Fraction(1), self.question.epsilon * LEAST)
+            wide = self._settled(most, Fraction(1), least)
         if not self.centred:  # the noise of a sum is finest beside bounds that are far from 0
             start = Candidates(self.lattice, None if self.one_sided else self._home, *self.ends)
-            narrow = settled_bounds((start.start, start.start), self._step, start.spacing)
-            self._settled(*narrow, self.question.epsilon * LEAST)
+            at_start = settled_bounds((start.start, start.start), self._step, start.spacing)
+            narrow = self._settled(*at_start, least)
+        return wide, narrow
 
     @property
     def _step(self) -> Fraction | None:
@@ -288,23 +297,22 @@ class BoundsFirst(FoundFirst):
     @cached_property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know."""
-        moved = (
-            "Bounds were found privately. Records beyond them were moved in to them, and all were "
-            "rounded to the lattice between them; intervals do not cover what that changes."
-        )
-        all_groups = "One search was made, over all rows of all groups."
-        fixed = "Intervals of the population hold as if the bounds had been fixed in advance."
         own = getattr(self.like, "clipping", None)
-        rest = tuple(text for text in self._caveats if text != own)
-        question = self.question
-        also = [*([all_groups] if question.by else ()), *([fixed] if question.populations else ())]
-        return (moved, *also, *rest)
+        return (*moved(self.like), *(text for text in self._caveats if text != own))
+
+    def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
+        """Say what to type of dates, where the count tells too few numbers from none."""
+        count, enough = release.drawn.get("count"), self._counting.error(Fraction(1, 20))
+        few = count is not None and count <= enough
+        dates = words.typed("bounds", EXAMPLE)
+        text = f"Values were read as numbers too seldom to tell from never. Of dates type {dates}."
+        return (*([text] if few else ()), *super().remarks(release, words))
 
     @property
     def _caveats(self) -> tuple[str, ...]:
         return tuple(getattr(self._drawer, "caveats", ()))
 
-    def _parts(self, n: int | None) -> dict[str, Fraction]:
+    def costs(self, n: int | None) -> dict[str, Fraction]:
         """Return what each part will cost; for a number of records that is not known, at most."""
         question = self.question
         known = question.n is not None and question.by is None
@@ -318,14 +326,26 @@ class BoundsFirst(FoundFirst):
 
     def shares(self, n: int | None) -> str:
         """Return what each part will cost."""
-        parts = self._parts(n)
+        parts = self.costs(n)
         left = {self.question.kind: self.question.epsilon - sum(parts.values())}
         return ", ".join(f"{name} {epsilon_shown(x)}" for name, x in {**parts, **left}.items())
 
     def planned(self, beta: Fraction, n: int | None) -> float:
         """Return the error in units of the width, or what else the noise follows, that is found."""
-        left = self.question.epsilon - sum(self._parts(n).values())
+        left = self.question.epsilon - sum(self.costs(n).values())
         return attrs.evolve(self.like, epsilon=left, error=None).error(beta, n=n)
+
+
+def moved(question: Statistic) -> tuple[str, ...]:
+    """Return the caveats on bounds that are found."""
+    text = (
+        "Bounds were found privately. Records beyond them were moved in to them, and all were "
+        "rounded to the lattice between them; intervals do not cover what that changes."
+    )
+    all_groups = "One search was made, over all rows of all groups."
+    fixed = "Intervals of the population hold as if the bounds had been fixed in advance."
+    also = [*([all_groups] if question.by else ()), *([fixed] if question.populations else ())]
+    return (text, *also)
 
 
 def _exact(x: Fraction) -> int | float | str:
