@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -146,3 +148,70 @@ def test_what_is_read_off_shows_the_population_where_it_was_asked():
     assert any("independently" in caveat for caveat in asked.caveats)
     plain = sd.cdf(x, bounds=(0, 120), step=1, epsilon=1)
     assert "population" not in str(plain.quantile(0.5))
+
+
+DAYS = [dt.date(2020, 1, 1) + dt.timedelta(days=k % 1000) for k in range(20_000)]
+YEARS = {"bounds": ("2020-01-01", "2023-12-31"), "epsilon": 1}
+
+
+def test_dates_have_a_distribution_function(tmp_path):
+    release = sd.cdf(DAYS, **YEARS, population=True)
+    median = release.quantile(0.5)
+    assert abs(median.value - dt.date(2021, 5, 14)) < dt.timedelta(days=30)
+    low, high = median.interval(1 - 1e-9)
+    assert low <= dt.date(2021, 5, 14) <= high
+    several = release.quantile([0.25, 0.75])
+    assert several.value.dtype.kind == "M"
+    assert "2020-" in str(several)
+    release.plot(path=str(tmp_path / "days.png"), truth=DAYS)
+    for read in (median, several, release.probability("2020-02-01", dt.date(2020, 2, 29))):
+        again = type(read).from_json(read.to_json())
+        assert str(again) == str(read)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "days"),
+    [
+        ("2020-01-01", "2020-01-31", 31),
+        (None, "2020-01-31", 31),
+        ("2020-02-01T15:00", "2020-02-29T09:00", 29),
+        (dt.date(2022, 9, 26), None, 1),
+        ("2023-01-01", None, 0),
+        ("2019-01-01", "2019-12-31", 0),
+    ],
+)
+def test_the_share_between_dates_holds_both_days(a, b, days):
+    part = sd.cdf(DAYS, bounds=YEARS["bounds"], epsilon=1000).probability(a, b)
+    assert part.value == pytest.approx(days / 1000, abs=2e-4)
+
+
+def test_a_day_of_times_is_whole_and_a_time_is_what_it_says():
+    hours = np.arange(24_000) % 240
+    times = np.datetime64("2020-01-01T00") + hours.astype("timedelta64[h]")
+    release = sd.cdf(
+        times, bounds=("2020-01-01T00:00", "2020-02-01T00:00"), step="1 h", epsilon=1000
+    )
+    for a, b, share in (
+        ("2020-01-02", "2020-01-02", 24),
+        ("2020-01-02T06:00", "2020-01-02T08:00", 3),
+        ("2020-01-02T06:00", "2020-01-03", 42),
+    ):
+        assert release.probability(a, b).value == pytest.approx(share / 240, abs=2e-4)
+
+
+def test_dates_are_typed_as_the_data_are_written():
+    own = {"bounds": ("01.01.2020", "31.12.2023"), "read": {"date_format": "%d.%m.%Y"}}
+    release = sd.cdf([f"{day:%d.%m.%Y}" for day in DAYS], **own, epsilon=1000)
+    assert release.probability("01.01.2020", "31.01.2020").value == pytest.approx(0.031, abs=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "text"),
+    [
+        (5, None, "a must be a date, as the bounds are"),
+        (None, "soon", "b must be a date, as the bounds are"),
+        ("2021-01-01", "2020-01-01", "b must be no smaller than a"),
+    ],
+)
+def test_what_is_no_date_is_refused(a, b, text, refused):
+    refused(lambda: sd.cdf(DAYS, **YEARS).probability(a, b), text)

@@ -34,6 +34,18 @@ def test_html_is_escaped_and_whole():
     assert "<script" not in Sheet(heads=["x"], lines=[["<script>"]]).html()
 
 
+def test_parts_of_a_table_have_heads_of_their_own():
+    html = Sheet(heads=["", "a"], lines=[["n", "1"], ["", ""], ["", "b"], ["n", "2"]]).html()
+    assert html.count("<tr>") == 4
+    assert html.count("<tbody") == 2
+    assert "<tr><th></th><th>b</th></tr><tr><td>n</td><td>2</td></tr>" in html
+
+
+def test_notes_stand_below_a_table_however_narrow_it_is():
+    html = TABLE.html()
+    assert html.index("cost: epsilon 1") > html.index("</table>")
+
+
 def test_notes_alone_are_a_table_of_facts():
     facts = Sheet(notes=[("spent", "3"), ("left", "1")])
     assert facts.text() == "spent  3\nleft   1"
@@ -47,7 +59,7 @@ def test_long_notes_are_wrapped_below_their_word():
         Sheet(heads=["x"], lines=[["1"]], notes=[("note", "word " * 60)]).text().splitlines()[2:]
     )
     assert len(lines) > 2
-    assert all(len(line) <= 88 for line in lines)
+    assert all(len(line) <= 80 for line in lines)
     assert all(line.startswith("      ") for line in lines[1:])
 
 

@@ -20,8 +20,7 @@ SIZE = re.compile(r"^[\d. ]+ [kMGT]?B$")
 """A number of bytes, which stands to the right as other numbers do."""
 PAGE, GAP = 80, 2
 """Letters of a line, and between columns."""
-WIDTH = 88
-"""Notes are wrapped to this many letters, about what a terminal shows."""
+LEFT = "style='text-align:left'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,11 +108,6 @@ class Sheet:
 
     def html(self) -> str:
         """Return the table as HTML that needs no style sheet."""
-        head = "".join(f"<th>{escape(text)}</th>" for text in self.heads)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>"
-            for row in self.lines
-        )
         title = f"<h4>{escape(self.title)}</h4>" if self.title else ""
         if not self.heads:
             facts = "".join(
@@ -121,12 +115,24 @@ class Sheet:
                 for word, text in self.notes
             )
             return f"{title}<table>{facts}</table>"
-        notes = "<br>".join(f"{escape(word)}: {escape(text)}" for word, text in self.notes)
-        caption = f"<caption style='caption-side:bottom;text-align:left'>{notes}</caption>"
-        return (
-            f"{title}<table>{caption if notes else ''}"
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        below = "<br>".join(f"{escape(word)}: {escape(text)}" for word, text in self.notes)
+        notes = f"<div style='max-width:48em'>{below}</div>" if below else ""
+        first, *rest = self._parts()
+        parts = "".join(
+            f"<tbody {LEFT}>{_row(heads, 'th')}{_rows(lines)}</tbody>" for heads, *lines in rest
         )
+        head = f"<thead {LEFT}>{_row(self.heads, 'th')}</thead>"
+        return f"{title}<table>{head}<tbody>{_rows(first)}</tbody>{parts}</table>{notes}"
+
+    def _parts(self) -> list[list[Sequence[str]]]:
+        """Return the lines between empty ones; heads begin each part but the first."""
+        parts: list[list[Sequence[str]]] = [[]]
+        for line in self.lines:
+            if any(line):
+                parts[-1].append(line)
+            else:
+                parts.append([])
+        return [parts[0], *(part for part in parts[1:] if part)]
 
 
 class Shown(ABC):
@@ -145,6 +151,14 @@ class Shown(ABC):
         return self.sheet().html()
 
 
+def _row(cells: Sequence[str], kind: str) -> str:
+    return "<tr>" + "".join(f"<{kind}>{escape(text)}</{kind}>" for text in cells) + "</tr>"
+
+
+def _rows(lines: Sequence[Sequence[str]]) -> str:
+    return "".join(_row(line, "td") for line in lines)
+
+
 def _aligned(head: str, texts: Sequence[str]) -> list[str]:
     """Return a column of one width: names to the left, numbers to the right."""
     width = max(map(len, (head, *texts)))
@@ -156,7 +170,7 @@ def _wrapped(text: str, indent: int) -> str:
     """Return a note in lines of a terminal's width, indented below its word."""
     return fill(
         text,
-        WIDTH,
+        PAGE,
         subsequent_indent=" " * indent,
         break_long_words=False,
         break_on_hyphens=False,
