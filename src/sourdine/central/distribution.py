@@ -136,15 +136,15 @@ class Distribution(Release):
 def _stretch(grid: Grid, a: object, b: object, form: DateFormat) -> tuple[int, int]:
     """Return the first tick of a stretch, and the one after its last."""
     if grid.points is None:
-        low, high = (None if x is None else rational(x, name) for x, name in ((a, "a"), (b, "b")))  # type: ignore[arg-type]
-        smaller: Any = {"a": high and float(high), "b": low and float(low)}
+        low, high = (None if x is None else rational(x, name) for x, name in ((a, "a"), (b, "b")))
     else:
         low, high = _instant(grid, a, "a", form), _instant(grid, b, "b", form)
-        smaller = {"a": b, "b": a}
     if low is not None and high is not None and low > high:
+        swapped = (float(high), float(low)) if grid.points is None else (b, a)
         raise ParameterError(
-            "b", "be no smaller than a", str(b), "Type the smaller one first: {a}, {b}.", **smaller
-        )
+            "b", "be no smaller than a", str(b), "Type the smaller one first: {a}, {b}.",
+            **dict(zip("ab", swapped, strict=True)),
+        )  # fmt: skip
     first = 0 if low is None else _tick(grid, low, up=True)
     last = grid.size if high is None else _tick(grid, high, up=False) + 1
     return first, max(first, last)

@@ -125,8 +125,8 @@ class QueryServer:
     hypothesis 0.65
     >>> print(server.certificate())
     proved   all 2 answers within 0.1658 of the truth with probability 0.95
-    grounds  at most 3.58 bits were told before any of them, by the ledger's union bound
-             over transcripts; rows iid
+    grounds  at most 3.58 bits were told before any of them, by the ledger's union
+             bound over transcripts; rows iid
     """
 
     def __init__(  # noqa: PLR0913 - the terms of a server

@@ -135,7 +135,7 @@ class ColumnsFirst(FoundFirst):
     def findings(self, release: Release) -> list[tuple[str, str]]:
         """Return what was found and spent, by column and by statistic."""
         drawer: Any = self.part(release).mechanism
-        table = drawer.part if isinstance(drawer, ByGroup) else drawer
+        table: Any = drawer.part if isinstance(drawer, ByGroup) else drawer
         return [*super().findings(release), ("shares", f"epsilon: {table.spending}")]
 
     @cached_property

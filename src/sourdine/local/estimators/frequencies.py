@@ -242,7 +242,8 @@ def frequencies(  # noqa: PLR0913 - each has its own meaning, and all but three 
     foot      0.064        0.035      0.093
     cost  epsilon 2, any two inputs of one person
     how   frequencies, 1000 reports by RandomizedResponse(epsilon=2, categories=3)
-    note  Shares are unbiased: one may lie below 0 or above 1, its interval does not.
+    note  Shares are unbiased: one may lie below 0 or above 1, its interval does
+          not.
     note  Each interval holds for its own category, not all of them together.
     """
     if not isinstance(oracle, FrequencyOracle):
