@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from sourdine.central import Statistic
+    from sourdine.plan import Plan
     from sourdine.question import Question
     from sourdine.session.accounts import Account
 
@@ -104,15 +105,16 @@ class Asking(Statistics[Could]):
     def __init__(
         self,
         read: Callable[[type[Question], Mapping[str, Any]], Statistic],
-        checked: Callable[[Statistic], Statistic],
+        checked: Callable[[Statistic | Plan], Statistic],
         account: Account,
     ) -> None:
         self._read, self._checked, self._account = read, checked, account
 
-    def __call__(self, question: Statistic | str, **parameters: Any) -> Could:  # noqa: ANN401
-        """Say it of a question, or of a statistic by its name."""
+    def __call__(self, question: Statistic | Plan | str, **parameters: Any) -> Could:  # noqa: ANN401
+        """Say it of a question, of a plan, or of a statistic by its name."""
         if isinstance(question, str):
-            question = self._read(named(question), parameters)
+            cls = Describe if question == Describe.kind else named(question)
+            question = self._read(cls, parameters)
         return Could(self._checked(question), self._account)
 
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Could:
