@@ -199,3 +199,27 @@ def test_a_report_does_not_replace_what_it_is_made_of(tmp_path, option):
     with pytest.raises(ParameterError, match="report must be a file of its own"):
         ledger_command.run(own["ledger"], as_json=False, report=own[option], about=own["about"])
     assert before == {name: path.read_bytes() for name, path in own.items()}
+
+
+@pytest.mark.parametrize("total", [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}, {"rho": 1}])
+def test_a_question_whose_delta_is_refused_fits_with_no_epsilon(total):
+    asked = {"by": "sex", "keys": "unknown", "epsilon": 0.5, "delta": 1e-5}
+    could = sd.Session(DATA, **total).could.count(**asked)
+    assert not could
+    assert not could.largest
+
+
+@pytest.mark.parametrize(
+    ("total", "left", "needed"),
+    [
+        ({"epsilon": 1}, "epsilon 1", "epsilon 1.5"),
+        ({"epsilon": 1, "delta": 1e-6}, "100 % of epsilon 1, delta 1e-06", "150 %"),
+        ({"rho": 0.3}, "100 % of rho 0.3", "125 %"),
+    ],
+)
+def test_a_batch_is_refused_as_a_whole(total, left, needed):
+    session = sd.Session(DATA, **total)
+    refusal = f"the batch must cost at most {left}, what is left, got {needed}"
+    with pytest.raises(BudgetExceededError, match=refusal):
+        session.ask_all([plan.count(epsilon=0.5)] * 3)
+    assert not session.history

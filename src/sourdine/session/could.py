@@ -15,7 +15,7 @@ from sourdine.release import Sheet, Shown
 from sourdine.session.accounts import FilterAccount
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from fractions import Fraction
 
     from sourdine.central import Statistic
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sourdine.question import Question
     from sourdine.session.accounts import Account
 
-__all__ = ["Asking", "Could", "too_much"]
+__all__ = ["Asking", "Could", "too_many", "too_much"]
 
 NOTHING = "Nothing is left: another total would come on top of this one."
 
@@ -152,4 +152,25 @@ def too_much(question: Statistic, account: Account) -> BudgetExceededError | Non
         shown(question.epsilon),
         "Type {epsilon} or less." if most else NOTHING,
         **({"epsilon": most} if most else {}),
+    )
+
+
+def too_many(batch: Sequence[Statistic], account: Account) -> BudgetExceededError | None:
+    """Return the refusal of a batch as a whole; None if it is refused for its delta."""
+    if isinstance(account, FilterAccount):
+        after = account.filter.after(part for question in batch for part in question.parts)
+        if after.share <= 1 or after.own_delta > account.filter.reserve:
+            return None
+        left = f"{percent(account.filter.remaining)} of {account.filter.whole}"
+        needed = percent(after.share - account.share, up=True)
+    else:
+        epsilon, most = sum(question.epsilon for question in batch), account.largest(lambda _: ())
+        if epsilon <= most:
+            return None
+        left, needed = f"epsilon {shown(most, up=False)}", f"epsilon {shown(epsilon)}"
+    return BudgetExceededError(
+        "the batch",
+        f"cost at most {left}, what is left",
+        needed,
+        "Ask for fewer answers, or with smaller epsilons. Nothing was charged.",
     )

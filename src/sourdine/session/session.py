@@ -27,7 +27,7 @@ from sourdine.questions import Statistics
 from sourdine.release import History, Release, Sheet, Shown
 from sourdine.session.accounts import FilterAccount
 from sourdine.session.charges import Terms
-from sourdine.session.could import Asking, too_much
+from sourdine.session.could import Asking, too_many, too_much
 from sourdine.session.filing import About, FiledReport
 from sourdine.session.ledger import Call, FileLedger, MemoryLedger
 from sourdine.session.room import Room
@@ -279,7 +279,10 @@ class Session(Statistics[Release], Shown):
                 "the batch", "be a list of questions or plans", given(batch), "Put it into a list."
             )
         asked = [self._checked(_question(one)) for one in batch]
-        charges = self._ledger.charge_all([_call(question) for question in asked])
+        try:
+            charges = self._ledger.charge_all([_call(question) for question in asked])
+        except BudgetExceededError as refusal:
+            raise too_many(asked, self._ledger.account) or refusal from None
         try:
             pairs = zip(asked, charges, strict=True)
             return [self._released(question, charge) for question, charge in pairs]
