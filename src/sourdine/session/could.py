@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sourdine.central import Describe
@@ -16,7 +17,6 @@ from sourdine.session.accounts import FilterAccount
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from fractions import Fraction
 
     from sourdine.central import Statistic
     from sourdine.plan import Plan
@@ -164,7 +164,8 @@ def too_many(batch: Sequence[Statistic], account: Account) -> BudgetExceededErro
         left = f"{percent(account.filter.remaining)} of {account.filter.whole}"
         needed = percent(after.share - account.share, up=True)
     else:
-        epsilon, most = sum(question.epsilon for question in batch), account.largest(lambda _: ())
+        most = account.largest(lambda _: ())
+        epsilon = sum((question.epsilon for question in batch), Fraction(0))
         if epsilon <= most:
             return None
         left, needed = f"epsilon {shown(most, up=False)}", f"epsilon {shown(epsilon)}"
