@@ -130,12 +130,21 @@ class SourdineError(Exception):
         return f"{words.subject(self.name)} must {must}, got {self.got}. {hint}".rstrip()
 
     def also(self, sentence: str) -> Self:
-        """Return the error with one more sentence in its hint."""
+        """Return the error with one more sentence in its hint.
+
+        Examples
+        --------
+        >>> print(SourdineError("the disk is full.").also("Nothing was charged."))
+        the disk is full. Nothing was charged.
+        """
+        if not self.must:
+            return self.hinting("", self.tries, f"{self.name} {sentence}")
         return self.hinting(f"{self.hint} {sentence}".strip(), self.tries)
 
-    def hinting(self, hint: str, tries: Mapping[str, object]) -> Self:
-        """Return the error with another hint."""
-        other = type(self)(self.name, self.must, self.got, hint, **tries)
+    def hinting(self, hint: str, tries: Mapping[str, object], name: str | None = None) -> Self:
+        """Return the error with another hint, about something else if that is named."""
+        about = self.name if name is None else name
+        other = type(self)(about, self.must, self.got, hint, **tries)
         other.wording = self.wording
         return other
 

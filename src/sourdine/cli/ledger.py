@@ -40,6 +40,13 @@ def run(path: Path, *, as_json: bool, report: Path | None, about: Path | None) -
     ledger = opened(path)
     if report is not None:
         ending(report)
+        if report.exists() and any(
+            other is not None and report.samefile(other) for other in (path, about)
+        ):
+            raise ParameterError(
+                "report", "be a file of its own", str(report), "Type {report}.",
+                report="report.html",
+            )  # fmt: skip
         FiledReport.of(ledger, About.read(about)).write(report)
         Terminal(stderr=True).print(f"Report: {report}", highlight=False, markup=False)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from attrs import evolve
 
 from sourdine.central import Statistic
 from sourdine.central.sharing import LEAST, balanced
-from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
 from sourdine.exact import at_least, given, positive
 from sourdine.exact import number as number_of
 from sourdine.plan.batch import Plans, alike_key, fitted
@@ -21,7 +22,7 @@ from sourdine.question import Question, read
 from sourdine.questions import Statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from sourdine.exact.parameters import Number
     from sourdine.plan.errors import Error
@@ -89,7 +90,10 @@ class Planner(Statistics[Plan]):
         plan = self.ask(read(cls, {**said, "epsilon": most}))
 
         def parts(epsilon: Fraction) -> tuple[Part, ...]:
-            return plan.question.at(epsilon).parts if epsilon <= most else (Part.delta(1),)
+            try:
+                return plan.question.at(epsilon).parts if epsilon <= most else (Part.delta(1),)
+            except SourdineError:  # too small for its grid
+                return (Part.delta(1),)
 
         fits = room.largest(parts)
         return evolve(plan, question=plan.question.at(fits)) if fits else plan
@@ -140,6 +144,13 @@ class Planner(Statistics[Plan]):
         >>> float(counts.epsilon), round(counts.certified.upper, 3)
         (10.0, 4.775)
         """
+        if isinstance(plans, Plan) or not isinstance(plans, Iterable):
+            raise ParameterTypeError(
+                "plans",
+                "be a list of plans or questions",
+                given(plans),
+                "Pass a list, such as [plan.count(error=5)].",
+            )
         listed = tuple(plan if isinstance(plan, Plan) else self.ask(plan) for plan in plans)
         if not listed:
             raise ParameterError(

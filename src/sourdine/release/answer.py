@@ -26,6 +26,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "brief", "plain"]
 
+UNREADABLE = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
+"""What is raised by a text that is no answer."""
+
 
 class Answer(OneNumber, Shown):
     """A number, or several, that say how far they can be from the truth and what they cost.
@@ -68,7 +78,7 @@ class Answer(OneNumber, Shown):
         """Read an answer back; its intervals and tables are those of the first."""
         try:
             return cls.from_dict(json.loads(text))
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except UNREADABLE as error:
             if isinstance(error, SourdineError):
                 raise
             raise ParameterError(

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
 from sourdine.privacy import Concentrated, Guarantee, afterwards
-from sourdine.privacy.accounting import compose, replaced
+from sourdine.privacy.accounting import compose, plain, replaced
 from sourdine.privacy.budget import added, remaining, require_finite
 from sourdine.session.room import Charged, Room
 
@@ -89,9 +89,11 @@ class SumAccount:
         """Return the account after a charge, or raise `BudgetExceededError`."""
         return replace(self, spent=afterwards(self.total, self.spent, cost))
 
-    def largest(self, at: Callable[[Fraction], tuple[Part, ...]]) -> Fraction:  # noqa: ARG002
-        """Return what is left of epsilon: the same for every question."""
-        return self.remaining.exact_epsilon()
+    def largest(self, at: Callable[[Fraction], tuple[Part, ...]]) -> Fraction:
+        """Return what is left of epsilon; 0 for parts with a delta that is not left."""
+        left = self.remaining
+        _, own_delta = plain(at(left.exact_epsilon()))
+        return left.exact_epsilon() if own_delta <= left.delta else Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)

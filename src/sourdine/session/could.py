@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sourdine.central import Describe
@@ -15,14 +16,14 @@ from sourdine.release import Sheet, Shown
 from sourdine.session.accounts import FilterAccount
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from fractions import Fraction
+    from collections.abc import Callable, Mapping, Sequence
 
     from sourdine.central import Statistic
+    from sourdine.plan import Plan
     from sourdine.question import Question
     from sourdine.session.accounts import Account
 
-__all__ = ["Asking", "Could", "too_much"]
+__all__ = ["Asking", "Could", "too_many", "too_much"]
 
 NOTHING = "Nothing is left: another total would come on top of this one."
 
@@ -104,15 +105,16 @@ class Asking(Statistics[Could]):
     def __init__(
         self,
         read: Callable[[type[Question], Mapping[str, Any]], Statistic],
-        checked: Callable[[Statistic], Statistic],
+        checked: Callable[[Statistic | Plan], Statistic],
         account: Account,
     ) -> None:
         self._read, self._checked, self._account = read, checked, account
 
-    def __call__(self, question: Statistic | str, **parameters: Any) -> Could:  # noqa: ANN401
-        """Say it of a question, or of a statistic by its name."""
+    def __call__(self, question: Statistic | Plan | str, **parameters: Any) -> Could:  # noqa: ANN401
+        """Say it of a question, of a plan, or of a statistic by its name."""
         if isinstance(question, str):
-            question = self._read(named(question), parameters)
+            cls = Describe if question == Describe.kind else named(question)
+            question = self._read(cls, parameters)
         return Could(self._checked(question), self._account)
 
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Could:
@@ -150,4 +152,26 @@ def too_much(question: Statistic, account: Account) -> BudgetExceededError | Non
         shown(question.epsilon),
         "Type {epsilon} or less." if most else NOTHING,
         **({"epsilon": most} if most else {}),
+    )
+
+
+def too_many(batch: Sequence[Statistic], account: Account) -> BudgetExceededError | None:
+    """Return the refusal of a batch as a whole; None if it is refused for its delta."""
+    if isinstance(account, FilterAccount):
+        after = account.filter.after(part for question in batch for part in question.parts)
+        if after.share <= 1 or after.own_delta > account.filter.reserve:
+            return None
+        left = f"{percent(account.filter.remaining)} of {account.filter.whole}"
+        needed = percent(after.share - account.share, up=True)
+    else:
+        most = account.largest(lambda _: ())
+        epsilon = sum((question.epsilon for question in batch), Fraction(0))
+        if epsilon <= most:
+            return None
+        left, needed = f"epsilon {shown(most, up=False)}", f"epsilon {shown(epsilon)}"
+    return BudgetExceededError(
+        "the batch",
+        f"cost at most {left}, what is left",
+        needed,
+        "Ask for fewer answers, or with smaller epsilons. Nothing was charged.",
     )

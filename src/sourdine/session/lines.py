@@ -10,15 +10,18 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from datetime import datetime
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sourdine.append_only import now
 from sourdine.errors import BudgetExceededError, SourdineError
+from sourdine.exact import integer
 from sourdine.privacy import Concentrated, Guarantee, Part
 from sourdine.privacy.accounting import Filter, prices, read_parts
 from sourdine.privacy.budget import require_finite
+from sourdine.question import converters
 from sourdine.session.accounts import FilterAccount, SumAccount, under
 from sourdine.session.charges import Charge, Terms
 
@@ -44,7 +47,15 @@ WITH_PARTS = 3
 """The first format whose charges name their parts."""
 SLACK = 1e-6
 """How much a declared curve may differ between machines, as a part of delta."""
-WRONG = (LookupError, ValueError, TypeError, ArithmeticError, SourdineError, RecursionError)
+WRONG = (
+    LookupError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    SourdineError,
+    RecursionError,
+)
 
 
 class UnreadableError(Exception):
@@ -120,7 +131,8 @@ def read_terms(row: Row) -> Terms:
 
 
 def _terms(row: Row) -> Terms:
-    whom = {"unit": row["unit"], "rows": row["rows"], "name": row["name"]}
+    unit, name = (None if row[key] is None else _text(row[key]) for key in ("unit", "name"))
+    whom: dict[str, Any] = {"unit": unit, "name": name, "rows": converters.rows(row["rows"])}
     account = row.get("account", "sum")
     if account == "rho":
         rho = _exact(row["rho"])
@@ -172,11 +184,11 @@ def read_charge(row: Row, terms: Terms) -> Charge:
     try:
         spent = Guarantee(_exact(row["spent_epsilon"]), _exact(row["spent_delta"]), relation)
         return Charge(
-            number=row["number"],
-            when=row["time"],
-            what=row["what"],
-            mechanism=row["mechanism"],
-            parameters=row["parameters"],
+            number=integer(row["number"], "number", least=1),
+            when=_moment(row["time"]),
+            what=_text(row["what"]),
+            mechanism=_text(row["mechanism"]),
+            parameters=_object(row["parameters"]),
             cost=Guarantee(_exact(row["epsilon"]), _exact(row["delta"]), relation),
             account=_account(row, terms, spent),
             parts=_parts(row.get("parts", [])),
@@ -210,6 +222,24 @@ def _parts(records: list[dict[str, Any]]) -> tuple[Part, ...]:
 @lru_cache(1024)
 def _parsed(records: str) -> tuple[Part, ...]:
     return read_parts(Part.from_dict(record) for record in json.loads(records))
+
+
+def _text(text: object) -> str:
+    if not isinstance(text, str):
+        raise TypeError(text)
+    return text
+
+
+def _moment(text: str) -> str:
+    datetime.fromisoformat(text)
+    return text
+
+
+def _object(text: str) -> str:
+    """Return a text that is an object of JSON."""
+    if not isinstance(json.loads(text), dict):
+        raise TypeError(text)
+    return text
 
 
 def _exact(text: str) -> Fraction:

@@ -28,7 +28,7 @@ MOST = 10
 KINDS: dict[str, tuple[str, Callable[[Fraction], Part]]] = {
     "pure": ("anything", Part.pure),
     "laplace": ("a sum or a mean", lambda e: Part.laplace(FINE, FINE / e)),
-    "range": ("a quantile or a mode", Part.range),
+    "range": ("a quantile", Part.range),
 }
 """Kinds of loss: what has them, at about such a price, and the part of an epsilon."""
 
@@ -55,7 +55,7 @@ class Room(Shown):
     kind     largest epsilon  for
     pure            0.956175  anything
     laplace         0.993855  a sum or a mean
-    range            1.25924  a quantile or a mode
+    range            1.25924  a quantile
     left  53.39 % of epsilon 3, delta 1e-06, one record added or removed
     """
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import PurePath
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from sourdine.central import Describe
+from sourdine.central import Describe, Statistic
 from sourdine.errors import (
     LEFT_OUT,
     BudgetExceededError,
@@ -17,6 +18,7 @@ from sourdine.errors import (
     ParameterTypeError,
     SourdineError,
 )
+from sourdine.exact import flag, given
 from sourdine.plan import Plan, Planner
 from sourdine.privacy import Guarantee
 from sourdine.question import Face, converters, read
@@ -25,7 +27,7 @@ from sourdine.questions import Statistics
 from sourdine.release import History, Release, Sheet, Shown
 from sourdine.session.accounts import FilterAccount
 from sourdine.session.charges import Terms
-from sourdine.session.could import Asking, too_much
+from sourdine.session.could import Asking, too_many, too_much
 from sourdine.session.filing import About, FiledReport
 from sourdine.session.ledger import Call, FileLedger, MemoryLedger
 from sourdine.session.room import Room
@@ -34,9 +36,8 @@ from sourdine.tally import Frame
 from sourdine.tally.reading import STANDARD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-    from sourdine.central import Statistic
     from sourdine.exact.parameters import Number
     from sourdine.privacy import Relation
     from sourdine.question import Question
@@ -156,7 +157,7 @@ class Session(Statistics[Release], Shown):
         epsilon, delta, rho, reserve, rows = map(spelled, (epsilon, delta, rho, reserve, rows))
         self._data = Frame(data, read=read)
         self._reading = Lock()  # engines take one question at a time
-        self._keep = keep
+        self._keep = flag(keep, "keep")
         self._ledger: Ledger
         own, found = Terms(total=Guarantee(0)), None
         if epsilon is None and rho is None:
@@ -229,8 +230,13 @@ class Session(Statistics[Release], Shown):
         room = left.filter if isinstance(left, Room) else left.exact_epsilon()
         return Planner(remaining=room, **fixed)
 
-    def ask(self, question: Statistic) -> Release:
+    def ask(self, question: Statistic | Plan) -> Release:
         """Charge a question and release its answer.
+
+        Parameters
+        ----------
+        question
+            A question, or a plan of one.
 
         Examples
         --------
@@ -240,6 +246,7 @@ class Session(Statistics[Release], Shown):
         >>> print(session.ask(asked).cost)
         epsilon 0.25, one record added or removed
         """
+        question = _question(question)
         asked = self._checked(question)
         try:
             (charge,) = self._ledger.charge_all([_call(asked)])
@@ -267,9 +274,15 @@ class Session(Statistics[Release], Shown):
         >>> [float(release.cost.epsilon) for release in releases]
         [0.2135, 0.7864]
         """
-        questions = [one.question if isinstance(one, Plan) else one for one in batch]
-        asked = [self._checked(question) for question in questions]
-        charges = self._ledger.charge_all([_call(question) for question in asked])
+        if isinstance(batch, Plan) or not isinstance(batch, Iterable):
+            raise ParameterTypeError(
+                "the batch", "be a list of questions or plans", given(batch), "Put it into a list."
+            )
+        asked = [self._checked(_question(one)) for one in batch]
+        try:
+            charges = self._ledger.charge_all([_call(question) for question in asked])
+        except BudgetExceededError as refusal:
+            raise too_many(asked, self._ledger.account) or refusal from None
         try:
             pairs = zip(asked, charges, strict=True)
             return [self._released(question, charge) for question, charge in pairs]
@@ -291,7 +304,11 @@ class Session(Statistics[Release], Shown):
         >>> bool(session.could("count", epsilon=4)), len(session.history)
         (False, 0)
         """
-        return Asking(self._read, self._checked, self._ledger.account)
+        return Asking(
+            self._read,
+            lambda question: self._checked(_question(question)),
+            self._ledger.account,
+        )
 
     def _checked(self, question: Statistic) -> Statistic:
         """Return a question as it is asked here, or refuse it."""
@@ -380,6 +397,19 @@ class Session(Statistics[Release], Shown):
         if isinstance(self.total, Guarantee) and isinstance(self.spent, Guarantee):
             return f"<Session: {self.spent} spent of {self.total}>"
         return f"<Session: {self.remaining.told()} left>"
+
+
+def _question(asked: object) -> Statistic:
+    """Return a question, or that of a plan; refuse whatever else was passed."""
+    question = asked.question if isinstance(asked, Plan) else asked
+    if isinstance(question, Statistic):
+        return question
+    raise ParameterTypeError(
+        "question",
+        "be one about a column, or a plan",
+        given(question),
+        "Pass sourdine.questions.read(...), or call the statistic itself: session.count(...).",
+    )
 
 
 def _call(question: Statistic) -> Call:

@@ -110,7 +110,7 @@ class Filter:
             )
         if kept > whole:
             raise ParameterError(
-                "reserve", "be at most delta", given(reserve), "Type {reserve}.", reserve=0
+                "reserve", "be at most delta", shown(kept), "Type {reserve}.", reserve=0
             )
         if kept == whole:
             return cls(exact, whole, None, Fraction(0), kept)
@@ -160,6 +160,13 @@ class Filter:
         after = self.after(parts)
         if after.is_within:
             return after
+        if after.own_delta > self.reserve and self.epsilon is None:
+            raise BudgetExceededError(
+                f"delta of {label!r}" if label else "delta",
+                "be 0 where the total is one of rho",
+                shown(after.own_delta - self.own_delta),
+                "Ask what needs no delta, or begin with a total of epsilon and delta.",
+            )
         if after.own_delta > self.reserve:
             left = self.reserve - self.own_delta
             typed = Fraction(shown(left, up=False))

@@ -210,7 +210,7 @@ class Part:
         >>> round(float(Part.pure(0.1, times=100).price(5)), 4)
         2.4189
         """
-        a = number(order, "order", above=1, most=10**9, example=8)
+        a = number(order, "order", above=1, most=10**24, example=8)
         return self.times * _price(replace(self, times=1), a)
 
     def repeated(self, times: int) -> Self:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from datetime import date
 from typing import Any
 
-from sourdine.errors import ParameterError
+from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
 from sourdine.session.filing.registry import SECTORS
 
@@ -92,6 +92,14 @@ class About:
         """Return what is said by names and texts, or in a TOML file of them."""
         if about is None or isinstance(about, About):
             return about or cls()
+        if not isinstance(about, (Mapping, str, bytes, os.PathLike)):
+            raise ParameterTypeError(
+                "about",
+                "be names and texts, or the path of a TOML file",
+                given(about),
+                "Type {about}.",
+                about={"purpose": "Planning"},
+            )
         facts = about if isinstance(about, Mapping) else _file(about)
         known = {field.name for field in fields(cls)}
         return cls(**{_known(name, known): _read(name, value) for name, value in facts.items()})

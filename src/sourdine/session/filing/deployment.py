@@ -60,7 +60,7 @@ def entry(report: FiledReport) -> dict[str, Any]:
             "deployment_model": _model(report),
             "accounting": {
                 "post_processing": about.post_processing,
-                "composition": words.COMPOSED[report.terms.account],
+                "composition": report.composition,
             },
             "implementation": {
                 "preprocessing_and_hyperparameter_tuning": about.preprocessing,

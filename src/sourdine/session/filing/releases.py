@@ -146,7 +146,7 @@ def bounds(report: FiledReport) -> list[tuple[str, ...]]:
 
 def _bounds(asked: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """Yield column, bounds, step and where they are from, of one question."""
-    if asked["statistic"] == "describe":
+    if asked.get("statistic") == "describe":
         yield "every column of numbers", "none given", "", FOUND
         return
     given, steps = asked.get("bounds"), asked.get("steps", {})

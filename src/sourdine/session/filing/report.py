@@ -16,6 +16,7 @@ from sourdine.exact import given
 from sourdine.presentation.texts import json_text
 from sourdine.privacy import Guarantee
 from sourdine.privacy.printing import percent
+from sourdine.session.filing import words
 from sourdine.session.filing.about import About
 from sourdine.session.filing.checks import Check, checks
 from sourdine.session.filing.markdown import markdown
@@ -154,6 +155,13 @@ class FiledReport:
         return total if isinstance(total, Guarantee) else total.at(ONE_IN_A_MILLION)
 
     @property
+    def composition(self) -> str:
+        """How the charges were admitted, in words."""
+        declared = any(charge.declared for charge in self.charges)
+        said = words.COMPOSED[self.terms.account]
+        return f"{said} {words.DECLARED}" if declared else said
+
+    @property
     def title(self) -> str:
         """What is published: the owner's word, or the data's name."""
         return self.about.title or self.terms.name or "Untitled"
@@ -245,5 +253,11 @@ def _facts(filed: FiledRelease) -> dict[str, Any]:
         "cost": charge.cost.to_dict(),
         "spent": charge.spent.to_dict(),
         "state": filed.state,
-        "answer": None if charge.answer is None else json.loads(charge.answer),
+        "answer": _answer(filed),
     }
+
+
+def _answer(filed: FiledRelease) -> Any:  # noqa: ANN401 - what JSON knows
+    """Return what was kept: as it stands if it cannot be read."""
+    answer = filed.charge.answer
+    return answer if answer is None or filed.release is None else json.loads(answer)

@@ -188,7 +188,7 @@ def _algorithms(report: FiledReport) -> Section:
         "Algorithms and composition",
         [
             TextTable(("mechanism", "releases", "version"), algorithms(report)),
-            Text(words.COMPOSED[report.terms.account]),
+            Text(report.composition),
             Text(words.UNANSWERED),
         ],
     )

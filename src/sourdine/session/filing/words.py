@@ -6,6 +6,7 @@ __all__ = [
     "CLAMPED",
     "COLLECTED",
     "COMPOSED",
+    "DECLARED",
     "HOUSEHOLDS",
     "IMPLEMENTED",
     "KEPT",
@@ -40,6 +41,11 @@ COMPOSED = {
     "rho": "Composition: the sum of the zero-concentrated prices of the parts of each loss, "
     f"rounded up (Bun and Steinke 2016). {_CHARGED}",
 }
+DECLARED = (
+    "Here the charges were declared as one batch before the first answer, and admitted together "
+    "by the certified curve of all their losses (Zhu, Dong and Wang 2022), not by the filter: they "
+    "are the whole of the total, and nothing is left."
+)
 VARIANTS = {
     "pure": "Pure differential privacy: delta is 0.",
     "approximate": "Approximate differential privacy: delta is the chance that is not covered by "
