@@ -219,7 +219,7 @@ def test_a_question_whose_delta_is_refused_fits_with_no_epsilon(total):
 )
 def test_a_batch_is_refused_as_a_whole(total, left, needed):
     session = sd.Session(DATA, **total)
-    refusal = f"the batch must cost at most {left}, what is left, got {needed}"
+    refusal = f"the batch must be at most {left}, what is left, got {needed}"
     with pytest.raises(BudgetExceededError, match=refusal):
         session.ask_all([plan.count(epsilon=0.5)] * 3)
     assert not session.history

@@ -476,7 +476,7 @@ def test_what_cannot_be_charged_together_is_not_charged_at_all(tmp_path):
         s.ask_all([plan.count(epsilon=0.1), plan.count(epsilon=4)])
     assert s.history == []
     pure = Session(AGES, epsilon=1)
-    with pytest.raises(BudgetExceededError, match=r"epsilon must be at most 0\.4"):
+    with pytest.raises(BudgetExceededError, match=r"the batch must be at most epsilon 1"):
         pure.ask_all([plan.count(epsilon=0.6), plan.count(epsilon=0.6)])
     assert pure.history == []
 

@@ -171,7 +171,7 @@ def too_many(batch: Sequence[Statistic], account: Account) -> BudgetExceededErro
         left, needed = f"epsilon {shown(most, up=False)}", f"epsilon {shown(epsilon)}"
     return BudgetExceededError(
         "the batch",
-        f"cost at most {left}, what is left",
+        f"be at most {left}, what is left",
         needed,
         "Ask for fewer answers, or with smaller epsilons. Nothing was charged.",
     )
