@@ -253,7 +253,7 @@ def test_a_report_elsewhere_is_refused(asked, tmp_path):
 @pytest.mark.parametrize(
     ("about", "said"),
     [
-        ({"titel": "x"}, "Did you mean 'title'"),
+        ({"titel": "x"}, "Type 'title'."),
         ({"zzz": "x"}, "It knows"),
         ({"title": 7}, "hold a text as title, got 7"),
         ({"curators": [7]}, "hold a list of texts as curators"),

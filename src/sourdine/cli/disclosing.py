@@ -24,7 +24,7 @@ def run(
     """Write an entry, or check one; return whether the registry would take it."""
     if (path is None) == (check is None):
         raise ParameterError(
-            "LEDGER",
+            "ledger",
             "be the path of a ledger, or be left out where {check} names an entry",
             "none" if path is None else "both",
             "Type sourdine disclose wages.ledger, or sourdine disclose {check}.",

@@ -188,7 +188,7 @@ def fitted(
             factor *= min(max(0.9998 / got, 1e-3), 1e3) ** (1 / slope)
     if not low:
         raise BudgetExceededError(
-            "the plans", "fit into what is left", "more", "Plan fewer of them, or another total."
+            "the plans", "be within what is left", "more", "Plan fewer of them, or another total."
         )
     return at(low)
 

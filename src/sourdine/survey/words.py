@@ -62,11 +62,9 @@ def read_words(language: str, given: Mapping[str, object]) -> Mapping[str, str]:
             hint = f"Take it out: no page says {key!r}." if key not in known else f"Add {key!r}."
             raise ParameterError(what, "hold every word of a page", repr(key), hint)
         if set(PLACE.findall(text)) != set(PLACE.findall(known[key])):
-            places = ", ".join(f"{{{{{place}}}}}" for place in PLACE.findall(known[key])) or "none"
-            raise ParameterError(
-                f"{what}.{key}", "name what English names", "other places in braces",
-                f"The places are: {places}.".replace("{{", "(").replace("}}", ")"),
-            )  # fmt: skip
+            places = ", ".join(PLACE.findall(known[key])) or "none"
+            hint = f"The places in braces are: {places}."
+            raise ParameterError(f"{what}.{key}", "name what English names", "others", hint)
     return MappingProxyType({key: str(given[key]) for key in known})
 
 

@@ -82,7 +82,7 @@ def folder_columns(root: str, files: Sequence[str]) -> dict[str, str]:
             "the folders",
             "name the same columns for all files, each once",
             "others",
-            "Read those of one kind, by a pattern such as 'folder/year=2024/*.parquet'.",
+            "Read those of one kind, by a pattern such as 'folder/*/*.parquet'.",
         )
     below = f"substr({PATH}, {len(root.rstrip(sep)) + 1})"
     return {key: _value(below, key) for key in keys[0]}

@@ -58,7 +58,7 @@ class About:
     ('Bureau of Labour',)
     >>> About.read({"tittle": "Wages"})
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: about must hold known names, got 'tittle'. Did you mean 'title'?
+    sourdine.errors.ParameterError: about must hold known names, got 'tittle'. Type 'title'.
     """
 
     title: str | None = None
@@ -126,7 +126,7 @@ def _known(name: str, known: set[str]) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 - for an error alone
 
     near = get_close_matches(name, known, 1)
-    hint = f"Did you mean {near[0]!r}?" if near else f"It knows {', '.join(sorted(known))}."
+    hint = f"Type {near[0]!r}." if near else f"It knows {', '.join(sorted(known))}."
     raise ParameterError("about", "hold known names", repr(name), hint)
 
 
@@ -135,7 +135,9 @@ def _read(name: str, value: object) -> Any:  # noqa: ANN401
         parts = [value] if isinstance(value, str) else value
         if isinstance(parts, (list, tuple)) and all(isinstance(part, str) for part in parts):
             return tuple(part for part in parts if part.strip())
-        raise ParameterError("about", f"hold a list of texts as {name}", given(value))
+        raise ParameterError(
+            "about", f"hold a list of texts as {name}", given(value), "Type ['one', 'two']."
+        )
     if name == "published" and (day := _day(value)):
         return day
     if name == "published" or not isinstance(value, str):
