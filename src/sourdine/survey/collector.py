@@ -113,9 +113,7 @@ class Collector:
         async with self._look:
             known = self._found = await asyncio.to_thread(self._fresh)
         if what == "/results.json":
-            return Reply(
-                body=known.to_json().encode(), kind="application/json", headers=OPEN
-            )
+            return Reply(body=known.to_json().encode(), kind="application/json", headers=OPEN)
         asked = LANGUAGE.search(query)
         language = asked[1] if asked and asked[1] in self.survey.languages else None
         paused = known.state != "open" or "pause" in query.split("&")

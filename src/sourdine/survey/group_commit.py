@@ -68,7 +68,9 @@ class GroupCommit:
         posts: list[Waiting] = []
         while len(posts) < TOGETHER:
             try:
-                one = self._waiting.get(timeout=timeout) if not posts else self._waiting.get_nowait()
+                one = (
+                    self._waiting.get(timeout=timeout) if not posts else self._waiting.get_nowait()
+                )
             except queue.Empty:
                 break
             if one is None:

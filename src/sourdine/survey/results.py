@@ -88,14 +88,15 @@ class Results(Shown):
         for one in self.questions:
             numbers = zip(one.values, one.lower, one.upper, strict=True)
             rows = [{"value": v, "lower": a, "upper": b} for v, a, b in numbers]
-            told = {"estimates": dict(zip(one.labels, rows, strict=True))} if one.labels else {}
-            if one.what == "mean" and rows:
-                told = {"estimate": rows[0]}
+            told: dict[str, Any] = {}
+            if rows:
+                shares = {"estimates": dict(zip(one.labels, rows, strict=False))}
+                told = {"estimate": rows[0]} if one.what == "mean" else shares
             questions[one.name] = {
                 "what": one.what,
                 "reports": one.reports,
                 "hidden": not rows,
-                **(told if rows else {}),
+                **told,
                 "with": {str(n): half for n, half in one.planned},
             }
         return {

@@ -12,25 +12,17 @@ import numpy as np
 from sourdine.local import Number
 from sourdine.presentation.numbers import row
 from sourdine.survey.precision import FEWEST
+from sourdine.survey.scripts import source
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sourdine.survey.document import SurveyQuestion
     from sourdine.survey.results import QuestionResult, Results
 
 __all__ = ["POLICY", "results_page"]
 
-STYLE = """\
-:root{color-scheme:light dark;--ink:#1f2a37;--soft:#56616f;--line:#d5dae0;--paper:#fbfbf9;--card:#fff;--bar:#9fc3df;--blue:#215d8c}
-@media(prefers-color-scheme:dark){:root{--ink:#e6e9ed;--soft:#a9b3bf;--line:#3a444f;--paper:#14181d;--card:#1c2229;--bar:#2f5f86;--blue:#8fc3ea}}
-body{margin:0;font:1rem/1.55 system-ui,"DejaVu Sans",sans-serif;color:var(--ink);background:var(--paper)}
-main{max-width:44rem;margin:0 auto;padding:1.2rem 1rem 3rem}
-h1{font-size:1.55rem;line-height:1.25}h2{font-size:1.1rem;margin:0 0 .5rem}
-section{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:1rem 1.1rem;margin:1rem 0}
-.soft{color:var(--soft);font-size:.92rem}a{color:var(--blue)}
-svg{width:100%;height:auto;display:block}
-svg text{font:14px system-ui,"DejaVu Sans",sans-serif;fill:var(--ink)}
-.bar{fill:var(--bar)}.end{stroke:var(--ink);stroke-width:2}.dot{fill:var(--blue)}.axis{stroke:var(--line)}
-"""
+STYLE = source("results.css")
 POLICY = (
     "default-src 'none'; style-src 'sha256-"
     f"{b64encode(sha256(STYLE.encode()).digest()).decode()}'; base-uri 'none'; "
@@ -44,8 +36,8 @@ PAGE = """<!doctype html>
 <body><main><h1>{title}</h1>
 <p>{people} people are counted. {state}</p>
 {questions}
-<p class="soft">Every answer was randomised before it was sent. Lines are 95 % intervals: they know of that chance, and not of
-people who did not answer or answered falsely.</p>
+<p class="soft">Every answer was randomised before it was sent. Lines are 95 % intervals:
+they know of that chance, and not of people who did not answer or answered falsely.</p>
 </main></body></html>
 """
 RIGHT_TO_LEFT = ("ar", "fa", "he", "ps", "ur", "yi")
@@ -53,9 +45,7 @@ WIDE, LEFT, RIGHT, HIGH = 640, 200, 150, 34
 """Sizes of a picture: its width, what labels and numbers take, the height of a bar."""
 
 
-def results_page(
-    found: Results, *, language: str | None = None, paused: bool = False
-) -> bytes:
+def results_page(found: Results, *, language: str | None = None, paused: bool = False) -> bytes:
     """Return the page of results.
 
     Parameters
@@ -90,7 +80,7 @@ def results_page(
 
 
 def _section(
-    one: QuestionResult, asked: SurveyQuestion, found: Results, tag: str, words: object
+    one: QuestionResult, asked: SurveyQuestion, found: Results, tag: str, words: Mapping[str, str]
 ) -> str:
     column = found.survey.schema.columns[one.name]
     title = f"<h2>{escape(asked.ask[tag])}</h2>"
@@ -102,7 +92,7 @@ def _section(
         grid = column.grid
         drawing = _mean(one, float(grid.lower), float(grid.upper))
     else:
-        called = {"false": words["no"], "true": words["yes"]} if column.kind == "flag" else {}  # type: ignore[index]
+        called = {"false": words["no"], "true": words["yes"]} if column.kind == "flag" else {}
         labels = [
             asked.labels[x][tag] if x in asked.labels else called.get(x, x) for x in one.labels
         ]
@@ -118,16 +108,17 @@ def _digits(half: float) -> str:
 def _shares(one: QuestionResult, labels: list[str]) -> str:
     """Draw a bar and an interval for each answer, from 0 to 1."""
     across, drawn, told = WIDE - LEFT - RIGHT, [], []
+    right = WIDE - RIGHT + 10
     for i, (label, value, low, high) in enumerate(
         zip(labels, one.values, one.lower, one.upper, strict=True)
     ):
         y, (text, a, b) = HIGH * i + HIGH / 2, row(value, (low, high))
         x1, x2 = LEFT + across * low, LEFT + across * high
         drawn.append(
-            f'<text x="{LEFT - 10}" y="{y + 5:.1f}" text-anchor="end">{escape(_short(label))}</text>'
-            f'<rect class="bar" x="{LEFT}" y="{y - 11:.1f}" width="{across * value:.1f}" height="22"/>'
-            f'{_whisker(x1, x2, y)}<text x="{WIDE - RIGHT + 10}" y="{y + 5:.1f}">{text}'
-            f" ({a} to {b})</text>"
+            f'<text x="{LEFT - 10}" y="{y + 5:.1f}" text-anchor="end">'
+            f'{escape(_short(label))}</text><rect class="bar" x="{LEFT}" y="{y - 11:.1f}" '
+            f'width="{across * value:.1f}" height="22"/>{_whisker(x1, x2, y)}'
+            f'<text x="{right}" y="{y + 5:.1f}">{text} ({a} to {b})</text>'
         )
         told.append(f"{label}: {text}, from {a} to {b}")
     axis = f'<line class="axis" x1="{LEFT}" x2="{LEFT}" y1="0" y2="{HIGH * len(labels)}"/>'

@@ -22,7 +22,7 @@ import json
 import secrets
 import sqlite3
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -118,7 +118,7 @@ class SurveyStore:
             raise ParameterError(
                 "store", "name a file that exists", repr(str(path)), "Type: sourdine survey open."
             )
-        self._connect()
+        self._db = _connected(self.path)
         try:
             version = self._one("PRAGMA user_version")[0]
             if self._one("PRAGMA application_id")[0] != APPLICATION or version != VERSION:
@@ -134,19 +134,6 @@ class SurveyStore:
             ) from None
         self.survey = Survey.from_facts(json.loads(document))
         self.form = form_of(self.survey.schema)
-
-    def _connect(self) -> None:
-        self._db = sqlite3.connect(
-            self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
-        )
-        for setting in (
-            *("secure_delete = ON", "synchronous = FULL", "temp_store = MEMORY"),
-            "journal_mode = TRUNCATE",
-        ):
-            try:
-                self._db.execute(f"PRAGMA {setting}")
-            except sqlite3.DatabaseError:
-                continue
 
     @classmethod
     def create(
@@ -180,37 +167,8 @@ class SurveyStore:
         except OSError as error:
             raise SourdineError(f"{file} could not be written: {error.strerror}.") from None
         codes = [secrets.token_urlsafe(CODE) for _ in range(count)]
-        made = cls.__new__(cls)
-        made.path, made.survey, made.form = file, survey, form_of(survey.schema)
-        made._connect()
-        made._fill(codes)
-        return made, codes
-
-    def _fill(self, codes: list[str]) -> None:
-        known = self.survey
-        document = json.dumps(known.facts(), sort_keys=True)
-        frozen = (known.name, document, known.fingerprint, "open", len(codes), 0)
-        with self._transaction():
-            for statement in TABLES.split(";"):
-                self._db.execute(statement)
-            self._db.execute(f"PRAGMA application_id = {APPLICATION}")
-            self._db.execute(f"PRAGMA user_version = {VERSION}")
-            self._db.execute("INSERT INTO survey VALUES (?, ?, ?, ?, ?, ?)", frozen)
-            self._db.executemany("INSERT INTO tickets VALUES (?)", [(_hash(c),) for c in codes])
-            for name, mechanism in self.form.randomisers.items():
-                empty = np.zeros(mechanism.cells, CELLS).tobytes()
-                self._db.execute("INSERT INTO tallies VALUES (?, 0, ?)", (name, empty))
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._db.execute("COMMIT")
-        except BaseException:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
+        _fill(file, survey, codes)
+        return cls(file), codes
 
     def _one(self, query: str) -> Any:  # noqa: ANN401 - SQLite's own
         return self._db.execute(query).fetchone()
@@ -240,7 +198,7 @@ class SurveyStore:
         ids = [row.tobytes() for row in records.id_bytes()]
         kept, reason = iter(zip(ids, to_lines(records), strict=True)), iter(reasons)
         outcomes = []
-        with self._transaction():
+        with _transaction(self._db):
             state, tickets = self._one("SELECT state, tickets FROM survey")
             for post in posts:
                 why = Counter(r.value for r in (next(reason) for _ in post.lines) if r)
@@ -254,9 +212,7 @@ class SurveyStore:
                     outcomes.append(Outcome(accepted=len(mine), refused=why))
         return outcomes
 
-    def _ticketed(
-        self, post: Posted, mine: list[tuple[bytes, str]], why: Counter[str]
-    ) -> Outcome:
+    def _ticketed(self, post: Posted, mine: list[tuple[bytes, str]], why: Counter[str]) -> Outcome:
         """Keep one record for one ticket."""
         if len(mine) != 1 or why:
             return Outcome(refused=why or {"one record for each ticket": len(mine)})
@@ -271,7 +227,7 @@ class SurveyStore:
         """Count what was accepted and forget it; return how many people are counted in all."""
         if self._one("SELECT 1 FROM inbox LIMIT 1") is None:
             return self.people
-        with self._transaction():
+        with _transaction(self._db):
             self._fold()
         return self.people
 
@@ -292,7 +248,7 @@ class SurveyStore:
 
     def end(self) -> None:
         """Close the survey for good: what was accepted is counted, nothing more is."""
-        with self._transaction():
+        with _transaction(self._db):
             self._fold()
             self._db.execute("UPDATE survey SET state = 'closed'")
             self._db.execute("DELETE FROM tickets")
@@ -306,13 +262,11 @@ class SurveyStore:
     def estimates(self) -> Estimates:
         """Return what the records counted say; see `sourdine.local.Estimates`."""
         tallies, counts = self.tallies()
-        return Estimates(
-            schema=self.survey.schema, use="report", tallies=tallies, counts=counts
-        )
+        return Estimates(schema=self.survey.schema, use="report", tallies=tallies, counts=counts)
 
     def aggregator(self) -> Aggregator:
         """Return everything counted as an aggregator, which can be saved and added to others."""
-        with self._transaction():
+        with _transaction(self._db):
             tallies, counts = self.tallies()
             ids = b"".join(one for (one,) in self._db.execute("SELECT id FROM ids"))
         found = np.frombuffer(ids, ID)
@@ -325,3 +279,42 @@ class SurveyStore:
 
 def _hash(code: str) -> bytes:
     return sha256(code.encode()).digest()
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+    for setting in (
+        *("secure_delete = ON", "synchronous = FULL", "temp_store = MEMORY"),
+        "journal_mode = TRUNCATE",
+    ):
+        with suppress(sqlite3.DatabaseError):  # another kind of file, which is refused later
+            db.execute(f"PRAGMA {setting}")
+    return db
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+
+
+def _fill(path: Path, survey: Survey, codes: list[str]) -> None:
+    """Make the tables of a survey that nobody has answered."""
+    document = json.dumps(survey.facts(), sort_keys=True)
+    frozen = (survey.name, document, survey.fingerprint, "open", len(codes), 0)
+    with closing(_connected(path)) as db, _transaction(db):
+        for statement in TABLES.split(";"):
+            db.execute(statement)
+        db.execute(f"PRAGMA application_id = {APPLICATION}")
+        db.execute(f"PRAGMA user_version = {VERSION}")
+        db.execute("INSERT INTO survey VALUES (?, ?, ?, ?, ?, ?)", frozen)
+        db.executemany("INSERT INTO tickets VALUES (?)", [(_hash(code),) for code in codes])
+        for name, mechanism in form_of(survey.schema).randomisers.items():
+            empty = np.zeros(mechanism.cells, CELLS).tobytes()
+            db.execute("INSERT INTO tallies VALUES (?, 0, ?)", (name, empty))
