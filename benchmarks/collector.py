@@ -17,6 +17,7 @@ import time
 import tomllib
 from base64 import urlsafe_b64decode
 from collections import Counter
+from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -106,6 +107,8 @@ async def post(port: int, body: str) -> int:
         return 0
     finally:
         writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
 
 
 def kills(times: int, folder: Path, *, every: float = 0.4) -> dict[str, int]:

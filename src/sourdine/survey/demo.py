@@ -139,7 +139,8 @@ async def _run(
         await asyncio.wait({serving}, timeout=seconds)
         server.stop()
         browsers.cancel()
-        await serving
+        await asyncio.wait({serving, browsers})
+        serving.result()
     finally:
         await asyncio.to_thread(collector.stop)
 
@@ -153,6 +154,8 @@ async def _send(port: int, line: str) -> None:
         except OSError:
             await asyncio.sleep(0.05)
     head = f"POST /reports HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: {len(line)}\r\n"
-    writer.write(f"{head}connection: close\r\n\r\n{line}".encode())
-    await reader.read()
-    writer.close()
+    try:
+        writer.write(f"{head}connection: close\r\n\r\n{line}".encode())
+        await reader.read()
+    finally:
+        writer.close()
