@@ -41,7 +41,7 @@ they know of that chance, and not of people who did not answer or answered false
 </main></body></html>
 """
 RIGHT_TO_LEFT = ("ar", "fa", "he", "ps", "ur", "yi")
-WIDE, LEFT, RIGHT, HIGH = 640, 200, 150, 34
+WIDE, LEFT, RIGHT, HIGH = 640, 190, 200, 34
 """Sizes of a picture: its width, what labels and numbers take, the height of a bar."""
 
 
