@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sourdine.cli.collecting import add_collector
 from sourdine.cli.guard_options import read_number
 from sourdine.cli.output import print_sheet
 from sourdine.cli.streams import Terminal
@@ -21,12 +22,16 @@ __all__ = ["survey"]
 survey = typer.Typer(
     no_args_is_help=True,
     help="A survey whose answers are randomised in the respondent's own browser, before anything "
-    "is sent: one file of questions, one HTML page.",
+    "is sent: one file of questions, one HTML page, one collector.",
     epilog="Begin here:\n\n"
     "$ sourdine survey new survey.toml\n\n"
     "$ sourdine survey check survey.toml\n\n"
     "$ sourdine survey plan survey.toml --n 2000\n\n"
-    "$ sourdine survey page survey.toml --out commute.html",
+    "$ sourdine survey page survey.toml --out commute.html\n\n"
+    "$ sourdine survey open survey.toml\n\n"
+    "$ sourdine survey serve commute.db\n\n"
+    "Or look at one that runs:\n\n"
+    "$ sourdine survey demo",
 )
 
 Document = Annotated[Path, typer.Argument(metavar="SURVEY", help="The survey, a .toml file.")]
@@ -129,3 +134,6 @@ def _write(path: Path, content: bytes, name: str, *, overwrite: bool) -> None:
 
 def _say(text: str) -> None:
     Terminal(stderr=True).print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+add_collector(survey)

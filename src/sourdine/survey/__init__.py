@@ -6,6 +6,9 @@
 ``form``        what a device must know to randomise
 ``device``      the reference of ``web/device.mjs``, which runs in browsers and in Node
 ``precision``   what so many people will tell, and what invented records can do
+``store``       what a collector keeps: tallies and ids, in one SQLite file
+``collector``   the survey's addresses; ``serving`` the HTTP server, ``group_commit`` the writer
+``results``     what the survey says so far; ``results_page`` as a page
 ``words``       what pages say by themselves, in several languages
 ==============  ===================================================================================
 """

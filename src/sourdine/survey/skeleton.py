@@ -7,6 +7,8 @@ SKELETON = """\
 #   sourdine survey check survey.toml            what is wrong with it, what it costs
 #   sourdine survey plan survey.toml --n 2000    what so many people will tell
 #   sourdine survey page survey.toml             the page, one HTML file
+#   sourdine survey open survey.toml             freezes it, in commute.db
+#   sourdine survey serve commute.db             collects records, shows results
 name = "commute"
 languages = ["en", "fr"]        # the page itself speaks ar, de, en, es, fr
 who = "Town of Aix"

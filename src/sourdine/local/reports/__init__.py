@@ -4,7 +4,7 @@ from sourdine.local.reports.aggregator import Aggregator
 from sourdine.local.reports.arrow import from_arrow, to_arrow, to_ipc, to_parquet
 from sourdine.local.reports.form import Form
 from sourdine.local.reports.influence import influence
-from sourdine.local.reports.json_lines import read_lines, to_lines
+from sourdine.local.reports.json_lines import read_each, read_lines, to_lines
 from sourdine.local.reports.reasons import Reason
 from sourdine.local.reports.receipts import Receipt
 from sourdine.local.reports.records import Records
@@ -21,6 +21,7 @@ __all__ = [
     "from_arrow",
     "influence",
     "lines_of",
+    "read_each",
     "read_lines",
     "records",
     "to_arrow",

@@ -19,7 +19,7 @@ from sourdine.local.reports.sources import read
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -307,6 +307,32 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
         total._joint = [arrays[f"joint{i}"] for i in range(len(total._joint))]
         if total._seen is not None:
             total._seen = Seen(arrays["ids"])
+        return total
+
+    @classmethod
+    def of_tallies(
+        cls,
+        schema: Schema | Form,
+        tallies: Mapping[str, NDArray[np.int64]],
+        counts: Mapping[str, int],
+        ids: NDArray[Any],
+    ) -> Aggregator:
+        """Return the aggregator of reports that were counted and kept elsewhere.
+
+        Parameters
+        ----------
+        schema
+            A schema, or the `Form` of its records.
+        tallies, counts
+            For each column the tally of its reports, and how many there are.
+        ids
+            The ids of all reports, 16 bytes each.
+        """
+        total = cls(schema)
+        total.receipt = Receipt(accepted=int(ids.size))
+        total._counts = np.array([counts[name] for name in total.form.names], np.int64)
+        total._tallies = [np.array(tallies[name], np.int64) for name in total.form.names]
+        total._seen = Seen(ids)
         return total
 
     def estimate(self) -> Estimates:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from sourdine.local.reports.form import Form
 
-__all__ = ["VERSION", "longest", "read_lines", "to_lines"]
+__all__ = ["VERSION", "longest", "read_each", "read_lines", "to_lines"]
 
 VERSION = 1
 ROWS = 1 << 16
@@ -90,6 +90,20 @@ def read_lines(form: Form, lines: Iterable[object]) -> Iterator[tuple[Records, C
         parsed = list(map(parser.parse, block))
         dropped = Counter(row for row in parsed if isinstance(row, Reason))
         yield parser.gather([row for row in parsed if isinstance(row, tuple)]), dropped
+
+
+def read_each(form: Form, lines: Sequence[object]) -> tuple[Records, list[Reason | None]]:
+    """Read lines one for one: the records, and for each line why it is none (None if it is one)."""
+    parser = _Parser(form)
+    parsed = [parser.parse(line) or Reason.MALFORMED for line in lines]
+    records = parser.gather([row for row in parsed if isinstance(row, tuple)])
+    valid = records.valid()
+    verdicts = iter(valid.tolist())
+    reasons = [
+        row if isinstance(row, Reason) else (None if next(verdicts) else Reason.DOMAIN)
+        for row in parsed
+    ]
+    return (records if valid.all() else records.keep(valid)), reasons
 
 
 class _Parser:

@@ -7,6 +7,7 @@ const form = JSON.parse(find("form").textContent), { survey } = form;
 const asked = survey.order.map((name) => form.columns.find((column) => column.name === name));
 const memory = `sourdine ${survey.name} ${form.mark}`, answers = {};
 const state = { language: preferred(), line: null, sent: false, status: "", keeps: true, digest: null };
+const link = /^#ticket=([\w-]+)$/.exec(location.hash), ticket = link ? `{"ticket":"${link[1]}"}\n` : "";
 let texts, words;
 
 /** The per cent, rounded up, that nobody can pass who took a yes and a no for equally likely. */
@@ -157,7 +158,7 @@ async function send() {
   render("send");
   try {
     const nobody = { credentials: "omit", referrerPolicy: "no-referrer", cache: "no-store", redirect: "error" };
-    const reply = await fetch(survey.send_to, { method: "POST", body: `${state.line}\n`, ...nobody });
+    const reply = await fetch(survey.send_to, { method: "POST", body: `${ticket}${state.line}\n`, ...nobody });
     state.sent ||= reply.ok;
     state.status = reply.ok ? words.accepted : fill(words.refused, { status: reply.status });
   } catch {
@@ -176,7 +177,7 @@ function outgoing() {
     h("h2", { id: "sent", tabindex: "-1" }, words.only),
     state.fromMemory ? h("p", {}, words.kept) : null,
     h("table", {}, h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, ...asked.map(row))),
-    soft(words.line), verbatim(state.line), soft(fill(words.to, { address: survey.send_to })),
+    soft(words.line), verbatim(ticket + state.line), soft(fill(words.to, { address: survey.send_to })),
     h("button", { id: "send", type: "button", onclick: send }, state.sent ? words.again : words.send),
     h("p", { role: "status", id: "status" }, state.status || (state.keeps ? "" : words.unkept)));
 }

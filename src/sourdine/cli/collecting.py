@@ -1,0 +1,230 @@
+"""``sourdine survey open``, ``serve``, ``close`` and what was collected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from sourdine.cli.guard_options import read_number
+from sourdine.cli.output import print_sheet
+from sourdine.cli.streams import Terminal
+from sourdine.errors import ParameterError, SourdineError
+from sourdine.exact import integer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sourdine.survey import Survey
+    from sourdine.survey.store import SurveyStore
+
+__all__ = ["add_collector"]
+
+Kept = Annotated[
+    Path, typer.Argument(metavar="STORE", help="The file that 'sourdine survey open' made.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
+Port = Annotated[str, typer.Option(metavar="NUMBER", help="The port; 0 for a free one.")]
+LAST_PORT = 65_535
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+def add_collector(survey: typer.Typer) -> None:
+    """Give a group of commands those of the collector."""
+    for command in (_open, _serve, _close, _estimate, _results, _export, _demo):
+        survey.command(name=command.__name__.strip("_"))(command)
+
+
+def _open(
+    path: Annotated[Path, typer.Argument(metavar="SURVEY", help="The survey, a .toml file.")],
+    *,
+    store: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="The new file; the survey's name if left out."),
+    ] = None,
+    tickets: Annotated[
+        str,
+        typer.Option(metavar="NUMBER", help="How many people may answer, each with a ticket."),
+    ] = "0",
+) -> None:
+    """Freeze a survey and make the file that its records are counted in.
+
+    With --tickets it prints one link for each, with a code that works once. The codes stand
+    nowhere else: hand them out in any order, and do not write down who got which.
+    """
+    from sourdine.survey import Survey  # noqa: PLC0415 - commands load what they need
+    from sourdine.survey.store import SurveyStore  # noqa: PLC0415
+
+    found = Survey.read(path)
+    file = store or Path(f"{found.name}.db")
+    made, codes = SurveyStore.create(file, found, tickets=_whole(tickets, "tickets", 500))
+    made.close()
+    for code in codes:
+        print(f"{_place(found)}#ticket={code}")  # noqa: T201 - the answer
+    _say(f"Opened {found.name}, survey {found.fingerprint}")
+    _say(f"Now: sourdine survey serve {file}")
+
+
+def _place(survey: Survey) -> str:
+    """Return the address of the page, if the collector serves it."""
+    return survey.send_to.split("?")[0].rpartition("/")[0] + "/"
+
+
+def _serve(
+    store: Kept,
+    *,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Where to listen; this machine if left out.")
+    ] = "127.0.0.1",
+    port: Port = "8000",
+    hide: Annotated[bool, typer.Option("--hide", help="Show results to nobody.")] = False,
+) -> None:
+    """Serve the page, collect records, show results; until Ctrl-C or SIGTERM.
+
+    A record is on the disk before its sender hears that it is accepted. No address, time, cookie
+    or order is kept, and there is no log. Put a proxy with TLS in front, and turn off its log.
+    """
+    import asyncio  # noqa: PLC0415 - commands load what they need
+
+    from sourdine.survey.collector import Collector  # noqa: PLC0415
+    from sourdine.survey.serving import WebServer  # noqa: PLC0415
+
+    async def run() -> int:
+        collector = Collector(store, public=not hide)
+        server = WebServer(collector, host=host, port=_port(port))
+        base = urlsplit(collector.survey.send_to).path.rpartition("/")[0]
+
+        def ready() -> None:
+            place = f"http://{server.host}:{server.port}{base}/"
+            _say(f"Page     {place}")
+            _say("Results  hidden" if hide else f"Results  {place}results")
+            _say(f"Records  are sent to {collector.survey.send_to}")
+            if host not in LOOPBACK:
+                _say("This is not encrypted: put a proxy with TLS in front.")
+
+        try:
+            await server.serve(ready)
+        except OSError as error:
+            raise SourdineError(
+                f"{host}:{port} could not be listened on: {error.strerror}."
+            ) from None
+        finally:
+            collector.stop()
+        return collector.people
+
+    _say(f"Stopped: {asyncio.run(run())} people are counted")
+
+
+def _whole(text: str, name: str, example: int) -> int:
+    number = read_number(text, name, example=example)
+    return integer(number.numerator if number.denominator == 1 else number, name, least=0)
+
+
+def _port(text: str) -> int:
+    number = _whole(text, "port", 8000)
+    if number > LAST_PORT:
+        raise ParameterError("port", f"be at most {LAST_PORT}", text, "Type {port}.", port=8000)
+    return number
+
+
+def _close(store: Kept) -> None:
+    """Close a survey for good: what was accepted is counted, nothing more is accepted."""
+    for kept in _opened(store):
+        kept.end()
+        _say(f"Closed {kept.survey.name}: {kept.people} people are counted")
+
+
+def _estimate(store: Kept, *, json: Json = False) -> None:
+    """Estimate every question: shares, means and quartiles with intervals."""
+    for kept in _opened(store):
+        found = kept.estimates()
+        if json:
+            print(found.to_json())  # noqa: T201 - the answer
+        else:
+            for sheet in found.sheets():
+                print_sheet(Terminal(), sheet)
+
+
+def _results(
+    store: Kept,
+    *,
+    json: Json = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="PATH", help="Write the page of results.")
+    ] = None,
+) -> None:
+    """Say what the page of results shows: consistent shares, means, nothing below 50 answers."""
+    from sourdine.survey.results import results  # noqa: PLC0415 - commands load what they need
+    from sourdine.survey.results_page import results_page  # noqa: PLC0415
+
+    for kept in _opened(store):
+        found = results(kept)
+        if out is not None:
+            _written(out, results_page(found, paused=True))
+        if json:
+            print(found.to_json())  # noqa: T201 - the answer
+        elif out is None:
+            print_sheet(Terminal(), found.sheet())
+
+
+def _export(
+    store: Kept,
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="PATH", help="The new file.")],
+) -> None:
+    """Write everything counted as a file of 'sourdine collect', which can be added to others."""
+    if out.exists():
+        raise ParameterError(
+            "out", "be a new file", f"{str(out)!r}, which exists", "Type another name."
+        )
+    for kept in _opened(store):
+        try:
+            kept.aggregator().save(out)
+        except OSError as error:
+            raise SourdineError(f"{out} could not be written: {error.strerror}.") from None
+        _say(f"Wrote {out}: {kept.people} people")
+
+
+def _demo(
+    *,
+    n: Annotated[str, typer.Option("--n", metavar="NUMBER", help="How many browsers.")] = "500",
+    seconds: Annotated[
+        str, typer.Option(metavar="NUMBER", help="After how long it stops by itself.")
+    ] = "120",
+    port: Port = "0",
+) -> None:
+    """Run a survey on this machine, with simulated browsers that answer it: look at its results."""
+    from sourdine.survey.demo import demo  # noqa: PLC0415 - commands load what they need
+
+    found = demo(
+        n=_whole(n, "n", 500),
+        seconds=float(read_number(seconds, "seconds", example=120)),
+        port=_port(port),
+        say=_say,
+    )
+    print_sheet(Terminal(), found.sheet())
+
+
+def _opened(path: Path) -> Iterator[SurveyStore]:
+    """Yield the store, with everything counted that was accepted; then let go of it."""
+    from sourdine.survey.store import SurveyStore  # noqa: PLC0415 - commands load what they need
+
+    store = SurveyStore(path)
+    try:
+        store.fold()
+        yield store
+    finally:
+        store.close()
+
+
+def _written(path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
+
+
+def _say(text: str) -> None:
+    Terminal(stderr=True).print(text, highlight=False, markup=False, soft_wrap=True)

@@ -1,0 +1,257 @@
+"""The collector over HTTP: what it accepts, what it refuses, kills, and a real browser."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from threading import Thread
+from types import SimpleNamespace
+
+import pytest
+
+from sourdine.local.reports import to_lines
+from sourdine.survey import Survey, page
+from sourdine.survey.collector import Collector
+from sourdine.survey.demo import demo
+from sourdine.survey.serving import LONGEST_BODY, WebServer
+from sourdine.survey.store import SurveyStore
+from sourdine.survey.words import words
+
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "collector.py"
+PEOPLE = {"way": "bus", "minutes": 35, "late": True, "wishes": "seats"}
+
+
+def lines_of(survey, n):
+    table = {name: [value] * n for name, value in PEOPLE.items()}
+    return [line for part in survey.schema.reports(table) for line in to_lines(part)]
+
+
+def free():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return taken.getsockname()[1]
+
+
+@pytest.fixture
+def running(survey_cases, tmp_path):
+    """Return what serves a survey in a thread."""
+    stops = []
+
+    def start(*, tickets=0, **changes):
+        port = free()
+        facts = survey_cases.facts(send_to=f"http://127.0.0.1:{port}/town/reports")
+        survey = Survey.from_facts(facts | changes)
+        store, codes = SurveyStore.create(tmp_path / "survey.db", survey, tickets=tickets)
+        loop, ready = asyncio.new_event_loop(), []
+
+        async def run():
+            collector = Collector(store.path, every=0.1)
+            server = WebServer(collector, port=port)
+            await server.serve(lambda: ready.append(server))
+            collector.stop()
+
+        thread = Thread(target=loop.run_until_complete, args=(run(),))
+        thread.start()
+        while not ready:
+            time.sleep(0.01)
+
+        def stop():
+            loop.call_soon_threadsafe(ready[0].stop)
+            thread.join()
+            loop.close()
+            store.close()
+
+        stops.append(stop)
+        return SimpleNamespace(port=port, survey=survey, store=store, codes=codes)
+
+    yield start
+    for stop in stops:
+        stop()
+
+
+def ask(port, method, path, body=None, headers=None):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request(method, path, body, headers or {})
+    reply = connection.getresponse()
+    found = SimpleNamespace(status=reply.status, body=reply.read(), headers=reply.headers)
+    connection.close()
+    return found
+
+
+def counted(one, n):
+    for _ in range(200):
+        if one.store.people >= n:
+            break
+        time.sleep(0.05)
+    return one.store.people
+
+
+def test_records_are_accepted_and_counted_once(running):
+    one = running()
+    lines = lines_of(one.survey, 60)
+    for path, some in (
+        *(("/town/reports", lines[:1]), ("/reports", lines[:5]), ("/town/reports", lines[2:])),
+    ):
+        reply = ask(one.port, "POST", path, "\n".join(some))
+        assert reply.status == 202
+        assert json.loads(reply.body) == {"accepted": len(some), "refused": {}}
+        assert reply.headers["access-control-allow-origin"] == "*"
+        assert "set-cookie" not in reply.headers
+    assert counted(one, 60) == 60
+    told = json.loads(ask(one.port, "GET", "/results.json").body)
+    assert told["people"] == 60
+    assert told["fingerprint"] == one.survey.fingerprint
+    shares = told["questions"]["way"]["estimates"]
+    assert sum(row["value"] for row in shares.values()) == pytest.approx(1)
+
+
+def test_what_is_no_record_is_refused_with_a_public_reason(running):
+    one = running()
+    line = lines_of(one.survey, 1)[0]
+    other = line.replace(one.store.form.mark, "f" * 16)
+    for body, why in (
+        ("", "empty"), ("\n \n", "empty"), ("{", "malformed"), ("[" * 90, "malformed"),
+        (b"\xff\xfe", "malformed"), ("null", "malformed"), (other, "foreign schema"),
+        (line.replace('"v":1', '"v":2'), "unknown version"), ("x" * 5000, "too long"),
+        (line.replace('"a":[', '"a":[1,'), "wrong columns"),
+        (line.replace('"a":[', '"a":[1e400,'), "wrong columns"),
+        ('{"ticket":"x"}', "empty"),
+    ):  # fmt: skip
+        reply = ask(one.port, "POST", "/reports", body)
+        assert reply.status == 422, body
+        assert json.loads(reply.body) == {"accepted": 0, "refused": {why: 1}}
+    mixed = ask(one.port, "POST", "/reports", f"{line}\n{other}\n")
+    assert mixed.status == 422
+    assert json.loads(mixed.body) == {"accepted": 1, "refused": {"foreign schema": 1}}
+    assert counted(one, 1) == 1
+
+
+def raw(port, data):
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as peer:
+        peer.sendall(data)
+        peer.shutdown(socket.SHUT_WR)
+        found = b""
+        while part := peer.recv(65536):
+            found += part
+    return found[9:12]
+
+
+def test_hostile_requests_are_refused(running):
+    one = running()
+    for data, status in (
+        (b"nonsense\r\n\r\n", b"400"),
+        (b"GET / HTTP/2.0\r\n\r\n", b"400"),
+        (b"GET http://x/ HTTP/1.1\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\nbad header\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\na: b\r\n c: d\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\na: b\nc: d\r\n\r\n", b"400"),
+        (b"POST /reports HTTP/1.1\r\ncontent-length: -1\r\n\r\n", b"400"),
+        (b"POST /reports HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}", b"400"),
+        (b"POST /reports HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n", b"415"),
+        (b"POST /reports HTTP/1.1\r\ncontent-encoding: gzip\r\ncontent-length: 1\r\n\r\nx", b"415"),
+        (b"POST /reports HTTP/1.1\r\ncontent-length: %d\r\n\r\n" % (LONGEST_BODY + 1), b"413"),
+        (b"GET / HTTP/1.1\r\na: " + b"x" * 9000 + b"\r\n\r\n", b"431"),
+        (b"DELETE / HTTP/1.1\r\nconnection: close\r\n\r\n", b"405"),
+        (b"GET /../../etc/passwd HTTP/1.1\r\nconnection: close\r\n\r\n", b"404"),
+        (b"POST / HTTP/1.1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n", b"404"),
+        (b"POST /reports HTTP/1.1\r\ncontent-length: 9\r\n\r\nshort", b""),
+        (b"", b""),
+    ):  # fmt: skip
+        assert raw(one.port, data) == status, data
+    assert ask(one.port, "GET", "/").status == 200
+
+
+def test_tickets_over_http(running):
+    one = running(tickets=2)
+    first, second = lines_of(one.survey, 2)
+    ticketed = json.dumps({"ticket": one.codes[0]}, separators=(",", ":"))
+    for body, status in (
+        *((first, 403), (f"{ticketed}\n{first}", 202), (f"{ticketed}\n{first}", 202)),
+        *((f"{ticketed}\n{second}", 403), (first, 202)),
+    ):
+        assert ask(one.port, "POST", "/reports", body).status == status
+    assert counted(one, 1) == 1
+    one.store.end()
+    assert ask(one.port, "POST", "/reports", first).status == 410
+
+
+def test_pages_are_strict(running):
+    bad = "<script>alert(1)</script>"
+    one = running(title=bad)
+    served = ask(one.port, "GET", "/town/")
+    assert served.body == page(one.survey)
+    assert served.headers["content-security-policy"] == "frame-ancestors 'none'"
+    for path in ("/results", "/town/results?pause", "/results?language=fr"):
+        found = ask(one.port, "GET", path)
+        assert found.status == 200
+        assert found.headers["content-security-policy"].startswith("default-src 'none'")
+        assert b"<script" not in found.body
+        assert b"Shown once 50 people have answered" in found.body
+        assert ("refresh" in found.headers) is ("pause" not in path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kill -9 is of POSIX")
+def test_killed_again_and_again_every_record_counts_once():
+    """A few kills; ``benchmarks/collector.py kills`` does a hundred."""
+    typed = [sys.executable, str(BENCHMARK), "kills", "--times", "3"]
+    done = subprocess.run(typed, capture_output=True, text=True, check=False)  # noqa: S603
+    assert done.returncode == 0, done.stderr
+    found = ast.literal_eval(done.stdout)
+    assert found["status"] == 0
+    assert found["counted"] >= found["accepted"] > 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are of POSIX")
+def test_the_command_serves_and_stops_on_a_signal(survey_cases, tmp_path):
+    store, _ = SurveyStore.create(tmp_path / "s.db", Survey.from_facts(survey_cases.facts()))
+    run = "from sourdine.cli import main; main()"
+    words_typed = ["survey", "serve", str(store.path), "--port", "0"]
+    with subprocess.Popen(  # noqa: S603
+        [sys.executable, "-c", run, *words_typed], stderr=subprocess.PIPE, text=True
+    ) as process:
+        first = process.stderr.readline()
+        port = int(first.split(":")[2].split("/")[0])
+        line = lines_of(store.survey, 1)[0]
+        assert ask(port, "POST", "/commute/reports", line).status == 202
+        process.send_signal(signal.SIGTERM)
+        assert "Stopped: 1 people are counted" in process.stderr.read()
+        assert process.wait() == 0
+    assert store.people == 1
+    store.close()
+
+
+def test_the_demo_runs():
+    said = []
+    found = demo(n=60, seconds=3, say=said.append)
+    assert 0 < found.people <= 60
+    assert any("/results" in text for text in said)
+
+
+def test_a_browser_answers_the_served_page(running, chromium):
+    one = running(tickets=1)
+    context = chromium.new_context(locale="en-GB")
+    tab, said = context.new_page(), []
+    tab.on("console", lambda message: said.append(message.text))
+    tab.goto(f"http://127.0.0.1:{one.port}/town/#ticket={one.codes[0]}")
+    tab.get_by_label("by bus").check()
+    tab.get_by_role("button", name=words("en")["draw"]).click()
+    shown = tab.locator("section pre").text_content().split("\n")
+    assert json.loads(shown[0]) == {"ticket": one.codes[0]}, "the page shows all that leaves"
+    assert len(shown) == 2
+    tab.locator("#send").click()
+    tab.get_by_text(words("en")["accepted"]).wait_for()
+    tab.locator("#send").click()
+    tab.get_by_text(words("en")["accepted"]).wait_for()
+    assert counted(one, 1) == 1
+    tab.goto(f"http://127.0.0.1:{one.port}/town/results?pause")
+    assert "1 people are counted" in tab.locator("main").inner_text()
+    assert said == []
+    context.close()

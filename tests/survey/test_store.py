@@ -1,0 +1,193 @@
+"""What a collector keeps: every record once, and nothing that links."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from hashlib import sha256
+
+import numpy as np
+import pytest
+
+from sourdine.errors import ParameterError
+from sourdine.local import Aggregator
+from sourdine.local.reports import to_lines
+from sourdine.survey import Survey
+from sourdine.survey.results import results
+from sourdine.survey.store import Posted, SurveyStore
+
+
+def lines_of(survey, n):
+    rng = np.random.default_rng(n)
+    table = {
+        "way": rng.choice(["foot", "bike", "bus", "car"], n).tolist(),
+        "minutes": rng.integers(0, 121, n).tolist(),
+        "late": (rng.random(n) < 0.3).tolist(),
+        "wishes": ["seats;times"] * n,
+    }
+    return [x.encode() for part in survey.schema.reports(table) for x in to_lines(part)]
+
+
+@pytest.fixture
+def make(survey_cases, tmp_path):
+    made = []
+
+    def start(*, tickets=0, **changes):
+        survey = Survey.from_facts(survey_cases.facts(**changes))
+        path = tmp_path / f"{len(made)}.db"
+        made.append(SurveyStore.create(path, survey, tickets=tickets))
+        return made[-1]
+
+    yield start
+    for store, _ in made:
+        store.close()
+
+
+@pytest.mark.parametrize("method", ["split", "sample"])
+def test_a_store_counts_as_an_aggregator_does(make, tmp_path, method):
+    store, _ = make(method=method)
+    lines = lines_of(store.survey, 300)
+    for start in range(0, 300, 70):
+        [outcome] = store.accept([Posted(lines=lines[start : start + 70])])
+        assert outcome.accepted == len(lines[start : start + 70])
+        store.fold()
+    total = Aggregator(store.survey.schema)
+    total.add(lines)
+    assert store.aggregator() == total
+    assert store.people == results(store).people == 300
+    store.aggregator().save(tmp_path / "one")
+    more = Aggregator(store.survey.schema)
+    more.add(lines_of(store.survey, 20))
+    merged = Aggregator.load(tmp_path / "one", store.survey.schema) + more
+    assert merged.receipt.accepted == 320
+    assert merged.doubled == 0
+
+
+def test_a_record_sent_again_counts_once(make):
+    store, _ = make()
+    lines = lines_of(store.survey, 3)
+    for posts in ([lines, lines[:1]], [lines[1:]]):
+        for outcome in store.accept([Posted(lines=some) for some in posts]):
+            assert outcome.accepted
+            assert not outcome.refused
+    assert store.fold() == 3
+    assert [one.accepted for one in store.accept([Posted(lines=lines)])] == [3]
+    assert store.fold() == 3
+
+
+def test_each_post_hears_of_its_own_lines(make):
+    store, _ = make()
+    one, two, three = lines_of(store.survey, 3)
+    foreign = one.replace(store.form.mark.encode(), b"0" * 16)
+    outside = two[:-2].rpartition(b",")[0] + b",999]}"
+    found = store.accept(
+        [Posted(lines=[b"{", one]), Posted(lines=[foreign, outside]), Posted(lines=[three])]
+    )
+    assert [dict(outcome.refused) for outcome in found] == [
+        {"malformed": 1}, {"foreign schema": 1, "out of domain": 1}, {}
+    ]  # fmt: skip
+    assert [outcome.accepted for outcome in found] == [1, 0, 1]
+    assert store.fold() == 2
+
+
+def test_a_ticket_is_good_for_one_record(make):
+    store, codes = make(tickets=3)
+    one, two, three = lines_of(store.survey, 3)
+
+    def post(ticket, *lines):
+        [outcome] = store.accept([Posted(lines=lines, ticket=ticket)])
+        return outcome.accepted
+
+    assert post(codes[0], one) == 1
+    assert post(codes[0], two) == 0, "a spent ticket"
+    assert post(codes[0], one) == post(None, one) == 1, "the same record again"
+    store.fold()
+    assert post(codes[0], one) == 1, "also after it was counted"
+    assert post(None, two) == post("made-up", two) == 0
+    assert post(codes[1], two, three) == 0, "two records for one ticket"
+    assert post(codes[1], b"{}") == 0, "what is malformed spends nothing"
+    assert post(codes[1], two) == 1
+    assert store.fold() == 2
+    assert store.tickets == (3, 1)
+
+
+def test_a_closed_survey_accepts_nothing_more(make):
+    store, _ = make()
+    one, two = lines_of(store.survey, 2)
+    store.accept([Posted(lines=[one])])
+    store.end()
+    assert store.people == 1
+    [outcome] = store.accept([Posted(lines=[two])])
+    assert (outcome.accepted, dict(outcome.refused)) == (0, {"closed": 1})
+    assert SurveyStore(store.path).state == "closed"
+
+
+def test_the_survey_is_frozen(make):
+    store, _ = make()
+    again = SurveyStore(store.path)
+    assert again.survey == store.survey
+    assert again.survey.fingerprint == store.survey.fingerprint
+    again.close()
+    with pytest.raises(ParameterError, match="must be a new file"):
+        SurveyStore.create(store.path, store.survey)
+
+
+def test_other_files_are_refused(tmp_path):
+    (tmp_path / "text").write_text("no database")
+    sqlite3.connect(tmp_path / "other").execute("CREATE TABLE a (b)").connection.close()
+    for name in ("text", "other", "nothing"):
+        with pytest.raises(ParameterError, match="store must"):
+            SurveyStore(tmp_path / name)
+
+
+def test_nothing_in_the_file_links(make, tmp_path):
+    """Records vanish when they are counted, spent tickets at once; no table knows an order."""
+    store, codes = make(tickets=200)
+    lines = lines_of(store.survey, 150)
+    for line, code in zip(lines, codes, strict=False):
+        store.accept([Posted(lines=[line], ticket=code)])
+
+    def files():
+        return b"".join(file.read_bytes() for file in sorted(tmp_path.iterdir()))
+
+    def found(markers):
+        whole = files()
+        return sum(marker in whole for marker in markers)
+
+    answers = [line[line.index(b'"a":') :] for line in lines]
+    names = [json.loads(line)["i"].encode() for line in lines]
+    hashes = [sha256(code.encode()).digest() for code in codes]
+    assert found(answers) == found(names) == 150, "the inbox holds them, or this looks wrongly"
+    assert found(hashes[:150]) == 0
+    assert found(hashes[150:]) == 50
+    assert found(code.encode() for code in codes) == 0
+    store.fold()
+    assert found(answers) == found(names) == 0
+    assert not [file for file in tmp_path.iterdir() if file.stat().st_size and file != store.path]
+    store.close()
+    with sqlite3.connect(store.path) as db:
+        tables = dict(db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'"))
+        columns = {row[1] for name in tables for row in db.execute(f"PRAGMA table_info({name})")}
+        kept = [row[0] for row in db.execute("SELECT id FROM ids")]
+    db.close()
+    assert all("WITHOUT ROWID" in text for text in tables.values())
+    assert not columns & {"time", "address", "number", "ip"}
+    assert kept == sorted(kept)
+    store.__init__(store.path)
+
+
+def test_results_are_hidden_below_fifty_answers(make):
+    store, _ = make(epsilon=4)
+    lines = lines_of(store.survey, 50)
+    store.accept([Posted(lines=lines[:49])])
+    store.fold()
+    assert all(one.values == () for one in results(store).questions)
+    assert all(one["hidden"] for one in results(store).to_dict()["questions"].values())
+    store.accept([Posted(lines=lines[49:])])
+    store.fold()
+    for one in results(store).questions:
+        assert one.values
+        if one.name in {"way", "late"}:
+            assert sum(one.values) == pytest.approx(1)
+            assert min(one.values) >= 0
+        assert all(a <= b for a, b in zip(one.lower, one.upper, strict=True))
