@@ -141,11 +141,12 @@ def _read(name: str, value: object) -> Any:  # noqa: ANN401
     if name == "published" and (day := _day(value)):
         return day
     if name == "published" or not isinstance(value, str):
-        kind = "a day, such as 2026-01-31," if name == "published" else "a text"
-        raise ParameterError("about", f"hold {kind} as {name}", given(value))
+        kind, such = ("a day", "2026-01-31") if name == "published" else ("a text", "some words")
+        raise ParameterError("about", f"hold {kind} as {name}", given(value), f"Type {such!r}.")
     if name in CHOICES and value not in CHOICES[name]:
         among = ", ".join(CHOICES[name])
-        raise ParameterError("about", f"hold one of {among} as {name}", given(value))
+        hint = f"Type {CHOICES[name][0]!r}, or another of them."
+        raise ParameterError("about", f"hold one of {among} as {name}", given(value), hint)
     return value.strip() or None
 
 
