@@ -130,7 +130,7 @@ def speed(console: Console) -> bool:
 
 
 PEOPLE = {"age": [20, 30, 40] * 100, "pay": [100 * k for k in range(300)]}
-DECILE = {"column": "age", "bounds": (0, 120), "step": 1, "q": [k / 10 for k in range(1, 10)]}
+DECILE = {"column": "age", "bounds": (0, 120), "step": 0.5, "q": [k / 10 for k in range(1, 10)]}
 TENTH = {
     "count": Count(epsilon=0.1),
     "mean": Mean(column="pay", bounds=(0, 100_000), step=100, epsilon=0.1),
