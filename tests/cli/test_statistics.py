@@ -381,7 +381,7 @@ def test_hints_are_in_the_words_of_the_command_line(tries, typed):
                 "--bounds",
                 "age:2020-01-01,2024-12-31",
             ],
-            "Type --bounds age:2020-01-01,2024-12-31 --bounds cold:0,120.",
+            "Type --bounds age:2020-01-01,2024-12-31 --bounds cold:0,120; or find,",
         ),
     ],
 )

@@ -155,9 +155,9 @@ def facts(**changes):
     return whole | changes
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
-    """Return a running browser."""
+    """Return a running browser; while it runs, its loop is that of the thread."""
     names = (
         os.environ.get("SOURDINE_BROWSER", ""),
         "chromium",
