@@ -424,3 +424,20 @@ def test_every_way_to_count_is_reported(total, variant, account):
     charge = report.charges[0]
     forged = replace(report, charges=(replace(charge, account=report.terms.start),))
     assert not all(check.passed for check in forged.checks)
+
+
+def test_answers_from_a_text_file_belong_to_their_charges(tmp_path):
+    """There the number of records is private, and the question is answered as such."""
+    file = tmp_path / "ages.csv"
+    file.write_text("age,vote\n" + "30,yes\n40,no\n" * 200)
+    s = sd.Session(file, epsilon=9, ledger=tmp_path / "a.ledger")
+    grid = {"column": "age", "bounds": (0, 120), "step": 1, "epsilon": 1}
+    s.mean(**grid)
+    s.mean(**grid, by="vote", keys=["yes", "no"])
+    s.proportion(column="vote", category="yes", epsilon=1)
+    s.variance(**grid)
+    s.quantiles([0.25, 0.75], **grid)
+    report = FiledReport.of(FileLedger(tmp_path / "a.ledger", None), About.read(None))
+    assert [check.what for check in report.checks if not check.passed] == []
+    other = replace(report.charges[0], parameters=report.charges[3].parameters)
+    assert not all(check.passed for check in replace(report, charges=(other,)).checks)

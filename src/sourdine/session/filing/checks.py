@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from sourdine import questions
+from sourdine.errors import SourdineError
 from sourdine.privacy.printing import shown
 from sourdine.session.lines import UnreadableError, require_sound
 
@@ -96,8 +98,17 @@ def _belongs(filed: FiledRelease) -> bool:
     charge, release = filed.charge, filed.release
     if release is None:
         return False
-    asked = json.loads(charge.parameters)
-    return release.cost == charge.cost and release.mechanism.to_dict() == asked
+    asked, answered = json.loads(charge.parameters), release.mechanism.to_dict()
+    return release.cost == charge.cost and (answered == asked or answered == _of_text(asked))
+
+
+def _of_text(asked: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a question as it is asked of a text file, where the number of records is private."""
+    try:
+        question: Any = questions.read(asked)
+    except SourdineError:
+        return None
+    return question.of_private_number().to_dict()  # type: ignore[no-any-return]
 
 
 def _rebuilt(report: FiledReport) -> Check:
