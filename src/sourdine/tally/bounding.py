@@ -3,7 +3,9 @@ r"""Unit bounding in DuckDB: the rows that `sourdine.tally.keyed` keeps, without
 Rows of people who own few stay as they are. Of the others, rows that are written alike are counted
 by one aggregate: a row that occurs :math:`n` times has the hashes of :math:`j = 0, \ldots, n - 1`.
 A second aggregate keeps the smallest hashes of each person, so that memory holds the different rows
-of people who own too many, once, and nothing of the rest. The first 120 bits of a hash decide.
+of people who own too many, once, and nothing of the rest. The first 60 bits of a hash decide: the
+last row of a person to stay and the first to go share them with probability
+:math:`n \, 2^{-60}` at most, for :math:`n` rows.
 """
 
 from __future__ import annotations
@@ -58,11 +60,11 @@ def bounded(relation: Any, kinds: Mapping[str, str], unit: str, rows: int, key: 
         sql.text(f"v{i}", kind) if same else f"c{i}"
         for i, (kind, same) in enumerate(zip(kinds.values(), alike, strict=True))
     ]
-    row = " || ".join(map(sql.framed, written))
-    digest = f"sha256('{key.hex()}' || {row} || '#' || j)"
+    row = ", ".join(map(sql.framed, written))
+    digest = f"sha256(concat('{key.hex()}', {row}, '#', j))"
     row_of = "struct_pack(" + ", ".join(f"v{i} := v{i}" for i in range(len(kinds))) + ")"
     hashed = numbered.project(
-        f"person, {row_of} AS held, CAST('0x' || left({digest}, 30) AS HUGEINT) AS h"
+        f"person, {row_of} AS held, CAST('0x' || left({digest}, 15) AS BIGINT) AS h"
     )
     if rows <= MOST:
         kept = hashed.aggregate(f"min_by(held, h, {rows}) AS held", "person")

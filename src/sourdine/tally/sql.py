@@ -415,8 +415,8 @@ def text(column: str, kind: str) -> str:
 
 
 def framed(value: str) -> str:
-    """Write a text with its length in front; see `sourdine.tally.keyed.row_text`."""
-    return f"coalesce(length({value}) || ':' || ({value}), '-')"
+    """Return what ``concat`` makes a text with its length in front of; see `keyed.row_text`."""
+    return f"coalesce(length({value}) || ':', '-'), {value}"
 
 
 def person(column: str, kind: str) -> str:
