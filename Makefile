@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test test-audit test-lab test-docs test-dist lint format bench lab figures docs dist audit examples simulate clean
+.PHONY: demo test-all test test-audit test-lab test-docs test-dist lint format bench lab figures docs dist audit examples simulate clean
 
 demo: $(VENV)/.ready ## the main job on real data: a picture and a table
 	$(BIN)/sourdine demo --out demo
@@ -14,6 +14,9 @@ PYTEST := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytes
 
 # A test is in one of the two runs below: what compares laws, draws and intervals takes the longer.
 AUDITS := audit or draws or cover or worst_case or keep_the_claim or keeps_its_promise or follow
+
+test-all: $(VENV)/.ready ## both of the runs below in one, which finds the tests once
+	$(PYTEST) -n $(WORKERS) --dist worksteal tests
 
 test: $(VENV)/.ready ## the library, doctests included
 	$(PYTEST) -n $(WORKERS) --dist worksteal tests -k "not ($(AUDITS))"
@@ -25,7 +28,7 @@ test-lab: $(VENV)/.ready ## the lab: every claim judged, every experiment run
 	$(PYTEST) -n $(WORKERS) lab/tests
 
 test-docs: $(VENV)/.ready ## the manual: built, its links followed, every block of README and docs run
-	$(PYTEST) -n $(WORKERS) docs/tests
+	$(PYTEST) -n $(WORKERS) --dist loadgroup docs/tests
 
 test-dist: dist ## the built wheels, installed where nothing else is
 	$(BIN)/python -m pytest -q tests_dist
