@@ -79,6 +79,17 @@ class Spelled:
         return found
 
 
+@dataclass(frozen=True)
+class House:
+    """All errors of the library, and the names of all parameters."""
+
+    errors: list[Spelled]
+    parameters: set[str]
+
+    def of(self, room: str) -> Iterator[Spelled]:
+        return (one for one in self.errors if one.room == room)
+
+
 def spelled(tree: ast.AST, path: Path, scopes: tuple[ast.AST, ...]) -> Iterator[Spelled]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in CLASSES:
@@ -113,31 +124,40 @@ def _assigned(name: str, scope: ast.AST, scopes: tuple[ast.AST, ...]) -> Iterato
                 yield from _texts(value, scopes)
 
 
-TREES = {path: ast.parse(path.read_text("utf-8")) for path in sorted(HOUSE.rglob("*.py"))}
-ERRORS = [one for path, tree in TREES.items() for one in spelled(tree, path, (tree,))]
-NODES = [node for tree in TREES.values() for node in ast.walk(tree)]
-PARAMETERS = {node.arg for node in NODES if isinstance(node, ast.arg)} | {
-    node.target.id
-    for node in NODES
-    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
-}
-PARAMETERS |= {option.name for option in vars(options).values() if isinstance(option, Option)}
+FILES = sorted(HOUSE.rglob("*.py"))
+ROOMS = sorted({path.relative_to(HOUSE).parts[0] for path in FILES})
 
 
-def test_the_library_is_found():
-    assert len(ERRORS) > 300
-    assert {one.room for one in ERRORS} >= {"adaptive", "local", "mechanisms", "privacy", "tally"}
+@pytest.fixture(scope="module")
+def house() -> House:
+    trees = {path: ast.parse(path.read_text("utf-8")) for path in FILES}
+    nodes = [node for tree in trees.values() for node in ast.walk(tree)]
+    parameters = {node.arg for node in nodes if isinstance(node, ast.arg)} | {
+        node.target.id
+        for node in nodes
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }
+    parameters |= {option.name for option in vars(options).values() if isinstance(option, Option)}
+    errors = [one for path, tree in trees.items() for one in spelled(tree, path, (tree,))]
+    return House(errors, parameters)
 
 
-@pytest.mark.parametrize("room", sorted({one.room for one in ERRORS}))
-def test_an_error_has_its_parts(room):
-    for one in (one for one in ERRORS if one.room == room):
+def test_the_library_is_found(house):
+    assert len(house.errors) > 300
+    rooms = {one.room for one in house.errors}
+    assert rooms >= {"adaptive", "local", "mechanisms", "privacy", "tally"}
+    assert rooms <= set(ROOMS)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_an_error_has_its_parts(room, house):
+    for one in house.of(room):
         assert len(one.call.args) == 4, f"{one}: a name, what must hold, what was given, a hint"
         for name in one.part(0):
             assert 0 < len(name) <= 40, one
             assert " must" not in name, one
             if name.isidentifier() and one.call.func.id != "MissingExtraError":
-                assert name in PARAMETERS | THINGS, one
+                assert name in house.parameters | THINGS, one
         for must in one.part(1):
             assert VERBS.match(must), one
             assert not must.endswith("."), one
@@ -146,13 +166,13 @@ def test_an_error_has_its_parts(room):
             assert hint.endswith("."), one
 
 
-@pytest.mark.parametrize("room", sorted({one.room for one in ERRORS}))
-def test_what_is_typed_stands_in_a_sentence(room):
+@pytest.mark.parametrize("room", ROOMS)
+def test_what_is_typed_stands_in_a_sentence(room, house):
     """A value to try is named by the hint, and no parameter is spelled by hand."""
-    for one in (one for one in ERRORS if one.room == room):
+    for one in house.of(room):
         texts = one.part(1) + one.part(3)
         named = {name for text in texts for name in re.findall(r"\{([\w·]+)\}", text)}
-        assert named <= PARAMETERS | {"·"}, one
+        assert named <= house.parameters | {"·"}, one
         for keyword in one.call.keywords:
             if keyword.arg is not None:
                 assert keyword.arg in named, one
