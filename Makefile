@@ -27,8 +27,8 @@ test-audit: $(VENV)/.ready ## every mechanism: exact worst case, a weaker copy, 
 test-lab: $(VENV)/.ready ## the lab: every claim judged, every experiment run
 	$(PYTEST) -n $(WORKERS) lab/tests
 
-test-docs: $(VENV)/.ready ## the manual: built, its links followed, every block of README and docs run
-	$(PYTEST) -n $(WORKERS) --dist loadgroup docs/tests
+test-docs: $(VENV)/.ready ## the manual: built once, its links followed, every block of README and docs run
+	$(PYTEST) -n $(WORKERS) --dist loadfile docs/tests
 
 test-dist: dist ## the built wheels, installed where nothing else is
 	$(BIN)/python -m pytest -q tests_dist

@@ -24,7 +24,6 @@ from sourdine_lab.registry import all_experiments
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-pytestmark = pytest.mark.xdist_group("manual")  # one worker builds it, and none other
 LOADED = re.compile(
     r"<(?:script|img|iframe|video|audio|source|embed)\b[^>]*\bsrc=[\"']?(?P<src>[^\"'\s>]+)"
     r"|<link\b(?![^>]*\brel=[\"']?(?:index|search|next|prev))[^>]*\bhref=[\"']?(?P<href>[^\"'\s>]+)"
