@@ -54,4 +54,4 @@ def test_a_master_without_spark_is_refused(folders):
     words = ["count", str(folders / "texts" / "a.csv"), "--epsilon", "1", "--master", "local"]
     refused = CliRunner().invoke(app, words)
     assert refused.exit_code == 1
-    assert "master must be left out without --engine" in str(refused.exception)
+    assert "--master must be left out without --engine" in str(refused.exception)
