@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from sourdine.audit.engines import CHECKS, TYPED
 from sourdine.tally import Frame
 
 ENGINE = "spark"
@@ -21,40 +22,14 @@ def as_engine(spark, as_spark):
     return make
 
 
-@pytest.fixture
-def frames(as_engine, suite):
-    """The hostile rows in Spark, and read value by value."""
-    hostile = suite("test_engines").HOSTILE
-    return as_engine(ENGINE, pa.table(hostile)), {n: c.to_pylist() for n, c in hostile.items()}
+@pytest.fixture(params=["classic", "connect"])
+def open_(request, sparks, as_spark):
+    return lambda table: Frame(as_spark(getattr(sparks, request.param), table))
 
 
-@pytest.mark.parametrize("i", [0, 1, 4, 5, 6, 7, 11])
-def test_engines_agree_on_hostile_values(i, frames, suite):
-    shared = suite("test_engines")
-    shared.test_engines_agree_on_hostile_values(frames, shared.GRIDS[i])
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("windows", "codes", "keys", "products", "length_and_names", "what_is_present"),
-    ],
-)
-def test_engines_agree(name, frames, suite):
-    getattr(suite("test_engines"), f"test_engines_agree_on_{name}")(frames)
-
-
-@pytest.mark.parametrize("i", [0, 1, 4])
-def test_engines_agree_on_edges(i, frames, suite):
-    shared = suite("test_engines")
-    shared.test_engines_agree_on_edges(frames, shared.SORTS[i])
-
-
-@pytest.mark.parametrize(
-    "name", ["no_rows_at_all", "true_and_false_are_one_and_zero", "single_precision"]
-)
-def test_others(name, as_engine, suite):
-    getattr(suite("test_engines"), f"test_{name}")(ENGINE, as_engine)
+@pytest.mark.parametrize("check", [*CHECKS, *TYPED], ids=lambda c: c.__name__)
+def test_engine(open_, check):
+    check(open_)
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,8 @@ class Engine(ABC):
     """Whether the rows were read from text, so that what a cell holds can decide if it is a row."""
     reading: Reading = STANDARD
     """How numbers are written in texts."""
+    away = False
+    """Whether single rows stay where they are: `slots` and `column` refuse."""
 
     @property
     @abstractmethod

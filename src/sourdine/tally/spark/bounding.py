@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from sourdine.tally.spark.cells import Expressions
 
-__all__ = ["bounded", "sortable"]
+__all__ = ["bounded", "plain", "sortable"]
 
 
 def bounded(  # noqa: PLR0913, PLR0917
@@ -54,11 +54,16 @@ def bounded(  # noqa: PLR0913, PLR0917
     key
         The secret.
     """
-    plain = frame.select(*(e.plain(name, kind).alias(name) for name, kind in kinds.items()))
+    read = plain(frame, e, kinds)
     beside = [sortable(e, e.functions.col(n), k) for n, k in kinds.items() if n != unit]
     who = sortable(e, e.functions.col(unit), kinds[unit])
-    together = plain.repartition(who).sortWithinPartitions(who, *beside)
-    return together.mapInArrow(Keep(unit, rows, key), plain.schema)
+    together = read.repartition(who).sortWithinPartitions(who, *beside)
+    return together.mapInArrow(Keep(unit, rows, key), read.schema)
+
+
+def plain(frame: Any, e: Expressions, kinds: Mapping[str, str]) -> Any:  # noqa: ANN401
+    """Return the columns as Python takes them by Arrow."""
+    return frame.select(*(e.plain(name, kind).alias(name) for name, kind in kinds.items()))
 
 
 def sortable(e: Expressions, c: Any, kind: str) -> Any:  # noqa: ANN401

@@ -14,11 +14,10 @@ from sourdine.tally.cells import Present
 from sourdine.tally.column import Column
 from sourdine.tally.counts import merge
 from sourdine.tally.engine import Engine
-from sourdine.tally.grouped import Partition
-from sourdine.tally.spark.bounding import bounded, sortable
+from sourdine.tally.spark.bounding import bounded, plain, sortable
 from sourdine.tally.spark.cells import FEW, Expressions
 from sourdine.tally.spark.determined import require_determined
-from sourdine.tally.spark.executors import Texts, Work, decoded
+from sourdine.tally.spark.executors import Chosen, Texts, Work, decoded
 from sourdine.tally.spark.frames import STATED, functions, guarded, kind_of, require_usable
 from sourdine.tally.spark.planned import Planned
 from sourdine.tally.spark.sums import fits, limbs, within
@@ -46,6 +45,8 @@ class Spark(Engine):
     frame
         The rows: at rest, with names that differ, the same each time they are read.
     """
+
+    away = True
 
     def __init__(self, frame: Any) -> None:  # noqa: ANN401
         names = require_usable(frame)
@@ -131,7 +132,7 @@ class Spark(Engine):
 
     def foresee(self, asked: Asked) -> None:
         """Hear what will be asked: it is asked together with what is asked first."""
-        if asked.within is None:
+        if asked.within is None or len(asked.cells) > 1:
             self._foreseen[asked] += 1
         else:
             of: Any = asked.cells[0]
@@ -306,15 +307,33 @@ class Spark(Engine):
         return engine
 
     def split(self, name: str, keys: Codes) -> list[Engine]:
-        """Return the rows of each key, to be counted together."""
-        listed = [(category,) for category in keys.categories]
-        return list(Partition(self, [name], listed, other=False).parts)
+        """Return the rows of each key."""
+        key, place = self._key(name, keys), self._place[name]
+        if key is not None and key.direct:
+            of = [key.expression == self._e.whole(code) for code in range(len(keys.categories))]
+            return [self._other(self._frame.filter(own)) for own in of]
+        rows = plain(self._frame, self._e, self._placed_kinds)
+        chosen = [Chosen(place, keys, code) for code in range(len(keys.categories))]
+        return [self._read(rows.mapInArrow(own, rows.schema)) for own in chosen]
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         """Keep the rows that a keyed hash ranks first; see `sourdine.tally.keyed`."""
+        place = self._place[unit]
+        return self._read(bounded(self._frame, self._e, self._placed_kinds, place, rows, key))
+
+    @property
+    def _placed_kinds(self) -> dict[str, str]:
+        return {self._place[name]: kind for name, kind in self._kinds.items()}
+
+    def _other(self, frame: Any) -> Spark:  # noqa: ANN401
+        """Return other rows with the same columns."""
         engine = self.afresh()
-        kinds = {self._place[name]: kind for name, kind in self._kinds.items()}
-        engine._frame = bounded(self._frame, self._e, kinds, self._place[unit], rows, key)  # noqa: SLF001
+        engine._frame = frame  # noqa: SLF001
+        return engine
+
+    def _read(self, frame: Any) -> Spark:  # noqa: ANN401
+        """Return rows that Python has read: what it could not take are texts now."""
+        engine = self._other(frame)
         engine._kinds = {  # noqa: SLF001
             n: "text" if kind == "other" else kind for n, kind in self._kinds.items()
         }

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.tally.asked import Asked
-    from sourdine.tally.cells import Cell, Ticks
+    from sourdine.tally.cells import Cell, Codes, Ticks
     from sourdine.tally.reading import Reading
 
     Whole = NDArray[np.int64]
 
-__all__ = ["Texts", "Work", "decoded"]
+__all__ = ["Chosen", "Texts", "Work", "decoded"]
 
 ROWS = 1 << 17
 """Batches are joined to so many rows: Spark's of 10 000 are small for NumPy."""
@@ -296,3 +296,28 @@ class Texts:
         names = [*(f"k{i}" for i in range(len(columns))), "n"]
         counts = pa.array(list(found.values()), pa.int64())
         yield pa.RecordBatch.from_arrays([*columns, counts], names=names)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Lets the rows of one key through.
+
+    Parameters
+    ----------
+    column
+        The column that holds keys.
+    keys
+        All of them.
+    code
+        The place of this one.
+    """
+
+    column: str
+    keys: Codes
+    code: int
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield the rows whose key it is."""
+        for table in tables(batches):
+            codes = self.keys.slots(open_data(table).column(self.column))
+            yield from table.filter(np.asarray(codes) == self.code).to_batches()
