@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test-all test test-audit test-lab test-docs test-dist lint format bench lab figures docs dist audit examples simulate clean
+.PHONY: demo test test-audit test-lab test-docs test-spark test-dist lint format bench lab figures docs dist audit examples simulate clean
 
 demo: $(VENV)/.ready ## the main job on real data: a picture and a table
 	$(BIN)/sourdine demo --out demo
@@ -14,9 +14,6 @@ PYTEST := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytes
 
 # A test is in one of the two runs below: what compares laws, draws and intervals takes the longer.
 AUDITS := audit or draws or cover or worst_case or keep_the_claim or keeps_its_promise or follow
-
-test-all: $(VENV)/.ready ## both of the runs below in one, which finds the tests once
-	$(PYTEST) -n $(WORKERS) --dist worksteal tests
 
 test: $(VENV)/.ready ## the library, doctests included
 	$(PYTEST) -n $(WORKERS) --dist worksteal tests -k "not ($(AUDITS))"
@@ -29,6 +26,16 @@ test-lab: $(VENV)/.ready ## the lab: every claim judged, every experiment run
 
 test-docs: $(VENV)/.ready ## the manual: built once, its links followed, every block of README and docs run
 	$(PYTEST) -n $(WORKERS) --dist loadfile docs/tests
+
+# Java is looked for, never downloaded. SOURDINE_SPARK=required makes a failure of a skip.
+test-spark: ## Spark, classic and Connect; it takes Java 17, on the path or in JAVA_HOME
+	@if command -v "$${JAVA_HOME:+$$JAVA_HOME/bin/}java" > /dev/null; then \
+	  $(MAKE) --no-print-directory .venv-spark/.ready && \
+	  OPENBLAS_NUM_THREADS=1 .venv-spark/bin/python -m pytest -q tests_spark; \
+	else \
+	  printf '\033[31m%s\033[0m\n' "test-spark needs Java 17: apt-get install openjdk-17-jre-headless, or set JAVA_HOME. Skipped."; \
+	  test "$$SOURDINE_SPARK" != required; \
+	fi
 
 test-dist: dist ## the built wheels, installed where nothing else is
 	$(BIN)/python -m pytest -q tests_dist
@@ -104,6 +111,9 @@ $(VENV)/.ready: pyproject.toml lab/pyproject.toml constraints.txt
 	$(call make_venv,.venv-bench,-e '.[bench]',constraints-bench.txt)
 	@.venv-bench/bin/python -m pip --quiet install --no-deps -c constraints-bench.txt dp-accounting # asks for an old attrs, runs with any
 
+.venv-spark/.ready: pyproject.toml constraints-spark.txt
+	$(call make_venv,.venv-spark,-e '.[spark]' hypothesis polars pytest,constraints-spark.txt)
+
 comma := ,
 # $(1) folder, $(2) what to install, $(3) constraints
 define make_venv
@@ -116,4 +126,4 @@ define make_venv
 endef
 
 clean:
-	rm -rf .venv .venv-bench demo lab-report lab-report-quick docs/_build build dist
+	rm -rf .venv .venv-bench .venv-spark demo lab-report lab-report-quick docs/_build build dist

@@ -11,10 +11,11 @@ from attrs import field, frozen
 
 from sourdine.central.distribution import Distribution
 from sourdine.central.lattice import Numeric
-from sourdine.central.quantiles.algorithm import read_windows
+from sourdine.central.quantiles.algorithm import foresee, read_windows
 from sourdine.central.quantiles.curve import Curve
 from sourdine.central.quantiles.order_statistics import Reader
 from sourdine.central.quantiles.sampling_error import INDEPENDENT
+from sourdine.central.stages import finished
 from sourdine.mechanisms import Laplace
 from sourdine.privacy import Guarantee
 from sourdine.privacy.accounting import widest
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from sourdine.central.groups import ByGroup
     from sourdine.central.quantiles.curve import Knots
+    from sourdine.central.stages import Stages
     from sourdine.privacy import Part
     from sourdine.release import Release
     from sourdine.tally import Frame
@@ -146,12 +148,20 @@ class Cdf(Numeric):
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
         """Count each group and choose for it, read what all need together, and draw."""
+        return finished(self.drawing(frames))
+
+    def drawing(self, frames: Sequence[Frame]) -> Stages[list[dict[str, Any]]]:
+        """Count and choose, then draw, each when others know what they will read too."""
         readers = [Reader(data, data.resolve(self.column), self.grid) for data in frames]
+        foresee(readers)
+        yield
         counts: list[dict[str, Any]] = [{} for _ in readers]
         if self.counts:
             found = [self.counting.release(r.n, source=self.source).value for r in readers]
             counts = [{"count": int(count)} for count in found]
         curves = [self.curve(own.get("count", self.n)) for own in counts]
+        foresee(readers, [curve.reads for curve in curves])
+        yield
         read_windows(readers, [curve.reads for curve in curves])
         both = zip(readers, counts, curves, strict=True)
         return [{**own, **curve.draw(reader, self.source)} for reader, own, curve in both]

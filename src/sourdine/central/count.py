@@ -9,6 +9,7 @@ from attrs import frozen
 
 from sourdine.central.statistic import Statistic
 from sourdine.mechanisms import Laplace
+from sourdine.tally.present import Present
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -79,6 +80,10 @@ class Count(Statistic):
     def from_zero(self) -> bool:
         """A picture's axis begins at 0."""
         return True
+
+    def foresee(self, data: Frame) -> None:
+        """Say what will be read."""
+        data.foresee(*([] if self.column is None else [Present(data.resolve(self.column))]))
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count and add the noise."""

@@ -286,6 +286,11 @@ class Histogram(Statistic):
         first, last = (edge_texts(self.cell)[i] for i in (0, -1))
         return f"Values outside {first} to {last} are in the first or the last bin."
 
+    def foresee(self, data: Frame) -> None:
+        """Say what will be read."""
+        if self.cell is not None:
+            data.foresee(self.cell)
+
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count and add the noise."""
         if self.cell is None:

@@ -242,12 +242,20 @@ class Mean(GaussianReady):
         )
         return (self.clipping, missing, *([ASKED] if self.population else ()), *self.person)
 
+    def foresee(self, data: Frame) -> None:
+        """Say what will be read."""
+        data.foresee(self.cell, most=2 if self.population else 1)
+        if self.population or self.known:
+            data.foresee()
+
     def draw(self, data: Frame) -> dict[str, Any]:
         """Sum up and draw."""
         return self.draw_all([data])[0]
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
         """Sum up each group and draw, the noise of all ratios at once."""
+        for data in frames:
+            self.foresee(data)
         if self.population:
             draw = self.with_spread.draw
             return [draw(len(x), x.moments(self.cell, 2), self.source) for x in frames]

@@ -117,6 +117,10 @@ class Mode(Statistic):
             *self.person,
         )
 
+    def foresee(self, data: Frame) -> None:
+        """Say what will be read."""
+        data.foresee(self.cell)
+
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count, and choose."""
         counts = data.tally(self.cell).counts[:-1]

@@ -190,12 +190,23 @@ class Proportion(Statistic):
         gone = "Missing values count as no." if self.known else "Missing values are left out."
         return (yes, gone, *asked)
 
+    def foresee(self, data: Frame) -> None:
+        """Say what will be read."""
+        if self.category is not None:
+            data.foresee(Codes(self.column, [self.category]))
+        else:
+            data.foresee(Ticks(self.column, COIN), most=1)
+        if self.category is not None or (self.known and not self.stated):
+            data.foresee()
+
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count the ones and draw."""
         return self.draw_all([data])[0]
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
         """Count the ones of each group and draw the noise of all."""
+        for data in frames:
+            self.foresee(data)
         moments = self._moments(frames)
         if not self.known:
             return [*self.ratio.draw_all(moments, self.source)]

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from sourdine.central.finding.first import FoundFirst
     from sourdine.central.population import SumEvidence
+    from sourdine.central.stages import Stages
     from sourdine.exact.parameters import Number
     from sourdine.noise import Source
     from sourdine.privacy import Part
@@ -370,7 +371,7 @@ class Statistic(Question):
 
     def release(self, data: object) -> Release:
         """Draw and publish; what is spent is `cost`."""
-        frame, asked = Frame(data, read=self.read), self
+        frame, asked = Frame(data, read=self.read).afresh(), self
         self.require_columns(frame)
         if frame.parsed:
             asked = self.of_private_number()
@@ -395,6 +396,19 @@ class Statistic(Question):
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
         """Read and draw for each of several groups, with noise from one call where that can be."""
         return [self.draw(data) for data in frames]
+
+    def foresee(self, data: Frame) -> None:
+        """Say what will be read first."""
+
+    def drawing(self, frames: Sequence[Frame]) -> Stages[list[dict[str, Any]]]:
+        """Draw in stages: what is read next is said, then others may say theirs, then it is read.
+
+        So statistics that are drawn together share passes over the data.
+        """
+        for data in frames:
+            self.foresee(data)
+        yield
+        return self.draw_all(frames)
 
     def evidence(self, drawn: Mapping[str, Any]) -> SumEvidence | None:  # noqa: ARG002
         """Return what was drawn of a law on [0, 1], where the statistic is its mean."""

@@ -33,6 +33,7 @@ from sourdine.central.quantiles.single import Median
 from sourdine.central.quantiles.statistic import Quantiles
 from sourdine.central.relative_errors import relative_error, unit
 from sourdine.central.sharing import balanced
+from sourdine.central.stages import finished, in_step
 from sourdine.central.statistic import Statistic
 from sourdine.central.sum import Sum
 from sourdine.central.table_parameters import (
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from sourdine.central.finding.first import FoundFirst
+    from sourdine.central.stages import Stages
     from sourdine.privacy import Part
     from sourdine.question.converters import Bounds
     from sourdine.release import Release
@@ -330,7 +332,16 @@ class Table(Statistic):
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Draw each statistic."""
-        return {name: part.draw(data) for name, part in self.statistics.items()}
+        return self.draw_all([data])[0]
+
+    def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
+        """Draw each statistic of each group."""
+        return finished(self.drawing(frames))
+
+    def drawing(self, frames: Sequence[Frame]) -> Stages[list[dict[str, Any]]]:
+        """Draw all statistics in step, so that they share passes over the data."""
+        drawn = yield from in_step([part.drawing(frames) for part in self.statistics.values()])
+        return [dict(zip(self.statistics, own, strict=True)) for own in zip(*drawn, strict=True)]
 
     def value(self, drawn: Mapping[str, Any]) -> dict[str, Any]:
         """Return the value of each statistic, by its name."""

@@ -41,7 +41,7 @@ def add_statistics(app: typer.Typer) -> None:
     """Add a command for each statistic."""
     every: dict[str, type[Statistic]] = {**STATISTICS, Describe.kind: Describe}
     for name, cls in every.items():
-        options = (o.FILE, *_declared(cls), *o.READING, *RELEASING)
+        options = (o.FILE, o.ENGINE, o.MASTER, *_declared(cls), *o.READING, *RELEASING)
         release, plan = cls.examples
         planned = (f"sourdine plan {name} {plan}",) if plan else ()
         examples = (f"sourdine {name} {release}", *planned)

@@ -108,6 +108,14 @@ FILE = Option(
     ),
     inspect.Parameter.empty,
 )
+ENGINE = _text(
+    "engine", panel=DATA, metavar="NAME",
+    text="spark for a folder of Parquet or CSV, or for spark:TABLE, that Spark shall read.",
+)  # fmt: skip
+MASTER = _text(
+    "master", panel=DATA, metavar="URL",
+    text="Where Spark runs, such as local[4] or sc://host; this machine if left out.",
+)  # fmt: skip
 LEDGER = _text(
     "ledger",
     panel=PRIVACY,

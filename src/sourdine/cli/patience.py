@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import contextmanager
 from glob import glob
 from pathlib import Path
@@ -24,17 +25,18 @@ EVERY = 0.2
 
 
 @contextmanager
-def patience(file: str) -> Iterator[None]:
-    """Draw which part of a large file has been read, if a person is watching."""
+def patience(file: str, *, spark: bool = False) -> Iterator[None]:
+    """Draw which part of a large file has been read, or of Spark's work, if a person watches."""
     terminal = Terminal(stderr=True)
     size = sum(Path(path).stat().st_size for path in glob(file))  # noqa: PTH207 - it may be absolute
-    if not terminal.is_terminal or size < LARGE:
+    if not terminal.is_terminal or (size < LARGE and not spark):
         yield
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
     with Progress(*columns, TimeElapsedColumn(), console=terminal, transient=True) as bar:
         stop = Event()
-        watcher = Thread(target=_watch, args=(bar, f"reading {size / 1e9:.2g} GB", stop))
+        reading = "Spark" if spark else f"reading {size / 1e9:.2g} GB"
+        watcher = Thread(target=_watch, args=(bar, reading, stop))
         watcher.start()
         try:
             yield
@@ -48,6 +50,9 @@ def _watch(bar: Progress, text: str, stop: Event) -> None:
 
     task = bar.add_task(text, total=None)
     while not stop.wait(EVERY):
-        part = progress()
+        spark = sys.modules.get("sourdine.tally.spark.opening")
+        seen = None if spark is None else spark.progress()
+        part = progress() if seen is None else seen[1]
         if part is not None:
-            bar.update(task, total=1.0, completed=part)
+            said = text if seen is None else f"Spark: {seen[0]}"
+            bar.update(task, total=1.0, completed=part, description=said)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sourdine.cli.engines import TABLE, name_of, opened
 from sourdine.cli.options import read_options
 from sourdine.cli.output import picture, print_sheet
 from sourdine.cli.patience import patience
@@ -47,15 +48,20 @@ def run(cls: type[Statistic], options: dict[str, Any]) -> None:
     file, as_json, plot = asked.pop("file"), asked.pop("json", False), asked.pop("plot", None)
     ledger = asked.pop("ledger", None)
     own = {name: asked.pop(name, None) for name in OF_A_LEDGER}
+    engine = {name: asked.pop(name, None) for name in ("engine", "master")}
     picture.check(plot)
-    with patience(file):
-        session = _session(cls, file, ledger, asked, {**own, "read": declared})
+    spark = engine["engine"] is not None or file.startswith(TABLE)
+    with patience(file, spark=spark):
+        data = opened(file, engine, declared)
+        if data is not file and ledger is not None:
+            own["name"] = own["name"] or name_of(file)
+        session = _session(cls, data, ledger, asked, {**own, "read": declared})
     with _accounted(session):
-        with patience(file):
+        with patience(file, spark=spark):
             release = (
                 getattr(session, cls.kind)(**asked)
                 if session
-                else read(cls, {**asked, "read": declared}).release(file)
+                else read(cls, {**asked, "read": declared}).release(data)
             )
         with printing():
             if as_json:
@@ -143,7 +149,7 @@ def _require_a_ledger(own: dict[str, Any]) -> None:
 
 def _session(
     cls: type[Statistic],
-    file: str,
+    data: str | Frame,
     ledger: str | None,
     asked: dict[str, Any],
     terms: dict[str, Any],
@@ -167,11 +173,11 @@ def _session(
             )
         shared = {name: terms[name] for name in SHARED}
         asked_now = read(cls, {**asked, **shared, "read": terms["read"]})
-        asked_now.require_columns(Frame(file, read=terms["read"]))
+        asked_now.require_columns(Frame(data, read=terms["read"]))
     try:
         totals = {name: terms.pop(f"total_{name}") for name in ("epsilon", "delta", "rho")}
         keep = not terms.pop("no_keep")
-        return Session(file, ledger=ledger, keep=keep, **totals, **terms)
+        return Session(data, ledger=ledger, keep=keep, **totals, **terms)
     except SourdineError as error:
         raise error.renamed(epsilon="total_epsilon", delta="total_delta", rho="total_rho") from None
 

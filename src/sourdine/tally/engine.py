@@ -6,6 +6,7 @@ An engine holds the rows and gives out whole numbers over public cells. Noise ne
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sourdine.tally.asked import Asked
     from sourdine.tally.cells import Cell, Codes, Ticks
     from sourdine.tally.column import Column
     from sourdine.tally.reading import Reading
@@ -33,6 +35,8 @@ class Engine(ABC):
     """Whether the rows were read from text, so that what a cell holds can decide if it is a row."""
     reading: Reading = STANDARD
     """How numbers are written in texts."""
+    away = False
+    """Whether single rows stay where they are: `slots` and `column` refuse."""
 
     @property
     @abstractmethod
@@ -79,6 +83,15 @@ class Engine(ABC):
             for values, n in self.values(name)
         )
 
+    def owned(self, unit: str, most: int) -> dict[int, int]:
+        """Return how many people own each number of rows; ``most`` stands for all larger ones."""
+        found: dict[str | None, int] = {}
+        for column, counts in self.values(unit):
+            n = [1] * len(column) if counts is None else counts.tolist()
+            for text, k in zip(column.texts, n, strict=True):
+                found[text] = found.get(text, 0) + k
+        return dict(Counter(min(own, most) for own in found.values()))
+
     @abstractmethod
     def split(self, name: str, keys: Codes) -> list[Engine]:
         """Return the rows of each key."""
@@ -120,6 +133,13 @@ class Engine(ABC):
         None where the engine has no better way than to count the ticks of each group.
         """
         return None
+
+    def afresh(self) -> Engine:
+        """Return the same rows without what was foreseen of them."""
+        return self
+
+    def foresee(self, asked: Asked) -> None:  # noqa: B027 - most engines answer one by one
+        """Hear what will be asked: what is foreseen together may be answered by one pass."""
 
     @abstractmethod
     def combinations(

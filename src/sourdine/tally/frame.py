@@ -10,6 +10,7 @@ import numpy as np
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import integer
 from sourdine.noise import SYSTEM
+from sourdine.tally.asked import Asked
 from sourdine.tally.cells import Codes, Ticks
 from sourdine.tally.counts import gather
 from sourdine.tally.grouped import Partition, occurring
@@ -270,6 +271,28 @@ class Frame:
         name = self.resolve(cell.column)
         return self._engine.between(name, cell, joined(ranges, cell.size))
 
+    def afresh(self) -> Frame:
+        """Return the same rows, for another question: nothing is foreseen or remembered."""
+        return Frame(self._engine.afresh())
+
+    def foresee(
+        self, *cells: Cell, most: int | None = None, ranges: Sequence[tuple[int, int]] | None = None
+    ) -> None:
+        """Say what will be asked next, so that what is foreseen together may share a pass.
+
+        Parameters
+        ----------
+        cells
+            Those of a `tally`; none for the number of rows.
+        most
+            For `moments` of a cell: the highest power.
+        ranges
+            For `between`: the ranges.
+        """
+        named = tuple((self.resolve(cell.column), cell) for cell in cells)
+        within = None if ranges is None else tuple(joined(ranges, cells[0].size))
+        self._engine.foresee(Asked(named, most, within))
+
     def column(self, column: str | None = None, *, strict: bool = False) -> Column:
         """Return all values of a column, in the order of the rows, each read on its own.
 
@@ -317,6 +340,30 @@ class Frame:
                     found[text] = found.get(text, 0) + k
         keys = sorted(found)
         return keys, np.array([found[k] for k in keys], np.int64)
+
+    def owners(self, unit: str, ends: Sequence[int]) -> NDArray[np.int64]:
+        """Return how many people own up to each number of rows, and how many more than the last.
+
+        Rows without a name belong to one person. Nobody is named.
+
+        Parameters
+        ----------
+        unit
+            The column that names the person.
+        ends
+            Numbers of rows, rising: the first counts those who own up to it, each further one
+            those who own more than the one before.
+
+        Examples
+        --------
+        >>> Frame({"who": ["a", "b", "b", "b", None]}).owners("who", [1, 2]).tolist()
+        [2, 0, 1]
+        """
+        owned = self._engine.owned(self.resolve(unit), max(ends) + 1)
+        sizes, people = np.array(list(owned)), np.array(list(owned.values()), np.int64)
+        found = np.zeros(len(ends) + 1, np.int64)
+        np.add.at(found, np.searchsorted(ends, sizes), people)
+        return found
 
     def split(self, column: str | None, keys: Sequence[Any]) -> list[Frame]:
         """Return the rows of each key; rows with no listed key are in none.
@@ -380,8 +427,8 @@ class Frame:
 
         Which rows stay is decided by a hash of all columns that the frame has, under a fresh secret
         key (`sourdine.tally.keyed`): take those that are needed with `only` first.
-        Files and DuckDB relations stay where they are, and the choice is made again, the same way,
-        for each count, which sorts the rows; other lazy frames are read into memory.
+        Files, DuckDB relations and Spark frames stay where they are, and the choice is made again,
+        the same way, for each count, which sorts the rows; other lazy frames are read into memory.
 
         Parameters
         ----------

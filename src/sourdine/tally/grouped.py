@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from sourdine.tally.asked import Asked
 from sourdine.tally.cells import Codes, Ticks
 from sourdine.tally.counts import merge
 from sourdine.tally.engine import Engine
@@ -89,6 +90,7 @@ class Partition:
         )
         self._order = np.array(order, np.int64)
         self._kept: dict[Any, Any] = {}
+        self._foreseen: set[Asked] = set()
         self._last: tuple[Ticks, tuple[str, int], list[list[int]]] | None = None
         self._read_last: tuple[tuple[Any, ...], list[Counted]] | None = None
 
@@ -252,6 +254,12 @@ class Partition:
             for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
         ]
 
+    def foresee(self, asked: Asked) -> None:
+        """Hear what a group will be asked; it is asked of all of them together, once."""
+        if asked not in self._foreseen:
+            self._foreseen.add(asked)
+            self.engine.foresee(Asked((*self._axes, *asked.cells), asked.most))
+
     def between(self, name: str, cell: Ticks, ranges: Sequence[Ranges]) -> list[Counted]:
         """Return for each group the ticks within its own ranges, and their counts: one pass.
 
@@ -361,6 +369,11 @@ class GroupRows(Engine):
         wanted: list[Ranges] = [[] for _ in range(self.whole.size)]
         wanted[self.place] = list(ranges)
         return self.whole.between(name, cell, wanted)[self.place]
+
+    def foresee(self, asked: Asked) -> None:
+        """Hear what will be asked; windows of single groups are not foreseen."""
+        if asked.within is None:
+            self.whole.foresee(asked)
 
     def array(self, name: str) -> NDArray[Any] | None:
         """Return the numbers of a column, if they are in memory."""

@@ -106,6 +106,10 @@ def _of_native(data: object) -> Engine:
         from sourdine.tally.duck import Duck  # noqa: PLC0415
 
         return Duck(data)
+    if is_spark(data):
+        from sourdine.tally.spark import Spark  # noqa: PLC0415
+
+        return Spark(data)
     import narwhals as nw  # noqa: PLC0415
 
     try:
@@ -123,6 +127,18 @@ def _of_native(data: object) -> Engine:
     from sourdine.tally.series import memory_of_frame, memory_of_series  # noqa: PLC0415
 
     return memory_of_series(frame) if isinstance(frame, nw.Series) else memory_of_frame(frame)
+
+
+def is_spark(data: object) -> bool:
+    """Return whether something is a data frame of Spark's, classic or Connect.
+
+    Examples
+    --------
+    >>> is_spark([1, 2])
+    False
+    """
+    kind = type(data)
+    return kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame"
 
 
 def _of_batches(data: object) -> Engine:

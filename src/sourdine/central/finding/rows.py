@@ -13,8 +13,6 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from sourdine.central.finding.first import FoundFirst
 from sourdine.central.finding.search import OutwardSearch
 from sourdine.errors import ParameterError
@@ -92,11 +90,8 @@ class RowsFirst(FoundFirst):
 
     def find(self, data: Frame) -> dict[str, Any]:
         """Count the people who own more than each candidate, and search."""
-        _, owned = data.distinct(self.question.unit)
-        nameless = len(data) - int(owned.sum())
-        people = np.append(owned, nameless) if nameless else owned
-        at = np.searchsorted(self.candidates, people)
-        cells = np.bincount(at, minlength=len(self.candidates) + 1)[1:]
+        assert self.question.unit is not None  # noqa: S101 - checked at construction
+        cells = data.owners(self.question.unit, self.candidates)[1:]
         (named,) = self.search.release(cells, source=self.question.source).value
         rows = self.candidates[min(int(named), len(self.candidates) - 1)]
         return {"rows": rows, "spent": {"rows": plain_parameter(self.search.epsilon)}}

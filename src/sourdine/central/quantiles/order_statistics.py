@@ -9,6 +9,7 @@ import numpy as np
 
 from sourdine.central.quantiles.points import Points, Window
 from sourdine.central.quantiles.selection import points_of_array, windows_within
+from sourdine.errors import ParameterError
 from sourdine.tally import Ticks
 from sourdine.tally.grouped import between_each
 from sourdine.tally.ranges import joined
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.grid import Grid
-    from sourdine.tally import Frame
+    from sourdine.tally import Frame, Tally
 
     Counted = tuple[NDArray[np.int64], NDArray[np.int64]]
     Ranges = list[tuple[int, int]]
@@ -56,6 +57,15 @@ class Reader:
         self._last: Points | None = None
         self._found: dict[tuple[tuple[int, int], ...], Counted] = {}
 
+    def foresee(self, windows: Callable[[int], Ranges] | None = None) -> None:
+        """Say what will be read: the outline, or else some windows of ranks."""
+        if self._values is not None:
+            return
+        if windows is None:
+            self._frame.foresee(self._blocks)
+        elif (wanted := self.ranges(windows)) is not None:
+            self._frame.foresee(self._cell, ranges=wanted)
+
     @property
     def n(self) -> int:
         """How many values are there."""
@@ -68,8 +78,16 @@ class Reader:
     @cached_property
     def _below(self) -> NDArray[np.int64]:
         """How many values lie below each block of cells; the number of all at the end."""
-        blocks = Ticks(self._cell.column, self._cell.grid, block=self._block)
-        return np.concatenate(([0], np.cumsum(self._frame.tally(blocks).counts[:-1])))
+        return np.concatenate(([0], np.cumsum(self._outline.counts[:-1])))
+
+    @property
+    def _blocks(self) -> Ticks:
+        return Ticks(self._cell.column, self._cell.grid, block=self._block)
+
+    @cached_property
+    def _outline(self) -> Tally:
+        """The counts of all blocks."""
+        return self._frame.tally(self._blocks)
 
     def between(self, edges: list[int]) -> NDArray[np.int64]:
         """Return how many values lie in each stretch between edges: below, between, above."""
@@ -88,7 +106,7 @@ class Reader:
             return points_of_array(self._values, self._cell.grid, windows)
         wanted = self.ranges(windows)
         if wanted is None:
-            tally = self._frame.tally(self._cell)
+            tally = self._outline if self._block == 1 else self._frame.tally(self._cell)
             ticks, counts = np.asarray(tally.ticks), np.asarray(tally.tallied)
             return Points.counted(ticks, counts, self._cell.grid.size)
         return self._windows(wanted)
@@ -121,10 +139,21 @@ class Reader:
         parts = []
         for a, b in apart:
             i, j = ticks.searchsorted((a, b))
+            if counts[i:j].sum() != below[-(-b // block)] - below[a // block]:
+                raise _moved()
             if j > i:
                 parts.append(Window(ticks[i:j], counts[i:j], int(below[a // block])))
         outline = np.arange(len(below) - 1) * block, below[:-1]
         return Points(self.n, size, parts, outline=outline, reload=lambda: self._read(None))
+
+
+def _moved() -> ParameterError:
+    return ParameterError(
+        "data",
+        "stay as they are while they are read",
+        "other rows in a second pass",
+        "Write them to a file or a table that nobody changes, and read that.",
+    )
 
 
 def read_together(readers: Sequence[Reader], windows: Sequence[Callable[[int], Ranges]]) -> None:

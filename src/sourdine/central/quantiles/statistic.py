@@ -11,7 +11,7 @@ import numpy as np
 from attrs import field, frozen
 
 from sourdine.central.lattice import GaussianReady
-from sourdine.central.quantiles.algorithm import read_windows, release_from
+from sourdine.central.quantiles.algorithm import foresee, read_windows, release_from
 from sourdine.central.quantiles.brackets import Brackets
 from sourdine.central.quantiles.certificates import certified, noise_reach
 from sourdine.central.quantiles.curve import Curve
@@ -24,6 +24,7 @@ from sourdine.central.quantiles.sampling_error import (
     population_reach,
 )
 from sourdine.central.quantiles.typed import read_interval, read_method, read_population, read_q
+from sourdine.central.stages import finished
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.mechanisms import Laplace
 from sourdine.privacy import Guarantee
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.central.quantiles.algorithm import QuantileMechanism
+    from sourdine.central.stages import Stages
     from sourdine.errors import PythonWording
     from sourdine.privacy import Part
     from sourdine.release import Release
@@ -302,11 +304,20 @@ class Quantiles(GaussianReady):
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
         """Count each group and choose for it, read the windows of all together, and draw."""
+        return finished(self.drawing(frames))
+
+    def drawing(self, frames: Sequence[Frame]) -> Stages[list[dict[str, Any]]]:
+        """Count and choose, then draw, each when others know what they will read too."""
         readers = [Reader(data, data.resolve(self.column), self.grid) for data in frames]
+        foresee(readers)
+        yield
         counted = [self._counted(reader) for reader in readers]
         records = [own.get("count", self.n) for own in counted]
         draws: list[Any] = list(map(self.curve if self.curved else self.mechanism, records))
-        read_windows(readers, [draw.reads if self.curved else draw for draw in draws])
+        first = [draw.reads if self.curved else draw for draw in draws]
+        foresee(readers, first)
+        yield
+        read_windows(readers, first)
         draw = self._draw_curve if self.curved else self._draw_ticks
         return [draw(*own) for own in zip(readers, draws, counted, strict=True)]
 

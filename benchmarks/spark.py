@@ -1,0 +1,271 @@
+"""How far Spark goes: time, jobs and bytes to the driver, beside plain Spark and DuckDB.
+
+Run ``python benchmarks/spark.py`` in an environment with PySpark and Java 17 (``--rows 1e6``,
+``--cores 2``, ``--partitions 8``, ``--only mean deciles``). A folder of Parquet files is written
+to a temporary folder, or to ``--folder``, where a later run finds it. For each statistic the
+whole call is timed, from the frame to the noisy answer; beside it what one types without privacy
+(``avg``, ``groupBy().agg``, ``percentile_approx``, exact ``percentile``), and Sourdine on the
+same files through DuckDB. The last of ``--repeats`` runs counts. Jobs and bytes of results are
+read from Spark's own status store, processor time from the system's table of processes (Spark's
+and its workers'). Then ratios are held against what is promised: means and histograms within 1.5
+times plain Spark, deciles within 2 times ``percentile_approx`` and below ``percentile``, 4 jobs,
+60 kB for a mean, 1.5 MB for deciles, and this process below 200 MB before DuckDB is opened. A
+Markdown copy goes to ``benchmarks/out``; the exit status is 1 if a promise is broken.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import sourdine as sd
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+DECILES = [i / 10 for i in range(1, 10)]
+WAGE: dict[str, Any] = {"column": "wage", "bounds": (0, 200_000), "epsilon": 1}
+REGIONS: dict[str, Any] = {"by": "region", "keys": ["n", "s", "e", "w"]}
+BINS = [0, 10_000, 20_000, 50_000, 100_000]
+WORDS = ["mean", "sum", "variance", "median", "deciles"]
+CALLS: dict[str, Callable[[Any], object]] = {
+    "count": lambda x: sd.count(x, epsilon=1),
+    "mean": lambda x: sd.mean(x, **WAGE),
+    "variance": lambda x: sd.variance(x, **WAGE),
+    "histogram": lambda x: sd.histogram(x, column="wage", bins=BINS, epsilon=1),
+    "deciles": lambda x: sd.quantiles(x, DECILES, **WAGE),
+    "mean by 4 keys": lambda x: sd.mean(x, **WAGE, **REGIONS),
+    "deciles by 4 keys": lambda x: sd.quantiles(x, DECILES, **WAGE, **REGIONS),
+    "table of 10": lambda x: sd.table(
+        x,
+        of={"wage": WORDS, "age": WORDS},
+        bounds={"wage": (0, 200_000), "age": (0, 120)},
+        epsilon=4,
+    ),
+    "mean, 2 rows a person": lambda x: sd.mean(x, unit="patient", rows=2, **WAGE),
+}
+
+
+def plain_calls() -> dict[str, Callable[[Any], object]]:
+    """Return what one types in plain Spark."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    nine = f.array(*(f.lit(q) for q in DECILES))
+    bins = sum((f.col("wage") >= edge).cast("int") for edge in BINS[1:-1])
+    exact = f.expr(f"percentile(wage, array({', '.join(map(str, DECILES))}))")
+    return {
+        "count": lambda x: x.count(),
+        "mean": lambda x: x.agg(f.avg("wage")).collect(),
+        "variance": lambda x: x.agg(f.var_pop("wage")).collect(),
+        "histogram": lambda x: x.groupBy(bins.alias("b")).count().collect(),
+        "deciles": lambda x: x.agg(f.percentile_approx("wage", nine)).collect(),
+        "deciles, exact": lambda x: x.agg(exact).collect(),
+        "mean by 4 keys": lambda x: x.groupBy("region").agg(f.avg("wage")).collect(),
+        "deciles by 4 keys": lambda x: (
+            x.groupBy("region").agg(f.percentile_approx("wage", nine)).collect()
+        ),
+    }
+
+
+def write(folder: Path, rows: int, files: int) -> None:
+    """Write wages, ages, regions and persons."""
+    for i in range(files):
+        rng = np.random.default_rng(i)
+        n = rows // files
+        table = pa.table(
+            {
+                "wage": np.round(rng.lognormal(10, 0.6, n), 2),
+                "age": rng.integers(18, 90, n),
+                "region": np.array(list("nsew"))[rng.integers(0, 4, n)],
+                "patient": rng.integers(0, max(rows // 3, 1), n),
+            }
+        )
+        pq.write_table(table, folder / f"part-{i:03d}.parquet")
+
+
+def session(cores: int) -> Any:  # noqa: ANN401
+    """Return a small Spark: a heap of 1 GB, results of 32 MB at most."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.driver.maxResultSize": "32m",
+        "spark.sql.shuffle.partitions": "8",
+    }
+    builder = SparkSession.builder.master(f"local[{cores}]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    found = builder.getOrCreate()
+    found.sparkContext.setLogLevel("OFF")
+    return found
+
+
+def done(spark: Any) -> tuple[int, int]:  # noqa: ANN401
+    """Return the jobs and the bytes of results so far."""
+    context = spark.sparkContext._jsc.sc()  # noqa: SLF001
+    context.listenerBus().waitUntilEmpty()
+    size = i = 0
+    while True:
+        try:
+            size += context.statusStore().lastStageAttempt(i).resultSize()
+        except Exception:  # noqa: BLE001 - there is no such stage
+            return context.statusStore().jobsList(None).size(), size
+        i += 1
+
+
+def spent(jvm: int) -> float:
+    """Return the processor time of Spark's process, and of those it started, in seconds."""
+    tick = os.sysconf("SC_CLK_TCK")
+    times: dict[int, float] = {}
+    parent: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                own = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            parent[int(entry.name)] = int(own[1])
+            times[int(entry.name)] = sum(map(int, own[11:15])) / tick
+    family = {jvm}
+    while more := {pid for pid, of in parent.items() if of in family} - family:
+        family |= more
+    return sum(times.get(pid, 0) for pid in family)
+
+
+def timed(work: Callable[[], object], repeats: int) -> float:
+    """Return the time of the last of several runs."""
+    for _ in range(repeats):
+        start = perf_counter()
+        work()
+        last = perf_counter() - start
+    return last
+
+
+@dataclass(frozen=True)
+class Line:
+    """What one statistic took: seconds on Spark, its processor time, jobs, bytes; and others'."""
+
+    name: str
+    seconds: float | None = None
+    processor: float | None = None
+    jobs: int | None = None
+    size: int | None = None
+    plain: float | None = None
+    duck: float | None = None
+
+    def __str__(self) -> str:
+        size = None if self.size is None else self.size / 1e3
+        cells = [self.seconds, self.processor, self.jobs, size, self.plain, self.duck]
+        shown = ["" if x is None else f"{x:.0f}" if i in (2, 3) else f"{x:.2f}"
+                 for i, x in enumerate(cells)]  # fmt: skip
+        return f"| {' | '.join([self.name, *shown])} |"
+
+
+HEAD = (
+    "| statistic | Spark, s | processor, s | jobs | kB to the driver "
+    "| plain Spark, s | DuckDB, s |\n"
+    "|---|---|---|---|---|---|---|"
+)
+
+
+def measured(name: str, spark: Any, frame: Any, repeats: int) -> Line:  # noqa: ANN401
+    """Return what a statistic takes on Spark, and what is typed there without privacy."""
+    plain = plain_calls().get(name)
+    own = None if plain is None else timed(lambda: plain(frame), repeats)
+    if name not in CALLS:
+        return Line(name, plain=own)
+    work = CALLS[name]
+    if repeats > 1:
+        timed(lambda: work(frame), repeats - 1)
+    jvm = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()  # noqa: SLF001
+    before, used = done(spark), spent(jvm)
+    seconds = timed(lambda: work(frame), 1)
+    jobs, size = (b - a for a, b in zip(before, done(spark), strict=True))
+    return Line(name, seconds, spent(jvm) - used, jobs, size, own)
+
+
+def resident() -> float:
+    """Return the memory of this process, in MB."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def broken(lines: Sequence[Line], memory: float) -> list[str]:
+    """Return the promises that were not kept."""
+    by = {line.name: line for line in lines}
+    wrong = []
+    for name, most in (("mean", 1.5), ("histogram", 1.5), ("deciles", 2.0)):
+        line = by.get(name)
+        if line and line.seconds and line.plain and line.seconds > most * line.plain:
+            wrong.append(f"{name}: {line.seconds / line.plain:.2f} times plain Spark, not {most}")
+    exact, deciles = by.get("deciles, exact"), by.get("deciles")
+    if exact and deciles and (deciles.seconds or 0) > (exact.plain or 0):
+        wrong.append("deciles: slower than percentile")
+    for name, most in (("deciles", 1.5e6), ("mean", 6e4)):
+        if name in by and (by[name].size or 0) > most:
+            wrong.append(f"{name}: {by[name].size} bytes to the driver")
+    wrong += [f"{n}: {by[n].jobs} jobs" for n in ("deciles",) if n in by and (by[n].jobs or 0) > 4]
+    if memory > 200:
+        wrong.append(f"Python: {memory:.0f} MB")
+    return wrong
+
+
+def main() -> None:
+    """Print a table, and write it."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--rows", type=float, default=1e6)
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--partitions", type=int, default=8)
+    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--only", nargs="*")
+    parser.add_argument("--folder", type=Path)
+    given = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    rows, repeats = int(given.rows), given.repeats
+    names = [n for n in {**CALLS, **plain_calls()} if not given.only or n in given.only]
+    with tempfile.TemporaryDirectory() as place:
+        folder = given.folder or Path(place)
+        if not list(folder.glob("*.parquet")):
+            folder.mkdir(exist_ok=True)
+            write(folder, rows, given.partitions)
+        spark = session(given.cores)
+        frame = spark.read.parquet(str(folder))
+        lines = []
+        for name in names:
+            lines.append(measured(name, spark, frame, repeats))
+            print(lines[-1], flush=True)
+        memory = resident()
+        spark.stop()
+        for i, line in enumerate(lines):
+            if line.name in CALLS:
+                work = CALLS[line.name]
+                duck = timed(lambda work=work: work(f"{folder}/*.parquet"), repeats)
+                lines[i] = replace(line, duck=duck)
+    where = f"{rows:.0e} rows, {given.partitions} files, local[{given.cores}]"
+    out = Path(__file__).parent / "out" / f"spark-{rows:.0e}-{given.cores}-{given.partitions}.md"
+    out.parent.mkdir(exist_ok=True)
+    wrong = broken(lines, memory)
+    about = f"{where}, Python {memory:.0f} MB, load {os.getloadavg()[0]:.1f}"
+    out.write_text("\n".join([about, "", HEAD, *map(str, lines), "", *wrong]) + "\n")
+    print(out.read_text())
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()

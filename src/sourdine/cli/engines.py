@@ -1,0 +1,47 @@
+"""Which engine reads the file of a command."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.exact import given
+from sourdine.tally import Frame, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+__all__ = ["SPARK", "TABLE", "name_of", "opened"]
+
+SPARK = "spark"
+TABLE = "spark:"
+
+
+def opened(file: str, asked: Mapping[str, Any], read: Reading | None) -> str | Frame:
+    """Return the data: the path itself, or a frame in Spark where that was asked for."""
+    engine, master = asked.get("engine"), asked.get("master")
+    if engine is None and file.startswith(TABLE):
+        engine = SPARK
+    if engine not in {None, SPARK}:
+        raise ParameterError("engine", "be spark", given(engine), "Type {engine}.", engine=SPARK)
+    if engine is None:
+        if master is not None:
+            raise ParameterError(
+                "master",
+                "be left out without {engine}",
+                given(master),
+                "Leave {master} out, or type {engine}.",
+                master=LEFT_OUT,
+                engine=SPARK,
+            )
+        return file
+    from sourdine.tally.spark.opening import open_stored  # noqa: PLC0415 - commands load late
+
+    return Frame(open_stored(file, master, read or Reading()))
+
+
+def name_of(file: str) -> str:
+    """Return what a ledger calls the data."""
+    return PurePath(file.removeprefix(TABLE)).name

@@ -1,0 +1,391 @@
+"""The engine: questions to a data frame of Spark's."""
+
+from __future__ import annotations
+
+from collections import Counter
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.errors import ParameterError
+from sourdine.tally.asked import Asked
+from sourdine.tally.cells import Present
+from sourdine.tally.column import Column
+from sourdine.tally.counts import merge
+from sourdine.tally.engine import Engine
+from sourdine.tally.spark.bounding import bounded, plain, sortable
+from sourdine.tally.spark.cells import FEW, Expressions
+from sourdine.tally.spark.determined import require_determined
+from sourdine.tally.spark.executors import Chosen, Texts, Work, decoded
+from sourdine.tally.spark.frames import STATED, functions, guarded, kind_of, require_usable
+from sourdine.tally.spark.planned import Planned
+from sourdine.tally.spark.sums import fits, limbs, within
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.tally.cells import Cell, Codes, Ticks
+    from sourdine.tally.spark.cells import SparkKey
+
+    Whole = NDArray[np.int64]
+    Named = Sequence[tuple[str, Cell]]
+    Answer = tuple[list[Whole], list[list[int]]]
+
+__all__ = ["Spark"]
+
+
+class Spark(Engine):
+    """A data frame of Spark's, classic or Connect; only whole numbers come out.
+
+    Parameters
+    ----------
+    frame
+        The rows: at rest, with names that differ, the same each time they are read.
+    """
+
+    away = True
+
+    def __init__(self, frame: Any) -> None:  # noqa: ANN401
+        names = require_usable(frame)
+        require_determined(frame)
+        self._place = {name: f"c{i}" for i, name in enumerate(names)}
+        fields = frame.schema.fields
+        self._kinds = {n: kind_of(field.dataType) for n, field in zip(names, fields, strict=True)}
+        self._frame = frame.toDF(*self._place.values())
+        self._e = Expressions(functions(frame))
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin without anything foreseen or known."""
+        self._foreseen: Counter[Asked] = Counter()
+        self._known: dict[Asked, Answer] = {}
+        self._planned = Planned()
+
+    def afresh(self) -> Spark:
+        """Return the same rows, with nothing foreseen."""
+        engine = copy(self)
+        engine._forget()  # noqa: SLF001
+        return engine
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names."""
+        return tuple(self._kinds)
+
+    def kind(self, name: str) -> str | None:
+        """Return the type of a column."""
+        return STATED.get(self._kinds[name], self._kinds[name])
+
+    # ---------------------------------------------------------------- questions
+
+    def rows(self) -> int:
+        """Return how many there are."""
+        return int(self._counted(Asked(()))[1].sum())
+
+    def groups(self, cells: Named) -> Iterator[tuple[list[Whole], Whole | None]]:
+        """Yield the slots that occur, and how often: one query."""
+        yield self._counted(Asked(tuple(cells)))
+
+    def present(self, name: str) -> int:
+        """Return how many values are not missing."""
+        (slots,), counts = self._counted(Asked(((name, Present(name)),)))
+        return int(counts[slots >= 0].sum())
+
+    def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
+        """Return the sums of powers of ticks, in one query."""
+        _, found = self._answer(Asked(((name, cell),), most))
+        return found[0][1:] if found else [0] * (most + 1)
+
+    def total(self, name: str, cell: Ticks, power: int) -> int:
+        """Return the exact sum of a power of ticks."""
+        return self.moments(name, cell, power)[power]
+
+    def sums(
+        self, axes: Sequence[tuple[str, Codes]], of: tuple[str, Ticks] | None, most: int
+    ) -> tuple[list[Whole], list[list[int]]] | None:
+        """Return codes along axes, and for each how many rows there are and the powers' sums."""
+        return self._answer(Asked(tuple(axes)) if of is None else Asked((*axes, of), most))
+
+    def between(
+        self, name: str, cell: Ticks, ranges: Sequence[tuple[int, int]]
+    ) -> tuple[Whole, Whole]:
+        """Return the ticks within ranges; Spark reads only the values that fall there."""
+        if not ranges:
+            return merge([])
+        of, wanted = (name, cell), tuple(ranges)
+        self._planned.add(of, wanted)
+        unread = self._planned.unread()
+        self._foreseen.update(unread)
+        for asked in unread:
+            (ticks,), counts = self._counted(asked)
+            self._planned.read(asked, ticks, counts)
+        return self._planned.between(of, wanted)
+
+    def within(
+        self, cells: Named, ranges: Sequence[tuple[int, int]]
+    ) -> Iterator[tuple[list[Whole], Whole | None]]:
+        """Yield the slots of rows whose ticks lie in ranges, and how often: one query."""
+        yield self._counted(Asked(tuple(cells), within=tuple(ranges)))
+
+    def foresee(self, asked: Asked) -> None:
+        """Hear what will be asked: it is asked together with what is asked first."""
+        if asked.within is None or len(asked.cells) > 1:
+            self._foreseen[asked] += 1
+        else:
+            of: Any = asked.cells[0]
+            self._planned.add(of, asked.within)
+
+    def _counted(self, asked: Asked) -> tuple[list[Whole], Whole]:
+        slots, found = self._answer(asked)
+        return slots, np.array([own[0] for own in found], np.int64)
+
+    # ---------------------------------------------------------------- answers
+
+    def _answer(self, asked: Asked) -> Answer:
+        """Return the slots that occur along the axes, and the numbers of each.
+
+        What was foreseen is asked with it, and remembered until it is asked for.
+        """
+        expected = self._foreseen.pop(asked, 1) - 1
+        if asked not in self._known:
+            together = [asked, *(other for other in self._foreseen if other not in self._known)]
+            answers = self._asked_together(together)
+            self._known.update(zip(together, answers, strict=True))
+        if expected:
+            self._foreseen[asked] = expected
+            return self._known[asked]
+        return self._known.pop(asked)
+
+    def _asked_together(self, asked: Sequence[Asked]) -> list[Answer]:
+        """Answer questions in one query.
+
+        Lower powers of the same ticks are part of higher ones, and so is the number of rows.
+        """
+        served: dict[Asked, Asked] = {}
+        for own in asked:
+            like = [other for other in asked if _serves(other, own)]
+            served[own] = max(like, key=lambda other: -1 if other.most is None else other.most)
+        single = list(dict.fromkeys(served.values()))
+        found = [self._alone(single[0])] if len(single) == 1 else self._on_executors(single)
+        answers = dict(zip(single, found, strict=True))
+        return [_part(own, answers[served[own]]) for own in asked]
+
+    def _alone(self, asked: Asked) -> Answer:
+        keys = [self._key(*each) for each in asked.cells]
+        known = [key for key in keys if key is not None]
+        if len(known) < len(keys) or not self._is_plain(asked, known):
+            return self._on_executors([asked])[0]
+        return self._by_spark(asked, known)
+
+    def _key(self, name: str, cell: Cell) -> SparkKey | None:
+        standard = self._kinds[name] != "text" or not (cell.numeric or cell.dated)
+        return self._e.key(cell, self._place[name], self._kinds[name]) if standard else None
+
+    def _is_plain(self, asked: Asked, keys: Sequence[SparkKey]) -> bool:
+        """Return whether Spark itself can add up, or look into the windows."""
+        cell: Any = asked.cells[-1][1] if asked.cells else None
+        if asked.within is not None:
+            return len(asked.within) <= FEW and keys[-1].direct
+        return asked.most is None or fits(cell.grid.last, asked.most)
+
+    def _by_spark(self, asked: Asked, keys: Sequence[SparkKey]) -> Answer:
+        """Ask by expressions alone."""
+        f = self._e.functions
+        rows = self._frame
+        if asked.within is not None:
+            name, ticks = asked.cells[-1]
+            place = self._place[name], self._kinds[name]
+            slot: Any = keys[-1].expression
+            rows = rows.filter(within(self._e, ticks, *place, slot, asked.within))  # type: ignore[arg-type]
+        names = [f"k{i}" for i in range(len(asked.axes))]
+        shown = [*names, *(["t"] if asked.most is not None else [])]
+        rows = rows.select(*(key.expression.alias(n) for key, n in zip(keys, shown, strict=True)))
+        sums, shifts = [f.count(f.lit(1)).alias("n")], [[("n", 0)]]
+        cell: Any = asked.cells[-1][1] if asked.cells else None
+        tick = f.when(f.col("t") >= 0, f.col("t"))
+        for power in range(0 if asked.most is None else asked.most + 1):
+            parts = limbs(self._e, tick, power, cell.grid.last)
+            own = [(f"s{power}_{i}", shift) for i, (_, shift) in enumerate(parts)]
+            if power:
+                sums += [f.sum(c).alias(n) for (c, _), (n, _) in zip(parts, own, strict=True)]
+            else:
+                sums.append(f.count(tick).alias("s0_0"))
+            shifts.append(own)
+        found = guarded(rows.groupBy(*names).agg(*sums).toArrow).to_pydict()
+        slots = [
+            self._slots_of(key, each, found[n])
+            for n, key, each in zip(names, keys, asked.axes, strict=False)
+        ]
+        numbers = [
+            [sum((found[n][i] or 0) << shift for n, shift in own) for own in shifts]
+            for i in range(len(found["n"]))
+        ]
+        return slots, numbers
+
+    def _slots_of(self, key: SparkKey, named: tuple[str, Cell], values: list[Any]) -> Whole:
+        if key.direct:
+            return np.array(values, np.int64)
+        column = Column.of(values)
+        return np.asarray(named[1].slots(column), np.int64)
+
+    def _on_executors(self, asked: Sequence[Asked]) -> list[Answer]:
+        """Ask Python on the executors, which takes from Spark what Spark can say."""
+        f = self._e.functions
+        placed = [
+            Asked(tuple((self._place[n], cell) for n, cell in own.cells), own.most, own.within)
+            for own in asked
+        ]
+        ready: dict[tuple[str, Cell], str] = {}
+        columns: dict[str, Any] = {}
+        for name, cell in dict.fromkeys(each for own in asked for each in own.cells):
+            key, place = self._key(name, cell), self._place[name]
+            if key is not None and key.direct:
+                ready[place, cell] = f"s{len(ready)}"
+                columns[ready[place, cell]] = key.expression
+            else:
+                columns[place] = self._e.plain(place, self._kinds[name])
+        work = Work(tuple(placed), ready, self.reading)
+        rows = self._frame.select(
+            *(c.alias(n) for n, c in (columns or {"s": self._e.whole(0)}).items())
+        )
+        types = ", ".join(f"{name} bigint" for name in work.names)
+        keys, values = work.names[: 1 + work.axes], work.names[1 + work.axes :]
+        added = (
+            rows.mapInArrow(work, types).groupBy(*keys).agg(*(f.sum(v).alias(v) for v in values))
+        )
+        found = guarded(added.toArrow).to_pydict()
+        answers: list[Answer] = []
+        for q, own in enumerate(asked):
+            mine = [i for i, of in enumerate(found["q"]) if of == q]
+            slots = [np.array([found[k][i] for i in mine], np.int64) for k in keys[1:]]
+            numbers = [decoded(own, [found[v][i] for v in values]) for i in mine]
+            answers.append((slots[: len(own.axes)], numbers))
+        return answers
+
+    # ---------------------------------------------------------------- values and rows
+
+    def combinations(self, names: Sequence[str]) -> Iterator[tuple[list[Column], Whole | None]]:
+        """Yield the texts that occur in columns, and how often: for keys that nobody listed."""
+        f, e = self._e.functions, self._e
+        plain = {n: e.plain(self._place[n], self._kinds[n]) for n in names}
+        texts = [e.text(plain[n], self._kinds[n]) for n in names]
+        keys = [f"k{i}" for i in range(len(names))]
+        if all(text is not None for text in texts):
+            rows = self._frame.select(*(t.alias(k) for t, k in zip(texts, keys, strict=True)))
+            counted = rows.groupBy(*keys).agg(f.count(f.lit(1)).alias("n"))
+        else:
+            rows = self._frame.select(*(plain[n].alias(self._place[n]) for n in names))
+            work = Texts(tuple(self._place[n] for n in names))
+            types = ", ".join([*(f"{k} string" for k in keys), "n bigint"])
+            rows = rows.mapInArrow(work, types)
+            counted = rows.groupBy(*keys).agg(f.sum("n").alias("n"))
+        found = guarded(counted.toArrow)
+        columns = [Column.of(_texts(found.column(k))) for k in keys]
+        yield columns, np.asarray(found.column("n").to_numpy(), np.int64)
+
+    def owned(self, unit: str, most: int) -> dict[int, int]:
+        """Return how many people own each number of rows: names stay where they are."""
+        f, kind = self._e.functions, self._kinds[unit]
+        plain = self._e.plain(self._place[unit], kind)
+        person = sortable(self._e, plain, kind)
+        rows = (
+            self._frame.select(person.alias("who"))
+            .groupBy("who")
+            .agg(f.least(f.count(f.lit(1)), self._e.whole(most)).alias("n"))
+        )
+        found = guarded(rows.groupBy("n").agg(f.count(f.lit(1)).alias("people")).toArrow)
+        both = (found.column(name).to_pylist() for name in ("n", "people"))
+        return dict(zip(*both, strict=True))
+
+    def only(self, *names: str) -> Spark:
+        """Return some columns alone."""
+        engine = self.afresh()
+        engine._kinds = {name: self._kinds[name] for name in names}  # noqa: SLF001
+        return engine
+
+    def split(self, name: str, keys: Codes) -> list[Engine]:
+        """Return the rows of each key."""
+        key, place = self._key(name, keys), self._place[name]
+        if key is not None and key.direct:
+            of = [key.expression == self._e.whole(code) for code in range(len(keys.categories))]
+            return [self._other(self._frame.filter(own)) for own in of]
+        rows = plain(self._frame, self._e, self._placed_kinds)
+        chosen = [Chosen(place, keys, code) for code in range(len(keys.categories))]
+        return [self._read(rows.mapInArrow(own, rows.schema)) for own in chosen]
+
+    def bound(self, unit: str, rows: int, key: bytes) -> Engine:
+        """Keep the rows that a keyed hash ranks first; see `sourdine.tally.keyed`."""
+        place = self._place[unit]
+        return self._read(bounded(self._frame, self._e, self._placed_kinds, place, rows, key))
+
+    @property
+    def _placed_kinds(self) -> dict[str, str]:
+        return {self._place[name]: kind for name, kind in self._kinds.items()}
+
+    def _other(self, frame: Any) -> Spark:  # noqa: ANN401
+        """Return other rows with the same columns."""
+        engine = self.afresh()
+        engine._frame = frame  # noqa: SLF001
+        return engine
+
+    def _read(self, frame: Any) -> Spark:  # noqa: ANN401
+        """Return rows that Python has read: what it could not take are texts now."""
+        engine = self._other(frame)
+        engine._kinds = {  # noqa: SLF001
+            n: "text" if kind == "other" else kind for n, kind in self._kinds.items()
+        }
+        return engine
+
+    def slots(self, cells: Named, rows: int) -> Iterator[list[Whole]]:
+        """Refuse: single rows stay where they are."""
+        del cells, rows
+        raise _away()
+
+    def column(self, name: str, *, strict: bool = False) -> Column:
+        """Refuse: single rows stay where they are."""
+        del name, strict
+        raise _away()
+
+
+def _away() -> ParameterError:
+    return ParameterError(
+        "data",
+        "be on this machine to be read row by row",
+        "a Spark frame",
+        "Collect the columns that are needed, with toPandas or toArrow, if they are small.",
+    )
+
+
+def _serves(answered: Asked, asked: Asked) -> bool:
+    """Return whether the answer to one question holds that to another."""
+    if answered.within is not None or asked.within is not None:
+        return answered == asked
+    if asked.most is None:
+        return answered.axes == asked.axes
+    return (
+        answered.cells == asked.cells and answered.most is not None and answered.most >= asked.most
+    )
+
+
+def _part(asked: Asked, answer: Answer) -> Answer:
+    """Return the numbers that were asked for, of those that were found."""
+    slots, numbers = answer
+    return slots, [own[: 1 if asked.most is None else asked.most + 2] for own in numbers]
+
+
+def _texts(values: Any) -> list[str | None]:  # noqa: ANN401
+    """Return texts; what is not UTF-8 is missing, and only that."""
+    try:
+        return list(values.to_pylist())
+    except UnicodeDecodeError:
+        pass
+    found: list[str | None] = []
+    for value in values:
+        try:
+            found.append(value.as_py())
+        except UnicodeDecodeError:
+            found.append(None)
+    return found

@@ -1,0 +1,74 @@
+"""A data frame of Spark's: its functions, the kinds of its columns, whether it can be used."""
+
+from __future__ import annotations
+
+import logging
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from sourdine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["STATED", "functions", "guarded", "kind_of", "require_usable"]
+
+_KINDS = {
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "integer"),
+    **dict.fromkeys(("float", "double"), "float"),
+    "boolean": "boolean", "date": "date", "timestamp_ntz": "time", "timestamp": "zoned",
+}  # fmt: skip
+_BY_ARROW = ("binary", "array", "struct", "interval day", "interval second", "time(")
+STATED = {"time": "timestamp", "zoned": "timestamp", "listed": None, "other": None}
+"""How kinds are called outside, where that differs."""
+
+
+def functions(frame: Any) -> Any:  # noqa: ANN401
+    """Return the functions that make columns for a frame: those of Connect are others."""
+    connect = type(frame).__module__.startswith("pyspark.sql.connect")
+    return import_module(f"pyspark.sql{'.connect' if connect else ''}.functions")
+
+
+def kind_of(dtype: Any) -> str:  # noqa: ANN401
+    """Return how a type is read: `listed` are those that only Python reads, by Arrow."""
+    written = dtype.simpleString()
+    if written.startswith(("string", "char", "varchar")):
+        return "text"
+    if written.startswith("decimal"):
+        return "decimal"
+    if written in _KINDS:
+        return _KINDS[written]
+    return "listed" if written.startswith(_BY_ARROW) else "other"
+
+
+def guarded(work: Callable[[], Any]) -> Any:  # noqa: ANN401
+    """Let Spark work; if it fails, say so without what it says, which may hold data."""
+    logger = logging.getLogger("SQLQueryContextLogger")  # it logs errors with the values they name
+    before, logger.disabled = logger.disabled, True
+    try:
+        return work()
+    except Exception:  # noqa: BLE001 - Spark has many kinds of errors
+        raise ParameterError(
+            "data",
+            "be readable to the end",
+            "a Spark frame whose query failed",
+            "Its log says why: an expression in the frame may fail on a value, or an executor may "
+            "lack Sourdine.",
+        ) from None
+    finally:
+        logger.disabled = before
+
+
+def require_usable(frame: Any) -> list[str]:  # noqa: ANN401
+    """Return the names of the columns; a stream, and a name that stands twice, are refused."""
+    if frame.isStreaming:
+        raise ParameterError(
+            "data", "be at rest", "a stream", "Write it to a table, and pass that."
+        )
+    names = list(frame.columns)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ParameterError(
+            "columns", "have different names", f"{twice!r} twice", "Rename one of them."
+        )
+    return names

@@ -1,0 +1,171 @@
+"""One Spark for all tests, classic and Connect, on two cores."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import warnings
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from socket import socket
+
+import pyarrow.parquet as pq
+import pytest
+
+ROOT = Path(__file__).parents[1]
+JAVA = "Spark needs Java 17: install openjdk-17-jre-headless, or set JAVA_HOME"
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.memory": "1g",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.maxResultSize": "32m",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.python.worker.reuse": "true",
+    "spark.connect.grpc.binding.address": "127.0.0.1",
+}
+os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+
+
+def _java():
+    home = os.environ.get("JAVA_HOME")
+    return shutil.which("java", path=None if home is None else str(Path(home) / "bin"))
+
+
+def pytest_configure(config):
+    """PySpark warns of pandas 3, of connections it leaves open, and of its own old names."""
+    for ignored in (
+        "ignore:PySpark does not yet fully support pandas:FutureWarning",
+        "ignore::ResourceWarning",
+        "ignore::DeprecationWarning:pyspark",
+        "ignore::pytest.PytestUnraisableExceptionWarning",
+    ):
+        config.addinivalue_line("filterwarnings", ignored)
+
+
+def pytest_collection_modifyitems(items):
+    """Without Java nothing runs; where it is required that is a failure."""
+    if _java() is None and os.environ.get("SOURDINE_SPARK") != "required":
+        for item in items:
+            item.add_marker(pytest.mark.skip(reason=JAVA))
+
+
+def free_port():
+    with socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Sparks:
+    """The classic session, and one of Connect to the same Spark."""
+
+    def __init__(self, master):
+        from pyspark.sql import SparkSession  # noqa: PLC0415
+
+        builder = SparkSession.builder.master(master).appName("tests")
+        own = {"spark.connect.grpc.binding.port": str(free_port())}
+        plugin = {"spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin"}
+        for name, value in {**SETTINGS, **own, **plugin}.items():
+            builder = builder.config(name, value)
+        self.classic = builder.getOrCreate()
+        self.classic.sparkContext.setLogLevel("OFF")
+        self.port = self.classic.sparkContext.getConf().get("spark.connect.grpc.binding.port")
+        self._connect = None
+
+    @property
+    def connect(self):
+        if self._connect is None:
+            from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415
+
+            self._connect = SparkSession.builder.remote(f"sc://127.0.0.1:{self.port}").create()
+        return self._connect
+
+    def jobs(self):
+        """The number of jobs, of tasks and of bytes of results so far."""
+        store = self.classic.sparkContext._jsc.sc().statusStore()
+        self.classic.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+        jobs = store.jobsList(None)
+        size = tasks = i = 0
+        while True:
+            try:
+                stage = store.lastStageAttempt(i)
+            except Exception:  # noqa: BLE001 - there is no such stage
+                break
+            size, tasks, i = size + stage.resultSize(), tasks + stage.numCompleteTasks(), i + 1
+        return jobs.size(), tasks, size
+
+    def stop(self):
+        if self._connect is not None:
+            self._connect.stop()
+        self.classic.stop()
+
+
+@pytest.fixture(scope="session")
+def sparks():
+    if _java() is None:
+        pytest.fail(JAVA)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = Sparks("local[2,3]")  # a task may fail twice
+    yield found
+    found.stop()
+
+
+@pytest.fixture
+def spark(sparks):
+    return sparks.classic
+
+
+@pytest.fixture(params=["classic", "connect"])
+def each_spark(request, sparks):
+    """Both sessions, one after the other."""
+    return getattr(sparks, request.param)
+
+
+@pytest.fixture
+def settings():
+    """Change settings of a session; they are put back."""
+    changed = []
+
+    def change(session, given):
+        for name, value in given.items():
+            changed.append((session, name, session.conf.get(name, None)))
+            session.conf.set(name, value)
+
+    yield change
+    for session, name, value in reversed(changed):
+        if value is None:
+            session.conf.unset(name)
+        else:
+            session.conf.set(name, value)
+
+
+@pytest.fixture
+def as_spark(tmp_path):
+    """Return a function that puts an Arrow table into Spark, by a Parquet file."""
+
+    def make(session, table, partitions=None):
+        path = tmp_path / f"rows{len(list(tmp_path.iterdir()))}.parquet"
+        pq.write_table(table, path)
+        frame = session.read.parquet(str(path))
+        return frame if partitions is None else frame.repartition(partitions)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def suite():
+    """Return a function that loads a file of tests for all engines, to run them on Spark."""
+
+    def load(name):
+        path = ROOT / "tests" / "tally" / f"{name}.py"
+        spec = spec_from_file_location(f"shared_{name}", path)
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return load
