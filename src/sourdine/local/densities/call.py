@@ -13,6 +13,7 @@ from sourdine.local.densities.protocol import read_bounds
 from sourdine.local.densities.wave import Wave
 from sourdine.noise import SYSTEM
 from sourdine.tally import Frame, Ticks
+from sourdine.tally.opening import is_spark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -90,7 +91,8 @@ def density(  # noqa: PLR0913 - what a person may say of a call
     Parameters
     ----------
     x
-        A list, an array, a frame of any library, or the path of a CSV or Parquet file.
+        A list, an array, a frame of any library, or the path of a CSV or Parquet file. In a Spark
+        frame people are played where their values are: only tallies come here.
     bounds
         The public bounds; values outside are moved to the nearest, missing ones anywhere, all
         places alike.
@@ -122,6 +124,10 @@ def density(  # noqa: PLR0913 - what a person may say of a call
     data = Frame(x, read=read)
     name = data.resolve(column)
     rule = protocol(bounds=bounds, epsilon=epsilon, n=len(data), method=method, loss=loss)
+    if is_spark(x):
+        from sourdine.local.spark.counting import density_of_frame  # noqa: PLC0415
+
+        return density_of_frame(rule, x, name, data.reading, source)
     return rule.density(_ticks(data, Ticks(name, rule.grid)), source=source)
 
 

@@ -106,7 +106,15 @@ class DensityProtocol(ABC):
 
     def density(self, ticks: Iterable[NDArray[np.int64]], *, source: Source = SYSTEM) -> Density:
         """Randomise everybody here, in parts, and estimate: each person is on their own."""
-        total: Any = 0
+        total, people = self.tallied(ticks, source)
+        cost = self.guarantee if source.private else Guarantee.none(LOCAL)
+        return self.estimate(total, people, cost=cost)
+
+    def tallied(
+        self, ticks: Iterable[NDArray[np.int64]], source: Source
+    ) -> tuple[NDArray[np.int64], int]:
+        """Randomise everybody here, in parts, and add up: the tally, and how many they are."""
+        total = self.tally(self.reports(np.zeros(0, np.int64), source))
         people = 0
         for block in ticks:
             part = anywhere(block, self.grid, source)
@@ -114,8 +122,7 @@ class DensityProtocol(ABC):
                 some = part[start : start + self.chunk]
                 total = total + self.tally(self.reports(some, source))
                 people += some.size
-        cost = self.guarantee if source.private else Guarantee.none(LOCAL)
-        return self.estimate(total, people, cost=cost)
+        return total, people
 
     @property
     def chunk(self) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import one_of
+from sourdine.exact import kind, one_of
 from sourdine.local.reports import storing
 from sourdine.local.reports.form import Form
 from sourdine.local.reports.pairs import joint_tally, read_pairs
@@ -16,6 +16,7 @@ from sourdine.local.reports.receipts import Receipt
 from sourdine.local.reports.schemas import form_of
 from sourdine.local.reports.seen import Seen
 from sourdine.local.reports.sources import read
+from sourdine.tally.opening import is_spark
 
 if TYPE_CHECKING:
     import os
@@ -46,7 +47,9 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
         Columns to tally jointly, two by two; only under the method ``"split"``.
     remember
         ``"ids"``: replays are found by the ids of all reports counted, at 16 bytes for each.
-        ``"none"``: memory does not grow, and a report sent twice counts twice.
+        ``"none"``: memory does not grow, and a report sent twice counts twice. ``"frame"``: only
+        Spark frames are added; replays are found among the reports of each, where they lie, and
+        their ids stay there. Add frames that may hold the same reports as one, by ``union``.
 
     Notes
     -----
@@ -87,7 +90,12 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
     100
     """
 
-    __slots__ = ("_counts", "_joint", "_pairs", "_seen", "_tallies", "form", "receipt", "schema")
+    __slots__ = (
+        *("_counts", "_joint", "_pairs", "_seen", "_tallies"),
+        *("form", "receipt", "remember", "schema"),
+    )
+    remember: str
+    """What is kept of single reports."""
 
     def __init__(
         self,
@@ -96,8 +104,9 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
         pairs: Sequence[tuple[str, str]] = (),
         remember: str = "ids",
     ) -> None:
-        one_of(remember, "remember", "ids", "none")
+        one_of(remember, "remember", "ids", "none", "frame")
         self.schema = schema
+        self.remember = remember
         self.form = form_of(schema)
         self.receipt = Receipt()
         self._pairs = read_pairs(self.form, pairs)
@@ -108,11 +117,6 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
             np.zeros((mechanisms[a].cells, mechanisms[b].cells), np.int64) for a, b in self._pairs
         ]
         self._seen = Seen() if remember == "ids" else None
-
-    @property
-    def remember(self) -> str:
-        """What is kept of single reports: ``"ids"`` or ``"none"``."""
-        return "none" if self._seen is None else "ids"
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -134,14 +138,47 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
         reports
             `Records`; lines of JSON as an iterable of texts or bytes; bytes, of lines or of an
             Arrow or Parquet file; an Arrow table or stream; the path of a file of any of these. A
-            text is always a path: pass what people sent as bytes, or as a list of lines.
+            text is always a path: pass what people sent as bytes, or as a list of lines. A Spark
+            frame of one column: texts are lines (``spark.read.text``), bytes are whole files
+            (``spark.read.format("binaryFile")``); they are counted where they lie.
         """
+        if is_spark(reports):
+            return self._add_frame(reports)
+        if self.remember == "frame":
+            raise ParameterTypeError(
+                "reports",
+                "be a Spark frame where replays are found in each frame",
+                kind(reports),
+                "Type {remember} where the aggregator is made.",
+                remember="ids",
+            )
         received = Receipt()
         for records, dropped in read(self.form, reports):
             added = Receipt(dropped=dropped) + self._count(records)
             self.receipt += added
             received += added
         return received
+
+    def _add_frame(self, frame: object) -> Receipt:
+        """Count the reports of a Spark frame: only tallies come here."""
+        from sourdine.local.spark.counting import count_reports  # noqa: PLC0415
+
+        if self.remember == "ids":
+            raise ParameterError(
+                "remember",
+                "be 'frame' or 'none' for a Spark frame, whose ids stay where they are",
+                "'ids'",
+                "Type {remember} where the aggregator is made.",
+                remember="frame",
+            )
+        received = count_reports(self, frame)
+        self.receipt += received
+        return received
+
+    @property
+    def numbers(self) -> list[NDArray[np.int64]]:
+        """All that is counted, to be added to: reports, tallies, joint tallies."""
+        return [self._counts, *self._tallies, *self._joint]
 
     def _count(self, records: Records) -> Receipt:
         """Count the records that are valid and new."""

@@ -5,6 +5,7 @@ a Parquet file         in its metadata, under ``sourdine.schema``
 a CSV file             in a file beside it, ``clean.csv.schema.json``, with a digest of the table
 an Arrow table         in the metadata of its schema
 a frame of pandas      in ``attrs``, which pandas also writes to Parquet files
+a frame of Spark       in the metadata of its columns, which Spark writes to Parquet files
 Polars, dicts, DuckDB  nowhere: they have no place for it
 =====================  =========================================================================
 
@@ -39,6 +40,8 @@ KEY = "sourdine.schema"
 """Under which metadata hold the schema."""
 PANDAS = "PANDAS_ATTRS"
 """Under which pandas writes ``attrs`` to a Parquet file."""
+SPARK = "org.apache.spark.sql.parquet.row.metadata"
+"""Under which Spark writes columns and their metadata to a Parquet file."""
 PARQUET = (".parquet", ".pq")
 LONGEST = 1 << 26
 """A schema file of more bytes is none."""
@@ -208,12 +211,11 @@ def _kept(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the metadata of a Parquet file; of one that cannot be read, none."""
     import duckdb  # noqa: PLC0415 - loaded when a file is read
 
-    wanted = "SELECT decode(key), decode(value) FROM parquet_kv_metadata(?) WHERE key IN (?, ?)"
+    wanted = "SELECT decode(key), decode(value) FROM parquet_kv_metadata(?) WHERE key IN (?, ?, ?)"
+    keys = [key.encode() for key in (KEY, PANDAS, SPARK)]
     try:
         with duckdb.connect(":memory:") as connection:
-            yield from connection.execute(
-                wanted, [_literal(path), KEY.encode(), PANDAS.encode()]
-            ).fetchall()
+            yield from connection.execute(wanted, [_literal(path), *keys]).fetchall()
     except duckdb.Error:
         return
 
@@ -227,6 +229,8 @@ def _of_frame(frame: Any) -> Schema | None:  # noqa: ANN401
     room = type(frame).__module__.split(".")[0]
     if room == "pandas":
         return _of_metadata({str(k): v for k, v in getattr(frame, "attrs", {}).items()})
+    if room == "pyspark" and hasattr(frame, "schema"):
+        return _of_metadata({SPARK: frame.schema.json()})
     if room == "pyarrow":
         metadata = getattr(getattr(frame, "schema", None), "metadata", None) or {}
         return _of_metadata({k.decode(): v.decode() for k, v in metadata.items()})
@@ -238,8 +242,11 @@ def _of_metadata(metadata: dict[str, Any]) -> Schema | None:
     try:
         if text is None and PANDAS in metadata:
             text = json.loads(metadata[PANDAS]).get(KEY)
+        if text is None and SPARK in metadata:
+            own = [column["metadata"] for column in json.loads(metadata[SPARK])["fields"]]
+            text = next((marks[KEY] for marks in own if KEY in marks), None)
         return None if text is None else _schema(json.loads(text))
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         if isinstance(error, SourdineError):
             raise
         raise _damaged() from None

@@ -12,13 +12,17 @@ from sourdine.local.table.carried import carried, check
 from sourdine.local.table.estimating.estimates import Estimates
 from sourdine.local.table.sanitizing.blocks import ROWS, matched
 from sourdine.tally import Frame
+from sourdine.tally.opening import is_spark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sourdine.local.table.schema import Schema
+    from numpy.typing import NDArray
 
-__all__ = ["estimate"]
+    from sourdine.local.table.schema import Schema
+    from sourdine.tally.cells import Cell
+
+__all__ = ["TableTally", "estimate"]
 
 
 def estimate(
@@ -34,7 +38,7 @@ def estimate(
     ----------
     clean
         What `sanitize` returned, or the path of the file it wrote; also another's, if it was
-        written by the same schema.
+        written by the same schema. A Spark frame is counted where it is: only tallies come here.
     schema
         The schema of `sanitize`; needed if the table carries none.
     pairs
@@ -59,35 +63,84 @@ def estimate(
         schema = _carried(clean)
     check(schema, clean, unmarked=unmarked)
     wanted = _read_pairs(schema, pairs)
-    parts = schema.parts()
     frame = matched(schema, data, drop=None)
-    tallies = {name: np.zeros(part.mechanism.cells, np.int64) for name, part in parts.items()}
-    joint = {(a, b): np.zeros((len(tallies[a]), len(tallies[b])), np.int64) for a, b in wanted}
-    counts, dropped = dict.fromkeys(parts, 0), dict.fromkeys(parts, 0)
-    unanswered = 0
-    for slots in frame.codes(*(part.written_cell for part in parts.values()), chunk=ROWS):
+    total = TableTally(schema, wanted)
+    if is_spark(clean):
+        from sourdine.local.spark.counting import count_table  # noqa: PLC0415
+
+        count_table(total, clean)
+    else:
+        for slots in frame.codes(*total.cells, chunk=ROWS):
+            total.add(slots)
+    return total.estimates()
+
+
+class TableTally:
+    """Tallies of the columns of a sanitised table, block by block.
+
+    Parameters
+    ----------
+    schema
+        By which it was sanitised.
+    pairs
+        Columns to be looked at together.
+    """
+
+    def __init__(self, schema: Schema, pairs: Sequence[tuple[str, str]]) -> None:
+        self.schema = schema
+        self._parts = parts = schema.parts()
+        sizes = {name: part.mechanism.cells for name, part in parts.items()}
+        self.tallies = {name: np.zeros(n, np.int64) for name, n in sizes.items()}
+        self.joint = {(a, b): np.zeros((sizes[a], sizes[b]), np.int64) for a, b in pairs}
+        self.counts = np.zeros(len(parts), np.int64)
+        self.dropped = np.zeros(len(parts), np.int64)
+        self.unanswered = np.zeros(1, np.int64)
+
+    @property
+    def cells(self) -> list[Cell]:
+        """How the columns are read."""
+        return [part.written_cell for part in self._parts.values()]
+
+    @property
+    def numbers(self) -> list[NDArray[np.int64]]:
+        """All that is counted, to be added to."""
+        several = [*self.tallies.values(), *self.joint.values()]
+        return [*several, self.counts, self.dropped, self.unanswered]
+
+    def add(self, slots: Sequence[NDArray[np.int64]]) -> None:
+        """Count a block of rows."""
+        parts, sampled = self._parts, self.schema.method == "sample"
         read = zip(parts.items(), slots, strict=True)
         codes = {name: part.read_back(column) for (name, part), column in read}
-        if schema.method == "sample":
+        if sampled:
             answers = sum((c >= 0).astype(np.int64) for c in codes.values())
-            unanswered += int(np.count_nonzero(answers == 0))
-        for name, part in parts.items():
+            self.unanswered += np.count_nonzero(answers == 0)
+        for i, (name, part) in enumerate(parts.items()):
             there = codes[name] >= 0
             lost = ~there
-            if schema.method == "sample":
+            if sampled:
                 there, lost = there & (answers == 1), there & (answers > 1)
-            tallies[name] += part.mechanism.tally(codes[name][there])
-            counts[name] += int(np.count_nonzero(there))
-            dropped[name] += int(np.count_nonzero(lost))
-        for a, b in wanted:
+            self.tallies[name] += part.mechanism.tally(codes[name][there])
+            self.counts[i] += np.count_nonzero(there)
+            self.dropped[i] += np.count_nonzero(lost)
+        for a, b in self.joint:
             both = (codes[a] >= 0) & (codes[b] >= 0)
             one, other = parts[a].mechanism, parts[b].mechanism
-            joint[a, b] += joint_tally(one, codes[a][both], other, codes[b][both])
-    note = f"{unanswered} people with no answer that this schema could have written were left out."
-    return Estimates(
-        schema=schema, use="table", tallies=tallies, counts=counts, joint=joint, dropped=dropped,
-        notes=(note,) if unanswered else (),
-    )  # fmt: skip
+            self.joint[a, b] += joint_tally(one, codes[a][both], other, codes[b][both])
+
+    def estimates(self) -> Estimates:
+        """Return what the tallies tell."""
+        left = int(self.unanswered[0])
+        note = f"{left} people with no answer that this schema could have written were left out."
+        return Estimates(
+            schema=self.schema,
+            use="table",
+            tallies=self.tallies,
+            counts=dict(zip(self._parts, self.counts.tolist(), strict=True)),
+            joint=self.joint,
+            dropped=dict(zip(self._parts, self.dropped.tolist(), strict=True)),
+            notes=(note,) if left else (),
+        )
 
 
 def _carried(clean: object) -> Schema:

@@ -20,6 +20,7 @@ from sourdine.local.table.sanitizing.outputs import assembled
 from sourdine.local.table.sanitizing.progress import counted_rows
 from sourdine.local.table.sanitizing.sinks import sink
 from sourdine.tally import Frame
+from sourdine.tally.opening import is_spark
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -57,9 +58,10 @@ def sanitize(  # noqa: PLR0913 - one call does it
         The columns and what a record may cost.
     frame
         A frame of pandas, Polars or Arrow, a dict of columns, a DuckDB relation, or the path of a
-        CSV or Parquet file, which is read and written as a stream.
+        CSV or Parquet file, which is read and written as a stream; or a Spark frame, which is
+        randomised where it is (`sourdine.local.spark`).
     to
-        The file to write; needed if ``frame`` is one.
+        The file to write; needed if ``frame`` is one. For a Spark frame a folder, which is new.
     drop
         Columns that are left out. Every other column must be in the schema.
     read
@@ -76,11 +78,19 @@ def sanitize(  # noqa: PLR0913 - one call does it
     -------
     frame or Path
         Columns in the order of the frame, in the same kind of frame (of a lazy one, the eager
-        kind; of a relation, an Arrow table); or the path of the file. It carries the schema
-        where it has a place for it (`sourdine.local.table.carried`).
+        kind; of a relation, an Arrow table); or the path of the file; of a Spark frame, the one
+        that reads the folder. It carries the schema where it has a place for it
+        (`sourdine.local.table.carried`).
     """
     shown = progress if progress is None else flag(progress, "progress")
-    path = _target(frame, to, overwrite=flag(overwrite, "overwrite"))
+    replaced = flag(overwrite, "overwrite")
+    if is_spark(frame):
+        from sourdine.local.spark.sanitizing import sanitize_frame  # noqa: PLC0415
+
+        _demand_table(schema)
+        own: dict[str, Any] = {"drop": drop, "read": read, "source": source}
+        return sanitize_frame(schema, frame, to=to, overwrite=replaced, **own)
+    path = _target(frame, to, overwrite=replaced)
     data = matched(schema, Frame(frame, read=read), drop=drop)
     _demand_table(schema)
     names = [name for name in data.columns if name in schema.columns]

@@ -1,0 +1,253 @@
+"""Tallies of sanitised tables, of reports and of densities, from Spark frames."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.errors import ParameterError
+from sourdine.local.reports.arrow import MARK_KEY, VERSION_KEY, from_arrow, to_arrow
+from sourdine.local.reports.json_lines import VERSION, read_lines
+from sourdine.local.reports.reasons import Reason
+from sourdine.local.reports.receipts import Receipt
+from sourdine.local.reports.records import Records
+from sourdine.local.reports.schemas import form_of
+from sourdine.local.reports.sources import read
+from sourdine.local.spark.adding import added, one_row_each
+from sourdine.local.spark.drawing import AnswerForAll, blocks
+from sourdine.local.spark.sanitizing import plain_columns
+from sourdine.local.table.estimating.counting import TableTally
+from sourdine.noise.keyed import KEY_BYTES
+from sourdine.privacy import LOCAL, Guarantee
+from sourdine.tally import Ticks
+from sourdine.tally.reading import STANDARD
+from sourdine.tally.spark.frames import kind_of, require_usable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sourdine.local.densities.protocol import DensityProtocol
+    from sourdine.local.densities.result import Density
+    from sourdine.local.reports.aggregator import Aggregator
+    from sourdine.local.reports.form import Form
+    from sourdine.local.table.schema import Schema
+    from sourdine.noise import Source
+    from sourdine.tally import Reading
+
+__all__ = [
+    "CountReports",
+    "CountTable",
+    "ReadReports",
+    "count_reports",
+    "count_table",
+    "density_of_frame",
+]
+
+Read = tuple[Records, "Counter[Reason]"]
+
+
+def count_table(total: TableTally, frame: Any) -> None:  # noqa: ANN401
+    """Count a sanitised Spark frame, in one pass."""
+    names = tuple(total.schema.columns)
+    rows, _ = plain_columns(frame, names)
+    added(rows, CountTable(total.schema, tuple(total.joint)), total.numbers)
+
+
+def count_reports(total: Aggregator, frame: Any) -> Receipt:  # noqa: ANN401
+    """Count a Spark frame of reports: each id once, unless nothing is to be remembered.
+
+    One shuffle brings equal ids together. Of two different reports under one id the one that sorts
+    first counts, whatever order they came in.
+    """
+    _demand_one_column(frame)
+    files = kind_of(frame.schema.fields[0].dataType) != "text"
+    rows = frame.toDF("line").selectExpr("cast(line as binary) as line")
+    reading = ReadReports(total.schema, files)
+    first: ReadReports | None = reading
+    if total.remember == "frame":
+        own = rows.mapInArrow(reading, reading.types)
+        rows = own.repartition("id").sortWithinPartitions(*own.columns)
+        first = None
+    outcome = np.zeros(1 + len(Reason), np.int64)
+    work = CountReports(total.schema, total.pairs, first)
+    added(rows, work, [outcome, *total.numbers])
+    accepted, *dropped = outcome.tolist()
+    return Receipt(
+        accepted=accepted, dropped={why: n for why, n in zip(Reason, dropped, strict=True) if n}
+    )
+
+
+def density_of_frame(
+    rule: DensityProtocol,
+    frame: Any,  # noqa: ANN401
+    name: str,
+    reading: Reading,
+    source: Source,
+) -> Density:
+    """Play everybody in a Spark frame, and the server.
+
+    A task that runs again gives the same reports, so nobody answers twice.
+    """
+    rows, _ = plain_columns(frame, (name,))
+    work = AnswerForAll(rule, Ticks(name, rule.grid), reading, source.bytes(KEY_BYTES))
+    tally, _ = rule.tallied([], source)
+    people = np.zeros(1, np.int64)
+    added(rows, work, [people, tally])
+    cost = rule.guarantee if source.private else Guarantee.none(LOCAL)
+    return rule.estimate(tally, int(people[0]), cost=cost)
+
+
+def _demand_one_column(frame: Any) -> None:  # noqa: ANN401
+    names = require_usable(frame)
+    types = [field.dataType for field in frame.schema.fields]
+    held = [t.simpleString() == "binary" or kind_of(t) == "text" for t in types]
+    if held == [True]:
+        return
+    raise ParameterError(
+        "reports",
+        "be one column of a Spark frame, of lines or of files",
+        ", ".join(names) or "no column",
+        "Select it: spark.read.text(folder), or "
+        "spark.read.format('binaryFile').load(folder).select('content').",
+    )
+
+
+@dataclass(frozen=True)
+class CountTable:
+    """Counts a partition of a sanitised table.
+
+    Parameters
+    ----------
+    schema
+        By which it was sanitised.
+    pairs
+        Columns to be looked at together.
+    """
+
+    schema: Schema
+    pairs: tuple[tuple[str, str], ...]
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield the tallies."""
+        total = TableTally(self.schema, self.pairs)
+        names = tuple(self.schema.columns)
+        cells = list(zip(names, total.cells, strict=True))
+        for slots in blocks(batches, names, cells, STANDARD):
+            total.add(slots)
+        yield from one_row_each(total.numbers)
+
+
+@dataclass(frozen=True)
+class ReadReports:
+    """Reads lines or files of reports into rows that can meet their replays.
+
+    Parameters
+    ----------
+    schema
+        A schema, or the `Form` of its records.
+    files
+        Whether a cell is a whole file, not a line.
+    """
+
+    schema: Schema | Form
+    files: bool
+
+    @property
+    def types(self) -> str:
+        """The columns of the rows: what `to_arrow` writes, why others were dropped, how many."""
+        form = form_of(self.schema)
+        asked = ["c bigint"] * form.sampled
+        answers = [f"a{i} {'binary' if w else 'bigint'}" for i, w in enumerate(form.widths)]
+        return ", ".join(["id binary", *asked, *answers, "why string", "n bigint"])
+
+    def read(self, batches: Iterator[Any]) -> Iterator[Read]:
+        """Yield records, and how many were dropped on the way and why."""
+        form = form_of(self.schema)
+        cells = chain.from_iterable(batch.column(0).to_pylist() for batch in batches)
+        if not self.files:
+            yield from read_lines(form, cells)
+            return
+        for cell in cells:
+            if cell is None:
+                yield Records.none(form), Counter({Reason.MALFORMED: 1})
+            else:
+                yield from read(form, cell)
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield the records as rows, then one for each reason."""
+        dropped: Counter[Reason] = Counter()
+        for records, lost in self.read(batches):
+            dropped.update(lost)
+            yield from _packed(records, Counter())
+        yield from _packed(Records.none(form_of(self.schema)), dropped)
+
+
+def _packed(records: Records, dropped: Counter[Reason]) -> Iterator[Any]:
+    """Yield rows of Spark's types."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    table = to_arrow(records)
+    whole = [pa.int64() if pa.types.is_integer(t) else pa.binary() for t in table.schema.types]
+    arrays = [c.cast(t) for c, t in zip(table.columns, whole, strict=True)]
+    names = [*table.column_names, "why", "n"]
+    none = [pa.nulls(len(records), t) for t in (pa.string(), pa.int64())]
+    yield from pa.Table.from_arrays([*arrays, *none], names=names).to_batches()
+    if dropped:
+        blank = [pa.nulls(len(dropped), t) for t in whole]
+        why = [pa.array([r.name for r in dropped]), pa.array(dropped.values(), pa.int64())]
+        yield from pa.Table.from_arrays([*blank, *why], names=names).to_batches()
+
+
+@dataclass(frozen=True)
+class CountReports:
+    """Counts the reports of a partition, in which all copies of a record are.
+
+    Parameters
+    ----------
+    schema
+        A schema, or the `Form` of its records.
+    pairs
+        Columns to tally jointly.
+    first
+        What reads cells first; None if they come as rows, replays together.
+    """
+
+    schema: Schema | Form
+    pairs: tuple[tuple[str, str], ...]
+    first: ReadReports | None
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield what became of the reports, and the tallies."""
+        from sourdine.local.reports.aggregator import Aggregator  # noqa: PLC0415
+
+        remember = "ids" if self.first is None else "none"
+        total = Aggregator(self.schema, pairs=self.pairs, remember=remember)
+        found = _unpacked(total.form, batches) if self.first is None else self.first.read(batches)
+        lost: Counter[Reason] = Counter()
+        for records, dropped in found:
+            total.add(records)
+            lost.update(dropped)
+        lost.update(total.receipt.dropped)
+        outcome = np.array([total.receipt.accepted, *(lost[why] for why in Reason)], np.int64)
+        yield from one_row_each([outcome, *total.numbers])
+
+
+def _unpacked(form: Form, batches: Iterator[Any]) -> Iterator[Read]:
+    """Yield the records of rows, and what was dropped before."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    marks = {VERSION_KEY: str(VERSION), MARK_KEY: form.mark}
+    for batch in batches:
+        table = pa.Table.from_batches([batch])
+        gone = table.filter(pc.is_valid(table["why"])).select(["why", "n"]).to_pydict()
+        dropped: Counter[Reason] = Counter()
+        for why, n in zip(gone["why"], gone["n"], strict=True):
+            dropped[Reason[why]] += n
+        rows = table.filter(pc.is_null(table["why"])).drop_columns(["why", "n"])
+        records, lost = from_arrow(form, rows.replace_schema_metadata(marks))
+        yield records, dropped + lost

@@ -1,0 +1,187 @@
+"""A Spark frame to a folder of sanitised Parquet files, whole or not at all."""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+from sourdine.errors import ParameterError
+from sourdine.exact import kind
+from sourdine.local.spark.drawing import Randomise
+from sourdine.local.spark.placing import is_ordered
+from sourdine.local.table.carried import KEY, mark
+from sourdine.local.table.sanitizing.blocks import matched
+from sourdine.noise.keyed import KEY_BYTES
+from sourdine.tally import Frame
+from sourdine.tally.spark.bounding import sortable
+from sourdine.tally.spark.cells import Expressions
+from sourdine.tally.spark.frames import functions, guarded, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from sourdine.local.table.schema import Schema
+    from sourdine.noise import Source
+    from sourdine.tally import Reading
+
+__all__ = ["drawn", "plain_columns", "sanitize_frame"]
+
+_TYPES = {"whole": "bigint", "float": "double", "text": "string", "flag": "boolean"}
+_COMMITTED = {
+    "mapreduce.fileoutputcommitter.algorithm.version": "1",
+    "parquet.summary.metadata.level": "NONE",
+}
+"""Files appear when all are written; no file tells of the others."""
+_EXISTS = "PATH_ALREADY_EXISTS"
+
+
+def sanitize_frame(  # noqa: PLR0913 - one call does it
+    schema: Schema,
+    frame: Any,  # noqa: ANN401
+    *,
+    to: object,
+    drop: Iterable[str],
+    read: Reading | Mapping[str, Any] | None,
+    overwrite: bool,
+    source: Source,
+) -> Any:  # noqa: ANN401
+    """Randomise every record where it is, once, and write the reports.
+
+    Parameters
+    ----------
+    schema
+        The columns and what a record may cost.
+    frame
+        A data frame of Spark's, classic or Connect.
+    to
+        The folder to write, wherever Spark can; it must not exist.
+    drop, read
+        As in `sourdine.local.table.sanitizing.sanitize`.
+    overwrite
+        Refused: a folder that is there may be what an interrupted run left.
+    source
+        Where the key of this call comes from.
+
+    Returns
+    -------
+    DataFrame
+        What reads the folder. Frames of Spark are lazy: one that would draw is never handed out.
+    """
+    folder = _folder(to, overwrite=overwrite)
+    data = Frame(frame, read=read)
+    matched(schema, data, drop=drop)
+    names = tuple(name for name in data.columns if name in schema.columns)
+    _demand_case(frame, names)
+    reports = drawn(schema, frame, names, data.reading, source.bytes(KEY_BYTES))
+
+    def write() -> bool:
+        try:
+            reports.write.mode("errorifexists").options(**_COMMITTED).parquet(folder)
+        except Exception as error:
+            if _condition(error) == _EXISTS:
+                return False
+            raise
+        return True
+
+    if not guarded(write):
+        raise ParameterError(
+            "to",
+            "be a new folder",
+            f"{folder!r}, which exists",
+            "Whoever has two tables of the same records knows more than one epsilon allows. If an "
+            "interrupted run left it, with a folder _temporary inside, delete it first; else type "
+            "{to}.",
+            to=f"{folder}-2",
+        )
+    return guarded(lambda: frame.sparkSession.read.parquet(folder))
+
+
+def drawn(
+    schema: Schema,
+    frame: Any,  # noqa: ANN401
+    names: tuple[str, ...],
+    reading: Reading,
+    key: bytes,
+) -> Any:  # noqa: ANN401
+    """Return the lazy frame of reports: the same key, the same reports.
+
+    Parameters
+    ----------
+    schema, frame
+        As in `sanitize_frame`.
+    names
+        The columns, in the order of the frame.
+    reading
+        How text is read.
+    key
+        The secret.
+    """
+    f = functions(frame)
+    rows, order = plain_columns(frame, names)
+    mixed = not is_ordered(frame)
+    if mixed:
+        rows = rows.sortWithinPartitions(*order)
+    parts = schema.parts()
+    types = [f"c{i} {_TYPES[parts[name].written.kind]}" for i, name in enumerate(names)]
+    work = Randomise(schema, names, reading, key, mixed)
+    reports = rows.mapInArrow(work, ", ".join(types + ["place bigint"] * mixed))
+    if mixed:
+        reports = reports.repartition("place").sortWithinPartitions("place")
+    marks = {KEY: mark(schema)}
+    return reports.select(
+        *(f.col(f"c{i}").alias(name, metadata=marks) for i, name in enumerate(names))
+    )
+
+
+def plain_columns(frame: Any, names: tuple[str, ...]) -> tuple[Any, list[Any]]:  # noqa: ANN401
+    """Return some columns as Python reads them, and what sorts them by what they hold.
+
+    They are called c0, c1, ..., whatever their names are.
+    """
+    e = Expressions(functions(frame))
+    fields = [frame.columns.index(name) for name in names]
+    kinds = [kind_of(frame.schema.fields[i].dataType) for i in fields]
+    renamed = frame.toDF(*(f"x{i}" for i in range(len(frame.columns))))
+    titles = [f"c{j}" for j in range(len(names))]
+    plain = [
+        e.plain(f"x{i}", own).alias(t) for i, own, t in zip(fields, kinds, titles, strict=True)
+    ]
+    order = [sortable(e, e.functions.col(t), own) for t, own in zip(titles, kinds, strict=True)]
+    return renamed.select(*plain), order
+
+
+def _folder(to: object, *, overwrite: bool) -> str:
+    if to is None:
+        raise ParameterError(
+            "to", "name the folder to write for a Spark frame", "none", "Type {to}.", to="clean"
+        )
+    if not isinstance(to, (str, PathLike)):
+        raise ParameterError("to", "be a path", kind(to), "Type {to}.", to="clean")
+    if overwrite:
+        raise ParameterError(
+            "overwrite",
+            "be False for a Spark frame",
+            "True",
+            "Delete the folder first, or type {overwrite}.",
+            overwrite=False,
+        )
+    return str(fspath(to))
+
+
+def _demand_case(frame: Any, names: tuple[str, ...]) -> None:  # noqa: ANN401
+    """Refuse names that Spark would hold for one."""
+    folded = [name.lower() for name in names]
+    twice = next((n for n, low in zip(names, folded, strict=True) if folded.count(low) > 1), None)
+    if twice is not None and frame.sparkSession.conf.get("spark.sql.caseSensitive") != "true":
+        raise ParameterError(
+            "columns",
+            "differ by more than capital letters, for Spark to write them",
+            repr(twice),
+            "Rename one of them, or set spark.sql.caseSensitive to true.",
+        )
+
+
+def _condition(error: Exception) -> str | None:
+    """Return what Spark calls an error."""
+    told = getattr(error, "getCondition", None)
+    return told() if callable(told) else None
