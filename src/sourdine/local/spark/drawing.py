@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["AnswerForAll", "Randomise", "block_source", "blocks", "cut"]
 
 
-def cut(batches: Iterator[Any], rows: int = ROWS) -> Iterator[Any]:
+def cut(batches: Iterator[Any], rows: int) -> Iterator[Any]:
     """Yield the rows as tables of ``rows``, the last with what is left.
 
     Where they are cut depends on their number alone, not on the batches they came in.
@@ -71,7 +71,7 @@ def blocks(
     reading
         How text is read.
     """
-    for table in cut(batches):
+    for table in cut(batches, ROWS):
         engine = open_data(table.rename_columns(list(names)), reading)
         yield from engine.slots(cells, ROWS)
 

@@ -76,7 +76,7 @@ def sanitize_frame(  # noqa: PLR0913 - one call does it
 
     def write() -> bool:
         try:
-            reports.write.mode("errorifexists").options(**_COMMITTED).parquet(folder)
+            reports.write.mode("error").options(**_COMMITTED).parquet(folder)
         except Exception as error:
             if _condition(error) == _EXISTS:
                 return False

@@ -1,0 +1,224 @@
+"""Sanitised tables, reports and densities on Spark: the numbers of one machine, and only numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.local import Aggregator, Choice, Flag, Number, Schema, density, estimate
+from sourdine.local.reports import records, to_ipc, to_lines
+from sourdine.noise import SeededSource
+
+SCHEMA = Schema(
+    age=Number(0, 120, step=1),
+    height=Number(1, 2.5, step=0.25),
+    region=Choice("n", "s", "e", "w"),
+    smokes=Flag(missing=True),
+    epsilon=8,
+)
+SAMPLED = Schema(age=Number(0, 120, step=1), vote=Choice("a", "b"), epsilon=3, method="sample")
+PAIRS = [("age", "region")]
+
+
+def people(spark, n, partitions=4):
+    return spark.range(0, n, 1, partitions).selectExpr(
+        "cast(id % 130 as int) as age",
+        "1 + (id % 7) / 4d as height",
+        "substr('nsew?', 1 + cast(id % 5 as int), 1) as region",
+        "if(id % 3 = 0, null, id % 3 = 1) as smokes",
+    )
+
+
+def same(one, other):
+    return all(map(np.array_equal, one, other)) and len(one) == len(other)
+
+
+def tallies(found):
+    return [*found.tallies.values(), *found.joint.values()]
+
+
+def test_a_sanitised_frame_carries_its_schema_and_estimates_as_on_one_machine(each_spark, tmp_path):
+    clean = SCHEMA.sanitize(people(each_spark, 3000), to=tmp_path / "clean")
+    assert dict(clean.dtypes) == {
+        "age": "bigint", "height": "double", "region": "string", "smokes": "boolean",
+    }  # fmt: skip
+    there = estimate(clean, pairs=PAIRS)
+    here = estimate(str(tmp_path / "clean" / "*.parquet"), pairs=PAIRS)
+    assert there.schema == here.schema == SCHEMA
+    assert same(tallies(there), tallies(here))
+    assert (there.counts, there.dropped, there.notes) == (here.counts, here.dropped, here.notes)
+    assert there.counts["age"] == 3000
+    with pytest.raises(ParameterError, match="sanitised by, got one with epsilon 4"):
+        estimate(clean, schema=Schema(age=Flag(), epsilon=4))
+
+
+def test_what_no_report_could_be_is_counted_as_on_one_machine(spark, tmp_path):
+    rows = spark.range(0, 600, 1, 3).selectExpr("id % 120 as age", "'a' as vote")
+    clean = SAMPLED.sanitize(rows, to=tmp_path / "clean")
+    dirty = clean.unionAll(
+        spark.createDataFrame([(None, None), (3, "a"), (999, "?")], "age bigint, vote string")
+    )
+    there, here = SAMPLED.estimate(dirty), SAMPLED.estimate(dirty.toPandas())
+    assert same(tallies(there), tallies(here))
+    assert (there.counts, there.dropped, there.notes) == (here.counts, here.dropped, here.notes)
+    assert there.notes
+
+
+def sent(schema, n):
+    rows = {"age": [3, 50, 99] * n, "vote": ["a", "b", None] * n}
+    rows |= {"height": [1, 2, 2.5] * n, "region": ["n", "s", "w"] * n, "smokes": [True] * 3 * n}
+    [found] = records(schema, {name: rows[name] for name in schema.columns})
+    return found
+
+
+@pytest.mark.parametrize(("schema", "pairs"), [(SCHEMA, PAIRS), (SAMPLED, [])])
+def test_reports_are_counted_as_on_one_machine(each_spark, tmp_path, schema, pairs):
+    """Replays, garbage and foreign reports among them, bit for bit."""
+    drawn = sent(schema, 300)
+    lines = to_lines(drawn)
+    other = to_lines(sent(Schema(age=Number(0, 120, step=1), epsilon=1), 1))
+    strange = [
+        "{}",
+        "",
+        "x" * 5000,
+        lines[0].replace("[", "[1,"),
+        lines[1].replace('"v":1', '"v":2'),
+    ]
+    lines += [*lines[:70], *strange, *other, lines[5].replace('"a":[', '"a":[9'), *lines[-30:]]
+    one = Aggregator(schema, pairs=pairs)
+    one.add([*lines, b"\xff\xfe{"])
+    (tmp_path / "lines").mkdir()
+    for i in range(3):
+        text = "\n".join(lines[i::3]).encode() + (b"\n\xff\xfe{" if i == 2 else b"")
+        (tmp_path / "lines" / f"{i}.jsonl").write_bytes(text + b"\n")
+    frame = each_spark.read.text(str(tmp_path / "lines")).repartition(3)
+    total = Aggregator(schema, pairs=pairs, remember="frame")
+    assert str(total.add(frame)) == str(one.receipt)
+    assert same(total.numbers, one.numbers)
+    assert total.receipt == one.receipt
+    many = Aggregator(schema, remember="none")
+    assert many.add(frame).accepted == one.receipt.accepted + 100
+    total.save(tmp_path / "total")
+    assert Aggregator.load(tmp_path / "total", schema) == total
+    assert (total + total).receipt.accepted == 2 * one.receipt.accepted
+
+
+def test_files_of_reports_are_read_whole(each_spark, tmp_path):
+    drawn = sent(SCHEMA, 100)
+    for name in ("a.arrow", "b.arrow"):
+        (tmp_path / name).write_bytes(to_ipc(drawn))
+    (tmp_path / "c.arrow").write_bytes(b"ARROW1 and nothing else")
+    files = each_spark.read.format("binaryFile").load(str(tmp_path)).select("content")
+    total, one = Aggregator(SCHEMA, remember="frame"), Aggregator(SCHEMA)
+    total.add(files)
+    for name in ("a.arrow", "b.arrow", "c.arrow"):
+        one.add(tmp_path / name)
+    assert same(total.numbers, one.numbers)
+    assert total.receipt == one.receipt
+    assert total.estimate()["region"].value == pytest.approx(one.estimate()["region"].value)
+
+
+def test_densities_are_played_where_the_values_are(each_spark):
+    rows = people(each_spark, 20_000)
+    asked = {"column": "height", "bounds": (1, 2.5), "epsilon": 4}
+    one, two = (density(rows, source=SeededSource(1), **asked) for _ in range(2))
+    assert one.reports == 20_000
+    assert one.mass.tolist() == two.mass.tolist(), "the same key, the same reports"
+    found = density(rows, **asked)
+    assert abs(found.mean - 1.75) < 0.05
+    assert str(found.cost) == "epsilon 4, any two inputs of one person"
+    assert "NOT PRIVATE" in str(one.cost)
+
+
+def test_only_tallies_come_to_the_driver(sparks, settings):
+    """Results of 10**4 and of 10**6 rows have the same size, within a hundredth."""
+    spark = sparks.classic
+    settings(spark, {"spark.sql.adaptive.coalescePartitions.enabled": "false"})
+
+    def size(call):
+        before = sparks.jobs()[2]
+        call()
+        return sparks.jobs()[2] - before
+
+    lines = to_lines(sent(SCHEMA, 100))
+    for n, call in (
+        (10**6, lambda n: SCHEMA.estimate(people(spark, n), pairs=PAIRS)),
+        (10**6, lambda n: density(people(spark, n), column="age", bounds=(0, 120), epsilon=1)),
+        (10**5, lambda n: Aggregator(SCHEMA, remember="frame").add(texts(spark, lines, n))),
+    ):
+        few, many = size(lambda call=call: call(10**4)), size(lambda n=n, call=call: call(n))
+        assert abs(few - many) <= 0.01 * few
+        assert many < 10**5
+
+
+def texts(spark, lines, n):
+    some = ", ".join(f"'{line}'" for line in lines[:20])
+    return spark.range(0, n, 1, 4).selectExpr(f"array({some})[cast(id % 20 as int)] as value")
+
+
+def test_what_is_written_is_no_result(sparks, tmp_path):
+    spark = sparks.classic
+    before = sparks.jobs()[2]
+    SCHEMA.sanitize(people(spark, 50_000), to=tmp_path / "clean")
+    assert sparks.jobs()[2] - before < 5 * 10**4
+
+
+def test_names_and_texts_of_any_kind(each_spark, settings, tmp_path):
+    names = {"a.b": Number(0, 9, step=1), "c `d`": Flag(), "é, f": Choice("x", "y z")}
+    schema = Schema.of(names, epsilon=600)
+    rows = each_spark.createDataFrame(
+        [("7", True, "x", 1), ("nonsense", None, "?", 2)],
+        "`a.b` string, c boolean, e string, i int",
+    ).toDF("a.b", "c `d`", "é, f", "id")
+    clean = schema.sanitize(rows, to=tmp_path / "clean", drop="id")
+    assert clean.columns == list(names)
+    assert any(tuple(row) == (7, True, "x") for row in clean.collect())
+    assert schema.estimate(clean).counts == dict.fromkeys(names, 2)
+    twice = Schema(a=Flag(), A=Flag(), epsilon=1)
+    both = each_spark.range(3).selectExpr("true as a", "true as b").toDF("a", "A")
+    with pytest.raises(ParameterError, match="differ by more than capital letters"):
+        twice.sanitize(both, to=tmp_path / "twice")
+    settings(each_spark, {"spark.sql.caseSensitive": "true"})
+    assert twice.sanitize(both, to=tmp_path / "twice").count() == 3
+
+
+def test_no_rows_are_sanitised_too(each_spark, tmp_path):
+    clean = SCHEMA.sanitize(people(each_spark, 10).filter("age > 1000"), to=tmp_path / "clean")
+    assert clean.count() == 0
+    assert estimate(clean).counts["age"] == 0
+
+
+def test_what_is_refused(each_spark, tmp_path):
+    rows = people(each_spark, 10)
+    with pytest.raises(ParameterError, match=r"to must name the folder .* Type to='clean'"):
+        SCHEMA.sanitize(rows)
+    with pytest.raises(ParameterError, match="overwrite must be False"):
+        SCHEMA.sanitize(rows, to=tmp_path / "clean", overwrite=True)
+    with pytest.raises(ParameterError, match="to must be a path"):
+        SCHEMA.sanitize(rows, to=3)
+    with pytest.raises(ParameterError, match=r"rand\(\)"):
+        SCHEMA.sanitize(rows.selectExpr("rand() as age", "height", "region", "smokes"), to="x")
+    with pytest.raises(ParameterError, match="have all columns of the schema, got no 'age'"):
+        SCHEMA.sanitize(rows.drop("age"), to=tmp_path / "clean")
+    with pytest.raises(ParameterError, match="in the schema or dropped, got 'id'"):
+        SCHEMA.sanitize(rows.selectExpr("*", "1 as id"), to=tmp_path / "clean")
+    with pytest.raises(ParameterError, match="remember='frame'"):
+        Aggregator(SCHEMA).add(rows)
+    with pytest.raises(ParameterError, match="be one column of a Spark frame"):
+        Aggregator(SCHEMA, remember="frame").add(rows)
+    with pytest.raises(ParameterTypeError, match="remember='ids'"):
+        Aggregator(SCHEMA, remember="frame").add(["{}"])
+    with pytest.raises(ParameterError, match="on this machine"):
+        next(SCHEMA.reports(rows))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_exists_is_refused(each_spark, tmp_path):
+    """So is what a killed driver left."""
+    rows = people(each_spark, 10)
+    left = tmp_path / "clean" / "_temporary" / "0"
+    left.mkdir(parents=True)
+    with pytest.raises(ParameterError, match=r"_temporary inside, delete it first; else type to="):
+        SCHEMA.sanitize(rows, to=tmp_path / "clean")
+    assert list((tmp_path / "clean").rglob("*")) == [left.parent, left]
