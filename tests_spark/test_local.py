@@ -1,4 +1,4 @@
-"""Sanitised tables, reports and densities on Spark: the numbers of one machine, and only numbers."""
+"""Sanitised tables, reports and densities on Spark: the numbers of one machine, and no rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SAMPLED = Schema(age=Number(0, 120, step=1), vote=Choice("a", "b"), epsilon=3, m
 PAIRS = [("age", "region")]
 
 
-def people(spark, n, partitions=4):
+def people(spark, n, partitions=2):
     return spark.range(0, n, 1, partitions).selectExpr(
         "cast(id % 130 as int) as age",
         "1 + (id % 7) / 4d as height",

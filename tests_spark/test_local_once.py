@@ -119,7 +119,7 @@ class Observed(Randomise):
             drawing.block_source, drawing.ROWS = plain, rows
 
 
-def people(spark, partitions=4):
+def people(spark, partitions=2):
     return spark.range(0, N, 1, partitions).selectExpr(
         "id as person", "id * 7 as wage", "substr('nsew', 1 + cast(id % 4 as int), 1) as region"
     )
@@ -165,16 +165,17 @@ def written(frame):
     return {row["person"]: row["wage"] for row in frame.collect()}
 
 
-@pytest.mark.parametrize("how", ["raises", "is killed"])
+@pytest.mark.parametrize(("which", "how"), [("classic", "raises"), ("connect", "is killed")])
 def test_each_record_once_though_a_task_of_every_stage_fails(
-    each_spark, settings, observed, monkeypatch, tmp_path, how
+    sparks, settings, observed, monkeypatch, tmp_path, which, how
 ):
     """Three stages: before a shuffle, the draws, the files. Rows come in another order again."""
-    settings(each_spark, {"spark.sql.execution.arrow.maxRecordsPerBatch": "150"})
+    spark = getattr(sparks, which)
+    settings(spark, {"spark.sql.execution.arrow.maxRecordsPerBatch": "150"})
     watch, facts = observed
     watch(how)
     types = "person bigint, wage bigint, region string"
-    before = people(each_spark).mapInArrow(FailsOnce(how), types).repartition(3, "region")
+    before = people(spark).mapInArrow(FailsOnce(how), types).repartition(2, "region")
     rows = before.mapInArrow(FailsOnce("", reorder=True), types)
     assert not is_ordered(rows)
     plain = sanitizing.drawn
@@ -217,8 +218,8 @@ def test_bytes_of_the_system_would_draw_twice(spark, observed, tmp_path):
     assert max(len(own) for own in draws(facts()).values()) == 2
 
 
-def test_a_frame_that_is_read_twice_gives_the_same_reports(each_spark):
-    for rows in (people(each_spark), people(each_spark).repartition(3, "region")):
+def test_a_frame_that_is_read_twice_gives_the_same_reports(sparks):
+    for rows in (people(sparks.connect), people(sparks.classic).repartition(2, "region")):
         keys = (bytes(32), bytes(32), SYSTEM.bytes(32))
         found = [written(sanitizing.drawn(PEOPLE, rows, NAMES, STANDARD, key)) for key in keys]
         assert found[0] == found[1]
@@ -245,10 +246,13 @@ def p_value(counts, law):
     return float(gammaincc((len(law) - 1) / 2, score / 2))
 
 
-def test_reports_follow_the_law_of_one_machine(each_spark, tmp_path):
-    rows = each_spark.range(0, 40_000, 1, 3).selectExpr("'n' as region")
+def test_reports_follow_the_law_of_one_machine(sparks, tmp_path):
+    rows = [
+        spark.range(0, 40_000, 1, 2).selectExpr("'n' as region")
+        for spark in (sparks.classic, sparks.connect)
+    ]
     schema = Schema(region=Choice("n", "s", "e", "w"), epsilon=1)
-    for i, frame in enumerate((rows, rows.repartition(2))):
+    for i, frame in enumerate((rows[0], rows[1].repartition(2))):
         clean = schema.sanitize(frame, to=tmp_path / f"clean{i}")
         found = {row["region"]: row["count"] for row in clean.groupBy("region").count().collect()}
         counts = [found[region] for region in "nsew"]

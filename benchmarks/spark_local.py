@@ -1,0 +1,223 @@
+"""Local privacy on Spark beside one machine: sanitising while tasks are killed, and estimates.
+
+Run ``python benchmarks/spark_local.py`` in an environment with PySpark and Java 17 (``--rows 1e6``,
+``--cores 2``, ``--files 8``). Records of nine columns are written to Parquet files and sanitised to
+Parquet: on one machine, by its processes; by Spark, straight from the scan; by Spark after a
+shuffle, which takes a sort and another shuffle more. While Spark works, a task of every stage is
+killed once. One column is reported truly: every one of its 1000 values must occur as often as it
+did before, else a record was lost or counted twice, and the exit status is 1; so it is if Spark
+takes more than three times as long from a scan. A Markdown copy goes to
+``benchmarks/out/spark_local.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+from threading import Event, Thread
+from time import perf_counter, time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sourdine.local import Choice, Flag, Number, Schema, estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+GROUPS = 1000
+JOBS = [f"job {i}" for i in range(20)]
+COLUMNS = {
+    "batch": Choice(*range(GROUPS)),
+    "age": Number(0, 120, step=1),
+    "wage": Number(0, 200_000, step=100),
+    "height": Number(1, 2.5, step=0.01),
+    "region": Choice("n", "s", "e", "w"),
+    "job": Choice(*JOBS),
+    "vote": Choice("a", "b", "c"),
+    "smokes": Flag(),
+    "drinks": Flag(),
+}
+SCHEMA = Schema(**COLUMNS, epsilon=108, weights={"batch": 100})
+MOST = 3.0
+"""How many times as long as one machine Spark may take."""
+HALFWAY = 0.3
+"""A task is killed when it has run for so many seconds."""
+
+
+def write(folder: Path, rows: int, files: int) -> None:
+    """Write the records; a batch's number goes round, so each occurs equally often."""
+    for i in range(files):
+        rng = np.random.default_rng(i)
+        first, last = rows * i // files, rows * (i + 1) // files
+        n = last - first
+        table = pa.table(
+            {
+                "batch": np.arange(first, last) % GROUPS,
+                "age": rng.integers(0, 100, n),
+                "wage": np.round(rng.lognormal(10, 0.6, n), 2),
+                "height": rng.normal(1.7, 0.1, n),
+                "region": pa.array(list("nsew")).take(pa.array(rng.integers(0, 4, n))),
+                "job": pa.array(JOBS).take(pa.array(rng.integers(0, len(JOBS), n))),
+                "vote": pa.array(list("abc")).take(pa.array(rng.integers(0, 3, n))),
+                "smokes": rng.integers(0, 2, n) == 1,
+                "drinks": rng.integers(0, 2, n) == 1,
+            }
+        )
+        pq.write_table(table, folder / f"part-{i:03d}.parquet")
+
+
+def session(cores: int) -> Any:  # noqa: ANN401
+    """Return a small Spark, in which a task may fail three times."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": "2g",
+        "spark.driver.maxResultSize": "32m",
+        "spark.sql.shuffle.partitions": "8",
+    }
+    builder = SparkSession.builder.master(f"local[{cores},4]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    found = builder.getOrCreate()
+    found.sparkContext.setLogLevel("OFF")
+    return found
+
+
+class Killer(Thread):
+    """Kills a task of every stage once, some time after it began.
+
+    Parameters
+    ----------
+    spark
+        The session whose tasks are killed.
+    """
+
+    def __init__(self, spark: Any) -> None:  # noqa: ANN401
+        super().__init__(daemon=True)
+        self._context = spark.sparkContext._jsc.sc()  # noqa: SLF001
+        self._tracker = spark.sparkContext.statusTracker()
+        self._ended = Event()
+        self.killed: dict[int, int] = {}
+
+    def run(self) -> None:
+        """Look for running tasks until the work has ended."""
+        while not self._ended.wait(0.1):
+            for stage in self._tracker.getActiveStageIds():
+                if stage not in self.killed:
+                    self._kill_one(stage)
+
+    def _kill_one(self, stage: int) -> None:
+        try:
+            tasks = self._context.statusStore().taskList(stage, 0, 100)
+        except Exception:  # noqa: BLE001 - a stage that has just begun is not stored yet
+            return
+        for i in range(tasks.size()):
+            task = tasks.apply(i)
+            if task.status() == "RUNNING" and time() - task.launchTime().getTime() / 1e3 > HALFWAY:
+                self._context.killTaskAttempt(task.taskId(), True, "benchmark")  # noqa: FBT003
+                self.killed[stage] = task.taskId()
+                return
+
+    def end(self) -> int:
+        """Stop, and return how many tasks were killed."""
+        self._ended.set()
+        self.join()
+        return len(self.killed)
+
+
+def is_whole(clean: Any, rows: int) -> bool:  # noqa: ANN401
+    """Return whether every batch occurs as often as before."""
+    found = clean.groupBy("batch").count().toPandas()
+    wanted = np.bincount(np.arange(rows) % GROUPS, minlength=GROUPS)
+    counts = np.zeros(GROUPS, np.int64)
+    counts[found["batch"].astype(int)] = found["count"]
+    return bool((counts == wanted).all())
+
+
+def timed(what: str, work: Callable[[], Any]) -> tuple[float, Any]:
+    """Do something, and say how long it took."""
+    print(f"{what} ...", end=" ", flush=True)
+    start = perf_counter()
+    found = work()
+    seconds = perf_counter() - start
+    print(f"{seconds:.1f} s", flush=True)
+    return seconds, found
+
+
+def by_spark(name: str, data: Any, folder: Path, *, kills: bool) -> tuple[float, Any, int]:  # noqa: ANN401
+    """Sanitise a frame; return the time, what was written, and how many tasks were killed."""
+    what = f"from {name}" + (", tasks killed" if kills else "")
+    to = str(folder / what.replace(" ", "-"))
+    killer = Killer(data.sparkSession)
+    if kills:
+        killer.start()
+    seconds, clean = timed(f"Spark sanitises {what}", lambda: SCHEMA.sanitize(data, to=to))
+    return seconds, clean, killer.end() if kills else 0
+
+
+def measured(folder: Path, rows: int, files: int, cores: int) -> tuple[list[str], bool]:
+    """Return the lines of the table, and whether all was as it should be."""
+    (folder / "raw").mkdir()
+    timed(f"{rows} records to {files} files", lambda: write(folder / "raw", rows, files))
+    raw, one = str(folder / "raw" / "*.parquet"), str(folder / "one.parquet")
+    alone, _ = timed("one machine sanitises", lambda: SCHEMA.sanitize(raw, to=one, progress=False))
+    counted, _ = timed("one machine estimates", lambda: estimate(one))
+    lines, met = [f"| sanitise, one machine | {alone:.1f} | | 1 | |"], True
+    spark = session(cores)
+    frame = spark.read.parquet(str(folder / "raw"))
+    none = frame.filter("age < 0")
+    timed("Spark begins", lambda: SCHEMA.sanitize(none, to=str(folder / "none")))
+    shuffled = frame.repartition(2 * cores, "region", "job")
+    for name, data, most in (("a scan", frame, MOST), ("a shuffle", shuffled, None)):
+        for kills in (False, True):
+            seconds, clean, killed = by_spark(name, data, folder, kills=kills)
+            whole, ratio = is_whole(clean, rows), seconds / alone
+            met = met and whole and (most is None or ratio <= most) and (killed > 0) is kills
+            cells = (f"{seconds:.1f}", str(killed), f"{ratio:.1f}", "yes" if whole else "NO")
+            lines.append(f"| sanitise from {name} | {' | '.join(cells)} |")
+    seconds, _ = timed("Spark estimates", lambda: estimate(clean))
+    lines += [
+        f"| estimate, one machine | {counted:.1f} | | 1 | |",
+        f"| estimate | {seconds:.1f} | | {seconds / counted:.1f} | |",
+    ]
+    spark.stop()
+    return lines, met
+
+
+def main() -> None:
+    """Print a table, and write it."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--rows", type=float, default=1e6)
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--files", type=int, default=8)
+    given = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    rows = int(given.rows)
+    with tempfile.TemporaryDirectory() as place:
+        lines, met = measured(Path(place), rows, given.files, given.cores)
+    head = (
+        "| work | s | tasks killed | times one machine | each record once |\n|---|---|---|---|---|"
+    )
+    size = f"{rows:.0e} rows of {len(COLUMNS)} columns in {given.files} files"
+    where = f"{size}, local[{given.cores},4], load {os.getloadavg()[0]:.1f}"
+    out = Path(__file__).parent / "out" / "spark_local.md"
+    out.parent.mkdir(exist_ok=True)
+    out.write_text("\n".join([where, "", head, *lines, ""]))
+    print(out.read_text())
+    sys.exit(0 if met else 1)
+
+
+if __name__ == "__main__":
+    main()
