@@ -208,9 +208,13 @@ class Codes:
     def slots(self, column: Column) -> NDArray[np.int64]:
         """Return the code of each value."""
         kind = column.data.dtype.kind
-        if kind not in "iuf":
+        if kind not in "iufb":
             texts = column.texts
             return np.fromiter((self.codes.get(t, MISSING) for t in texts), np.int64, len(texts))
+        if kind == "b":
+            both = np.array([self.codes.get(t, MISSING) for t in ("false", "true")])
+            slots = both[column.data.astype(np.int8)]
+            return slots if column.gone is None else np.where(column.gone, MISSING, slots)
         listed: dict[Any, int] = dict(self.floats() if kind == "f" else self.whole())
         slots = np.full(len(column), MISSING)
         data: NDArray[Any] = column.data.astype(np.float64) if kind == "f" else column.data

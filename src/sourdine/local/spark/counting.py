@@ -178,11 +178,13 @@ class ReadReports:
                 yield from read(form, cell)
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Yield the records as rows, then one for each reason."""
+        """Yield the records that could have been drawn as rows, then one for each reason."""
         dropped: Counter[Reason] = Counter()
         for records, lost in self.read(batches):
+            valid = records.valid()
             dropped.update(lost)
-            yield from _packed(records, Counter())
+            dropped[Reason.DOMAIN] += int(np.count_nonzero(~valid))
+            yield from _packed(records.keep(valid), Counter())
         yield from _packed(Records.none(form_of(self.schema)), dropped)
 
 
