@@ -57,6 +57,7 @@ def main():
     for name, value in told["settings"].items():
         builder = builder.config(name, value)
     classic = builder.getOrCreate()
+    classic.sparkContext.setLogLevel("DEBUG")
     port = told["settings"]["spark.connect.grpc.binding.port"]
     connect = Connect.builder.remote(f"sc://127.0.0.1:{port}").create()
     schema = Schema(smokes=Flag(), epsilon=1)

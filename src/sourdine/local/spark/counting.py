@@ -19,7 +19,7 @@ from sourdine.local.reports.schemas import form_of
 from sourdine.local.reports.sources import read
 from sourdine.local.spark.adding import added, one_row_each
 from sourdine.local.spark.drawing import AnswerForAll, blocks
-from sourdine.local.spark.sanitizing import plain_columns
+from sourdine.local.spark.placing import plain_columns, settled_columns
 from sourdine.local.table.estimating.counting import TableTally
 from sourdine.noise.keyed import KEY_BYTES
 from sourdine.privacy import LOCAL, Guarantee
@@ -92,7 +92,7 @@ def density_of_frame(
 
     A task that runs again gives the same reports, so nobody answers twice.
     """
-    rows, _ = plain_columns(frame, (name,))
+    rows, _ = settled_columns(frame, (name,))
     work = AnswerForAll(rule, Ticks(name, rule.grid), reading, source.bytes(KEY_BYTES))
     tally, _ = rule.tallied([], source)
     people = np.zeros(1, np.int64)

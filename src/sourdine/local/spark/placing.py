@@ -1,13 +1,18 @@
-"""Whether rows come in the same order each time they are read."""
+"""Rows in the same order each time they are read."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sourdine.tally.spark.frames import guarded
+from sourdine.tally.spark.bounding import sortable
+from sourdine.tally.spark.cells import Expressions
+from sourdine.tally.spark.frames import functions, guarded, kind_of
 
-__all__ = ["is_ordered"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["is_ordered", "plain_columns", "settled_columns"]
 
 _STILL = {
     *("FileScan", "Range", "LocalTableScan", "Project", "Filter", "Union", "ColumnarToRow"),
@@ -15,6 +20,35 @@ _STILL = {
 }
 """What reads, keeps and computes rows one by one, in one order."""
 _NODE = re.compile(r"[\s:+\-*]*(?:\(\d+\) )?(\w+)")
+
+
+def plain_columns(frame: Any, names: Sequence[str]) -> tuple[Any, list[Any]]:  # noqa: ANN401
+    """Return some columns as Python reads them, and what sorts them by what they hold.
+
+    They are called c0, c1, ..., whatever their names are.
+    """
+    e = Expressions(functions(frame))
+    fields = [frame.columns.index(name) for name in names]
+    kinds = [kind_of(frame.schema.fields[i].dataType) for i in fields]
+    renamed = frame.toDF(*(f"x{i}" for i in range(len(frame.columns))))
+    titles = [f"c{j}" for j in range(len(names))]
+    plain = [
+        e.plain(f"x{i}", own).alias(title)
+        for i, own, title in zip(fields, kinds, titles, strict=True)
+    ]
+    order = [sortable(e, e.functions.col(t), own) for t, own in zip(titles, kinds, strict=True)]
+    return renamed.select(*plain), order
+
+
+def settled_columns(frame: Any, names: Sequence[str]) -> tuple[Any, bool]:  # noqa: ANN401
+    """Return some columns, rows in one order whenever they are read, and whether they were sorted.
+
+    Rows that are sorted stand where they do for what they hold: what is drawn from them must be
+    placed anew.
+    """
+    rows, order = plain_columns(frame, names)
+    ordered = is_ordered(frame)
+    return (rows if ordered else rows.sortWithinPartitions(*order)), not ordered
 
 
 def is_ordered(frame: Any) -> bool:  # noqa: ANN401

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 from sourdine.errors import ParameterError
 from sourdine.exact import kind
 from sourdine.local.spark.drawing import Randomise
-from sourdine.local.spark.placing import is_ordered
+from sourdine.local.spark.placing import settled_columns
 from sourdine.local.table.carried import KEY, mark
 from sourdine.local.table.sanitizing.blocks import matched
 from sourdine.noise.keyed import KEY_BYTES
 from sourdine.tally import Frame
-from sourdine.tally.spark.bounding import sortable
-from sourdine.tally.spark.cells import Expressions
-from sourdine.tally.spark.frames import functions, guarded, kind_of
+from sourdine.tally.spark.frames import functions, guarded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from sourdine.noise import Source
     from sourdine.tally import Reading
 
-__all__ = ["drawn", "plain_columns", "sanitize_frame"]
+__all__ = ["drawn", "sanitize_frame"]
 
 _TYPES = {"whole": "bigint", "float": "double", "text": "string", "flag": "boolean"}
 _COMMITTED = {
@@ -117,10 +115,7 @@ def drawn(
         The secret.
     """
     f = functions(frame)
-    rows, order = plain_columns(frame, names)
-    mixed = not is_ordered(frame)
-    if mixed:
-        rows = rows.sortWithinPartitions(*order)
+    rows, mixed = settled_columns(frame, names)
     parts = schema.parts()
     types = [f"c{i} {_TYPES[parts[name].written.kind]}" for i, name in enumerate(names)]
     work = Randomise(schema, names, reading, key, mixed)
@@ -131,23 +126,6 @@ def drawn(
     return reports.select(
         *(f.col(f"c{i}").alias(name, metadata=marks) for i, name in enumerate(names))
     )
-
-
-def plain_columns(frame: Any, names: tuple[str, ...]) -> tuple[Any, list[Any]]:  # noqa: ANN401
-    """Return some columns as Python reads them, and what sorts them by what they hold.
-
-    They are called c0, c1, ..., whatever their names are.
-    """
-    e = Expressions(functions(frame))
-    fields = [frame.columns.index(name) for name in names]
-    kinds = [kind_of(frame.schema.fields[i].dataType) for i in fields]
-    renamed = frame.toDF(*(f"x{i}" for i in range(len(frame.columns))))
-    titles = [f"c{j}" for j in range(len(names))]
-    plain = [
-        e.plain(f"x{i}", own).alias(t) for i, own, t in zip(fields, kinds, titles, strict=True)
-    ]
-    order = [sortable(e, e.functions.col(t), own) for t, own in zip(titles, kinds, strict=True)]
-    return renamed.select(*plain), order
 
 
 def _folder(to: object, *, overwrite: bool) -> str:
