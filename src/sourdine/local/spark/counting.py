@@ -21,11 +21,12 @@ from sourdine.local.spark.adding import added, one_row_each
 from sourdine.local.spark.drawing import AnswerForAll, blocks
 from sourdine.local.spark.placing import plain_columns, settled_columns
 from sourdine.local.table.estimating.counting import TableTally
+from sourdine.noise import SYSTEM
 from sourdine.noise.keyed import KEY_BYTES
 from sourdine.privacy import LOCAL, Guarantee
 from sourdine.tally import Ticks
 from sourdine.tally.reading import STANDARD
-from sourdine.tally.spark.frames import kind_of, require_usable
+from sourdine.tally.spark.frames import functions, kind_of, require_usable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +66,8 @@ def count_reports(total: Aggregator, frame: Any) -> Receipt:  # noqa: ANN401
     """
     _demand_one_column(frame)
     files = kind_of(frame.schema.fields[0].dataType) != "text"
-    rows = frame.toDF("line").selectExpr("cast(line as binary) as line")
+    line = functions(frame).col("line").cast("binary")
+    rows = frame.toDF("line").select(line.alias("line"))
     reading = ReadReports(total.schema, files)
     first: ReadReports | None = reading
     if total.remember == "frame":
@@ -94,7 +96,7 @@ def density_of_frame(
     """
     rows, _ = settled_columns(frame, (name,))
     work = AnswerForAll(rule, Ticks(name, rule.grid), reading, source.bytes(KEY_BYTES))
-    tally, _ = rule.tallied([], source)
+    tally, _ = rule.tallied([], SYSTEM)
     people = np.zeros(1, np.int64)
     added(rows, work, [people, tally])
     cost = rule.guarantee if source.private else Guarantee.none(LOCAL)
