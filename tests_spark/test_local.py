@@ -72,9 +72,12 @@ def sent(schema, n):
     return found
 
 
-@pytest.mark.parametrize(("schema", "pairs"), [(SCHEMA, PAIRS), (SAMPLED, [])])
-def test_reports_are_counted_as_on_one_machine(each_spark, tmp_path, schema, pairs):
+@pytest.mark.parametrize(
+    ("which", "schema", "pairs"), [("classic", SCHEMA, PAIRS), ("connect", SAMPLED, [])]
+)
+def test_reports_are_counted_as_on_one_machine(sparks, tmp_path, which, schema, pairs):
     """Replays, garbage and foreign reports among them, bit for bit."""
+    spark = getattr(sparks, which)
     drawn = sent(schema, 300)
     lines = to_lines(drawn)
     other = to_lines(sent(Schema(age=Number(0, 120, step=1), epsilon=1), 1))
@@ -92,7 +95,7 @@ def test_reports_are_counted_as_on_one_machine(each_spark, tmp_path, schema, pai
     for i in range(3):
         text = "\n".join(lines[i::3]).encode() + (b"\n\xff\xfe{" if i == 2 else b"")
         (tmp_path / "lines" / f"{i}.jsonl").write_bytes(text + b"\n")
-    frame = each_spark.read.text(str(tmp_path / "lines")).repartition(3)
+    frame = spark.read.text(str(tmp_path / "lines")).repartition(2)
     total = Aggregator(schema, pairs=pairs, remember="frame")
     assert str(total.add(frame)) == str(one.receipt)
     assert same(total.numbers, one.numbers)
@@ -104,12 +107,12 @@ def test_reports_are_counted_as_on_one_machine(each_spark, tmp_path, schema, pai
     assert (total + total).receipt.accepted == 2 * one.receipt.accepted
 
 
-def test_files_of_reports_are_read_whole(each_spark, tmp_path):
+def test_files_of_reports_are_read_whole(spark, tmp_path):
     drawn = sent(SCHEMA, 100)
     for name in ("a.arrow", "b.arrow"):
         (tmp_path / name).write_bytes(to_ipc(drawn))
     (tmp_path / "c.arrow").write_bytes(b"ARROW1 and nothing else")
-    files = each_spark.read.format("binaryFile").load(str(tmp_path)).select("content")
+    files = spark.read.format("binaryFile").load(str(tmp_path)).select("content")
     total, one = Aggregator(SCHEMA, remember="frame"), Aggregator(SCHEMA)
     total.add(files)
     for name in ("a.arrow", "b.arrow", "c.arrow"):
