@@ -145,9 +145,10 @@ def test_only_tallies_come_to_the_driver(sparks, settings):
         return sparks.jobs()[2] - before
 
     lines = to_lines(sent(SCHEMA, 100))
+    age = {"column": "age", "bounds": (0, 120), "epsilon": 1, "method": "square-wave"}
     for n, call in (
         (10**6, lambda n: SCHEMA.estimate(people(spark, n), pairs=PAIRS)),
-        (10**6, lambda n: density(people(spark, n), column="age", bounds=(0, 120), epsilon=1)),
+        (10**6, lambda n: density(people(spark, n), **age)),
         (10**5, lambda n: Aggregator(SCHEMA, remember="frame").add(texts(spark, lines, n))),
     ):
         few, many = size(lambda call=call: call(10**4)), size(lambda n=n, call=call: call(n))
