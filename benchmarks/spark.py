@@ -19,7 +19,6 @@ import argparse
 import os
 import sys
 import tempfile
-import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -30,6 +29,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import sourdine as sd
+from small_spark import processors, session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -94,27 +94,6 @@ def write(folder: Path, rows: int, files: int) -> None:
         pq.write_table(table, folder / f"part-{i:03d}.parquet")
 
 
-def session(cores: int) -> Any:  # noqa: ANN401
-    """Return a small Spark: a heap of 1 GB, results of 32 MB at most."""
-    from pyspark.sql import SparkSession  # noqa: PLC0415
-
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.memory": "1g",
-        "spark.driver.maxResultSize": "32m",
-        "spark.sql.shuffle.partitions": "8",
-    }
-    builder = SparkSession.builder.master(f"local[{cores}]")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    found = builder.getOrCreate()
-    found.sparkContext.setLogLevel("OFF")
-    return found
-
-
 def done(spark: Any) -> tuple[int, int]:  # noqa: ANN401
     """Return the jobs and the bytes of results so far."""
     context = spark.sparkContext._jsc.sc()  # noqa: SLF001
@@ -126,25 +105,6 @@ def done(spark: Any) -> tuple[int, int]:  # noqa: ANN401
         except Exception:  # noqa: BLE001 - there is no such stage
             return context.statusStore().jobsList(None).size(), size
         i += 1
-
-
-def spent(jvm: int) -> float:
-    """Return the processor time of Spark's process, and of those it started, in seconds."""
-    tick = os.sysconf("SC_CLK_TCK")
-    times: dict[int, float] = {}
-    parent: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                own = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            parent[int(entry.name)] = int(own[1])
-            times[int(entry.name)] = sum(map(int, own[11:15])) / tick
-    family = {jvm}
-    while more := {pid for pid, of in parent.items() if of in family} - family:
-        family |= more
-    return sum(times.get(pid, 0) for pid in family)
 
 
 def timed(work: Callable[[], object], repeats: int) -> float:
@@ -192,11 +152,10 @@ def measured(name: str, spark: Any, frame: Any, repeats: int) -> Line:  # noqa: 
     work = CALLS[name]
     if repeats > 1:
         timed(lambda: work(frame), repeats - 1)
-    jvm = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()  # noqa: SLF001
-    before, used = done(spark), spent(jvm)
+    before, used = done(spark), processors()
     seconds = timed(lambda: work(frame), 1)
     jobs, size = (b - a for a, b in zip(before, done(spark), strict=True))
-    return Line(name, seconds, spent(jvm) - used, jobs, size, own)
+    return Line(name, seconds, processors() - used, jobs, size, own)
 
 
 def resident() -> float:
@@ -235,8 +194,6 @@ def main() -> None:
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--folder", type=Path)
     given = parser.parse_args()
-    warnings.filterwarnings("ignore")
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     rows, repeats = int(given.rows), given.repeats
     names = [n for n in {**CALLS, **plain_calls()} if not given.only or n in given.only]
     with tempfile.TemporaryDirectory() as place:

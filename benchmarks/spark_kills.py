@@ -21,12 +21,12 @@ import random
 import signal
 import sys
 import tempfile
-import warnings
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import sourdine as sd
+from small_spark import children, session
 from sourdine.errors import ParameterError
 from sourdine.noise import SeededSource
 from sourdine.session import FileLedger
@@ -54,25 +54,6 @@ CALLS: tuple[tuple[dict[str, Any], Callable[[Any, SeededSource], Any]], ...] = (
 )
 
 
-def session(cores: int = 2) -> Any:  # noqa: ANN401
-    """Return a Spark whose tasks may fail three times."""
-    from pyspark.sql import SparkSession  # noqa: PLC0415
-
-    builder = SparkSession.builder.master(f"local[{cores},4]")
-    for name, value in {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.memory": "1g",
-        "spark.sql.shuffle.partitions": "4",
-    }.items():
-        builder = builder.config(name, value)
-    found = builder.getOrCreate()
-    found.sparkContext.setLogLevel("OFF")
-    return found
-
-
 def people(spark: Any, rows: int) -> Any:  # noqa: ANN401
     """Return rows that are the same each time they are read."""
     return spark.range(0, rows, 1, 4).selectExpr(
@@ -84,15 +65,9 @@ def people(spark: Any, rows: int) -> Any:  # noqa: ANN401
 
 def workers(jvm: int) -> list[int]:
     """Return the workers: children of the daemon that is a child of Spark's process."""
-    parents: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                own = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            parents.setdefault(int(own[1]), []).append(int(entry.name))
-    return [pid for daemon in parents.get(jvm, []) for pid in parents.get(daemon, [])]
+    parents, _ = children()
+    daemons = {pid for pid, parent in parents.items() if parent == jvm}
+    return [pid for pid, parent in parents.items() if parent in daemons]
 
 
 def kill(jvm: int, done: Event, hits: list[int]) -> None:
@@ -151,9 +126,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--rows", type=float, default=2e5)
     given = parser.parse_args()
-    warnings.filterwarnings("ignore")
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    spark = session()
+    spark = session(2, shuffled=4)
     jvm = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()  # noqa: SLF001
     with tempfile.TemporaryDirectory() as place:
         frame = people(spark, int(given.rows))

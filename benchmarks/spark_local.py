@@ -27,6 +27,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from small_spark import processors, session
 from sourdine.local import Choice, Flag, Number, Schema, estimate
 
 if TYPE_CHECKING:
@@ -72,27 +73,6 @@ def write(folder: Path, rows: int, files: int) -> None:
             }
         )
         pq.write_table(table, folder / f"part-{i:03d}.parquet")
-
-
-def session(cores: int) -> Any:  # noqa: ANN401
-    """Return a small Spark, in which a task may fail three times."""
-    from pyspark.sql import SparkSession  # noqa: PLC0415
-
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.memory": "2g",
-        "spark.driver.maxResultSize": "32m",
-        "spark.sql.shuffle.partitions": "8",
-    }
-    builder = SparkSession.builder.master(f"local[{cores},4]")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    found = builder.getOrCreate()
-    found.sparkContext.setLogLevel("OFF")
-    return found
 
 
 class Killer(Thread):
@@ -169,23 +149,6 @@ def timed(what: str, work: Callable[[], Any]) -> tuple[Took, Any]:
     return took, found
 
 
-def processors() -> float:
-    """Return the processors' seconds of this process and of all it started; Linux alone tells."""
-    parents, used = {}, {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            own = path.read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended
-            continue
-        pid = int(path.parent.name)
-        parents[pid] = int(own[1])
-        used[pid] = sum(map(int, own[11:15])) / os.sysconf("SC_CLK_TCK")
-    ours = {os.getpid()}
-    while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
-        ours |= more
-    return sum(used.get(pid, 0.0) for pid in ours) or float("nan")
-
-
 def by_spark(name: str, data: Any, folder: Path, *, kills: bool) -> tuple[Took, Any, int]:  # noqa: ANN401
     """Sanitise a frame; return the time, what was written, and how many tasks were killed."""
     what = f"from {name}" + (", tasks killed" if kills else "")
@@ -205,7 +168,7 @@ def measured(folder: Path, rows: int, files: int, cores: int) -> tuple[list[str]
     alone, _ = timed("one machine sanitises", lambda: SCHEMA.sanitize(raw, to=one, progress=False))
     counted, _ = timed("one machine estimates", lambda: estimate(one))
     lines, met = [f"| sanitise, one machine | {alone.over(alone)} | | |"], True
-    spark = session(cores)
+    spark = session(cores, heap="2g")
     frame = spark.read.parquet(str(folder / "raw"))
     none = frame.filter("age < 0")
     timed("Spark begins", lambda: SCHEMA.sanitize(none, to=str(folder / "none")))
