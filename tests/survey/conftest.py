@@ -10,6 +10,7 @@ import subprocess
 import tomllib
 from fractions import Fraction
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
@@ -53,6 +54,23 @@ def survey_cases():
     return SimpleNamespace(
         columns=columns, schemas=schemas, replays=replays, facts=facts, DEVICE=DEVICE
     )
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request, tmp_path):
+    """Return where a new store can be, of either kind: a new place with each call."""
+    if request.param == "sqlite":
+        yield (str(tmp_path / f"{number}.db") for number in count()).__next__
+        return
+    cluster, made = request.getfixturevalue("postgres_cluster"), []
+
+    def new():
+        made.append(cluster.create())
+        return made[-1]
+
+    yield new
+    for one in made:
+        cluster.drop(one)
 
 
 class Recorded:

@@ -42,7 +42,7 @@ def free():
 
 
 @pytest.fixture
-def running(survey_cases, tmp_path):
+def running(survey_cases, place):
     """Return what serves a survey in a thread."""
     stops = []
 
@@ -50,11 +50,11 @@ def running(survey_cases, tmp_path):
         port = free()
         facts = survey_cases.facts(send_to=f"http://127.0.0.1:{port}/town/reports")
         survey = Survey.from_facts(facts | changes)
-        store, codes = SurveyStore.create(tmp_path / "survey.db", survey, tickets=tickets)
+        store, codes = SurveyStore.create(place(), survey, tickets=tickets)
         loop, ready = asyncio.new_event_loop(), []
 
         async def run():
-            collector = Collector(store.path, every=0.1)
+            collector = Collector(store.place, every=0.1)
             server = WebServer(collector, port=port)
             await server.serve(lambda: ready.append(server))
             collector.stop()
@@ -200,9 +200,9 @@ def test_pages_are_strict(running):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kill -9 is of POSIX")
-def test_killed_again_and_again_every_record_counts_once():
+def test_killed_again_and_again_every_record_counts_once(place):
     """A few kills; ``benchmarks/collector.py kills`` does a hundred."""
-    typed = [sys.executable, str(BENCHMARK), "kills", "--times", "3"]
+    typed = [sys.executable, str(BENCHMARK), "kills", "--times", "3", "--store", place()]
     done = subprocess.run(typed, capture_output=True, text=True, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr
     found = ast.literal_eval(done.stdout)
@@ -214,7 +214,7 @@ def test_killed_again_and_again_every_record_counts_once():
 def test_the_command_serves_and_stops_on_a_signal(survey_cases, tmp_path):
     store, _ = SurveyStore.create(tmp_path / "s.db", Survey.from_facts(survey_cases.facts()))
     run = "from sourdine.cli import main; main()"
-    words_typed = ["survey", "serve", str(store.path), "--port", "0"]
+    words_typed = ["survey", "serve", str(store.place), "--port", "0"]
     with subprocess.Popen(  # noqa: S603
         [sys.executable, "-c", run, *words_typed], stderr=subprocess.PIPE, text=True
     ) as process:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - read at run time
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["add_collector"]
 
 Kept = Annotated[
-    Path, typer.Argument(metavar="STORE", help="The file that 'sourdine survey open' made.")
+    str,
+    typer.Argument(
+        metavar="STORE", help="The file, or the postgresql:// address, of 'sourdine survey open'."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
 Port = Annotated[str, typer.Option(metavar="NUMBER", help="The port; 0 for a free one.")]
@@ -41,15 +44,19 @@ def _open(
     path: Annotated[Path, typer.Argument(metavar="SURVEY", help="The survey, a .toml file.")],
     *,
     store: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="The new file; the survey's name if left out."),
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            help="A new file, or postgresql:// and a database; commute.db for a survey "
+            "named commute if left out.",
+        ),
     ] = None,
     tickets: Annotated[
         str,
         typer.Option(metavar="NUMBER", help="How many people may answer, each with a ticket."),
     ] = "0",
 ) -> None:
-    """Freeze a survey and make the file that its records are counted in.
+    """Freeze a survey and make the file, or the tables, that its records are counted in.
 
     With --tickets it prints one link for each, with a code that works once. The codes stand
     nowhere else: hand them out in any order, and do not write down who got which.
@@ -58,13 +65,13 @@ def _open(
     from sourdine.survey.store import SurveyStore  # noqa: PLC0415
 
     found = Survey.read(path)
-    file = store or Path(f"{found.name}.db")
-    made, codes = SurveyStore.create(file, found, tickets=_whole(tickets, "tickets", 500))
+    place = store or f"{found.name}.db"
+    made, codes = SurveyStore.create(place, found, tickets=_whole(tickets, "tickets", 500))
     made.close()
     for code in codes:
         print(f"{_place(found)}#ticket={code}")  # noqa: T201 - the answer
     _say(f"Opened {found.name}, survey {found.fingerprint}")
-    _say(f"Now: sourdine survey serve {file}")
+    _say(f"Now: sourdine survey serve {made.shown}")
 
 
 def _place(survey: Survey) -> str:
@@ -207,11 +214,11 @@ def _demo(
     print_sheet(Terminal(), found.sheet())
 
 
-def _opened(path: Path) -> Iterator[SurveyStore]:
+def _opened(place: str) -> Iterator[SurveyStore]:
     """Yield the store, with everything counted that was accepted; then let go of it."""
     from sourdine.survey.store import SurveyStore  # noqa: PLC0415 - commands load what they need
 
-    store = SurveyStore(path)
+    store = SurveyStore(place)
     try:
         store.fold()
         yield store
