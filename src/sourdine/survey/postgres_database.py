@@ -74,7 +74,9 @@ class PostgresDatabase:
             self._connection = self._connected()
         except psycopg.ProgrammingError:
             raise ParameterError(
-                *("store", "be an address that PostgreSQL knows", repr(self.shown)),
+                "store",
+                "be an address that PostgreSQL knows",
+                repr(self.shown),
                 "Type {store}.",
                 store="postgresql://localhost/commute",
             ) from None
@@ -84,7 +86,9 @@ class PostgresDatabase:
         if new and self.rows("SELECT to_regclass('survey')") != [(None,)]:
             self.close()
             raise ParameterError(
-                *("store", "have no survey yet", f"{self.shown!r}, which has one"),
+                "store",
+                "have no survey yet",
+                f"{self.shown!r}, which has one",
                 "Type another database.",
             )
 
