@@ -1,8 +1,7 @@
-"""The collector of a survey: killed while records arrive, under load, and over many surveys.
+"""The collector of a survey: killed while records arrive, and under load.
 
 python benchmarks/collector.py kills --times 100 [--store postgres]
 python benchmarks/collector.py load --seconds 10 [--store postgres]
-python benchmarks/collector.py coverage --surveys 200 --people 20000
 
 With ``--store postgres`` a server of PostgreSQL is made for it and thrown away, one that waits for
 the disk; ``--store postgresql://...`` takes an empty database.
@@ -35,10 +34,9 @@ from sourdine.local.reports import to_lines
 from sourdine.survey import Survey
 from sourdine.survey.collector import Collector
 from sourdine.survey.demo import WAYS
-from sourdine.survey.results import results
 from sourdine.survey.serving import WebServer
 from sourdine.survey.skeleton import SKELETON
-from sourdine.survey.store import Posted, SurveyStore
+from sourdine.survey.store import SurveyStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -221,37 +219,6 @@ def load(seconds: float, place: str) -> None:
     store.close()
 
 
-def coverage(surveys: int, people: int, folder: Path) -> None:
-    """Print how often intervals hold what everybody answered."""
-    rng, held, asked = np.random.default_rng(3), Counter(), Counter()
-    for number in range(surveys):
-        changes = {"epsilon": 2, "method": ("split", "sample")[number % 2]}
-        survey, answers, lines = made(people, rng, **changes)
-        store, _ = SurveyStore.create(folder / f"{number}.db", survey)
-        store.accept([Posted(lines=[line.encode() for line in lines])])
-        store.fold()
-        for one in results(store).questions:
-            column = answers[one.name]
-            if one.what == "mean":
-                truth = [float(column.mean())]
-            elif one.name == "wishes":
-                ticked = [set(row.split(";")) for row in column.tolist()]
-                truth = [float(np.mean([label in row for row in ticked])) for label in one.labels]
-            else:
-                named = np.char.lower(column.astype(str))
-                truth = [float(np.mean(named == label)) for label in one.labels]
-            for x, low, high in zip(truth, one.lower, one.upper, strict=True):
-                held[one.name, changes["method"]] += low <= x <= high
-                asked[one.name, changes["method"]] += 1
-        store.close()
-        Path(store.place).unlink()
-    for key, count in asked.items():
-        share = held[key] / count
-        least = CONFIDENCE - 3 * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / count)
-        verdict = "as stated" if share >= least else "TOO RARELY"
-        print(f"{key[0]:8s} {key[1]:6s} {held[key]} of {count} inside ({share:.3f}), {verdict}")
-
-
 @contextmanager
 def placed(store: str, folder: Path) -> Iterator[str]:
     """Yield where a new store can be."""
@@ -274,22 +241,16 @@ def placed(store: str, folder: Path) -> Iterator[str]:
 def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("kills", "load", "coverage"))
+    parser.add_argument("what", choices=("kills", "load"))
     parser.add_argument("--store", default="sqlite")
     parser.add_argument("--times", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--surveys", type=int, default=40)
-    parser.add_argument("--people", type=int, default=20_000)
     asked = parser.parse_args()
-    with TemporaryDirectory() as folder:
-        if asked.what == "coverage":
-            coverage(asked.surveys, asked.people, Path(folder))
-            return
-        with placed(asked.store, Path(folder)) as place:
-            if asked.what == "kills":
-                print(kills(asked.times, place))
-            else:
-                load(asked.seconds, place)
+    with TemporaryDirectory() as folder, placed(asked.store, Path(folder)) as place:
+        if asked.what == "kills":
+            print(kills(asked.times, place))
+        else:
+            load(asked.seconds, place)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["page"]
 
 BROKEN = "This page was changed on its way, or cannot run in this browser. Nothing was sent."
+RESULTS = "results_"
+"""Begins the words that only the page of results says."""
 PAGE = """<!doctype html>
 <html lang="{lang}"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
@@ -74,8 +76,13 @@ def texts(survey: Survey) -> dict[str, Any]:
         "languages": list(survey.languages),
         "order": [question.name for question in survey.questions],
         "texts": {tag: _spoken(survey, tag) for tag in survey.languages},
-        "words": {tag: dict(survey.words[tag]) for tag in survey.languages},
+        "words": {tag: _said(survey, tag) for tag in survey.languages},
     }
+
+
+def _said(survey: Survey, tag: str) -> dict[str, str]:
+    """Return what the page itself says, without the words of the page of results."""
+    return {key: text for key, text in survey.words[tag].items() if not key.startswith(RESULTS)}
 
 
 def _spoken(survey: Survey, tag: str) -> dict[str, Any]:

@@ -393,5 +393,6 @@ if (globalThis.process?.argv?.[1]?.endsWith("device.mjs")) {
   globalThis.crypto ??= (await import("node:crypto")).webcrypto;
   const { readFileSync } = await import("node:fs"), page = readFileSync(process.argv[2], "utf8");
   const form = JSON.parse(/<script type="application\/json" id="form">(.*?)<\/script>/s.exec(page)?.[1] ?? page);
-  for (const line of readFileSync(0, "utf8").split("\n")) if (line.trim()) console.log(record(form, JSON.parse(line)));
+  const by = new Draw(), parts = read(form);
+  for (const line of readFileSync(0, "utf8").split("\n")) if (line.trim()) console.log(record(form, JSON.parse(line), by, parts));
 }
