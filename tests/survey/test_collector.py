@@ -23,6 +23,7 @@ from sourdine.local.reports import to_lines
 from sourdine.survey import Survey, page
 from sourdine.survey.collector import Collector
 from sourdine.survey.demo import demo
+from sourdine.survey.mounting import mounted
 from sourdine.survey.serving import LONGEST_BODY, WebServer
 from sourdine.survey.store import SurveyStore
 from sourdine.survey.words import words
@@ -228,6 +229,49 @@ def test_the_command_serves_and_stops_on_a_signal(survey_cases, tmp_path):
         process.send_signal(signal.SIGTERM)
         assert "Stopped: 1 people are counted" in process.stderr.read()
         assert process.wait() == 0
+    assert store.people == 1
+    store.close()
+
+
+def asgi(application, method, path, *parts):
+    """Return the status, the headers and the body that an ASGI application answers."""
+    waiting = [{"body": part, "more_body": i + 1 < len(parts)} for i, part in enumerate(parts)]
+    sent = []
+
+    async def receive():
+        return waiting.pop(0) if waiting else {}
+
+    async def send(message):
+        sent.append(message)
+
+    path, _, query = path.partition("?")
+    scope = {"type": "http", "method": method, "path": path, "query_string": query.encode()}
+    return application(scope, receive, send), sent
+
+
+def test_a_larger_server_holds_it(survey_cases, tmp_path):
+    survey = Survey.from_facts(survey_cases.facts())
+    store, _ = SurveyStore.create(tmp_path / "s.db", survey)
+    line = lines_of(survey, 1)[0].encode()
+
+    async def run():
+        collector, found = Collector(store.place), []
+        for asked in (("GET", "/commute/"), ("HEAD", "/"), ("GET", "/results?language=fr"),
+                      ("POST", "/commute/reports", line[:9], line[9:]),
+                      ("POST", "/reports", b"x" * LONGEST_BODY, b"x"), ("GET", "/no")):  # fmt: skip
+            answering, sent = asgi(mounted(collector), *asked)
+            await answering
+            found.append((sent[0]["status"], dict(sent[0]["headers"]), sent[1]["body"]))
+        collector.stop()
+        return found
+
+    with ThreadPoolExecutor(1) as another:  # a browser's loop may run in this one
+        found = another.submit(asyncio.run, run()).result()
+    assert [status for status, _, _ in found] == [200, 200, 200, 202, 413, 404]
+    assert found[0][2] == page(survey)
+    assert found[1][2] == b""
+    assert int(found[1][1][b"content-length"]) == len(page(survey))
+    assert found[2][1][b"content-security-policy"].startswith(b"default-src 'none'")
     assert store.people == 1
     store.close()
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sourdine.survey import Survey
     from sourdine.survey.store import SurveyStore
 
-__all__ = ["add_collector"]
+__all__ = ["Round", "add_collector", "of_round"]
 
 Kept = Annotated[
     str,
@@ -30,6 +30,10 @@ Kept = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
 Port = Annotated[str, typer.Option(metavar="NUMBER", help="The port; 0 for a free one.")]
+Round = Annotated[
+    str | None,
+    typer.Option("--round", metavar="NUMBER", help="Which round, of a survey of several."),
+]
 LAST_PORT = 65_535
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -55,6 +59,7 @@ def _open(
         str,
         typer.Option(metavar="NUMBER", help="How many people may answer, each with a ticket."),
     ] = "0",
+    round: Round = None,  # noqa: A002 - as it is typed
 ) -> None:
     """Freeze a survey and make the file, or the tables, that its records are counted in.
 
@@ -64,14 +69,22 @@ def _open(
     from sourdine.survey import Survey  # noqa: PLC0415 - commands load what they need
     from sourdine.survey.store import SurveyStore  # noqa: PLC0415
 
-    found = Survey.read(path)
-    place = store or f"{found.name}.db"
+    found, name = of_round(Survey.read(path), round)
+    place = store or f"{name}.db"
     made, codes = SurveyStore.create(place, found, tickets=_whole(tickets, "tickets", 500))
     made.close()
     for code in codes:
         print(f"{_place(found)}#ticket={code}")  # noqa: T201 - the answer
     _say(f"Opened {found.name}, survey {found.fingerprint}")
     _say(f"Now: sourdine survey serve {made.shown}")
+
+
+def of_round(survey: Survey, turn: str | None) -> tuple[Survey, str]:
+    """Return the survey of the round that was asked for, and the name of its files."""
+    if turn is None:
+        return survey, survey.name
+    number = _whole(turn, "round", 1)
+    return survey.round(number), f"{survey.name}-{number}"
 
 
 def _place(survey: Survey) -> str:

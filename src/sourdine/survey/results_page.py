@@ -145,12 +145,12 @@ def _rows(
         called = {"false": words["no"], "true": words["yes"]} if column.kind == "flag" else {}
         texts = (asked.labels[x][tag] if x in asked.labels else called.get(x, x) for x in labels)
         labels = [escape(text) for text in texts]
-    for label, *numbers in zip(labels, one.values, one.lower, one.upper, strict=True):
-        value, low, high = row(numbers[0], (numbers[1], numbers[2]))
-        interval = _filled(words["results_interval"], low=low, high=high)
-        drawn = _picture(*numbers, ends, bar=not isinstance(column, Number))
+    for label, value, low, high in zip(labels, one.values, one.lower, one.upper, strict=True):
+        text, a, b = row(value, (low, high))
+        interval = _filled(words["results_interval"], low=a, high=b)
+        drawn = _picture(value, (low, high), ends, bar=not isinstance(column, Number))
         yield (
-            f'<li><span>{label}</span> <span class="number"><b>{value}</b> ({interval})</span>'
+            f'<li><span>{label}</span> <span class="number"><b>{text}</b> ({interval})</span>'
             f"{drawn}</li>"
         )
 
@@ -159,13 +159,15 @@ def _digits(half: float) -> str:
     return str(np.format_float_positional(half, precision=2, fractional=False, trim="-"))
 
 
-def _picture(value: float, low: float, high: float, ends: tuple[float, float], *, bar: bool) -> str:
+def _picture(
+    value: float, interval: tuple[float, float], ends: tuple[float, float], *, bar: bool
+) -> str:
     """Draw a share as a bar or a mean as a mark, and its interval, between the ends."""
 
     def place(x: float) -> str:
         return f"{WIDE * min(max((x - ends[0]) / (ends[1] - ends[0]), 0.0), 1.0):.1f}"
 
-    y, x1, x2 = HIGH / 2, place(low), place(high)
+    y, x1, x2 = HIGH / 2, *map(place, interval)
     mark = (
         f'<rect class="bar" width="{place(value)}" height="{HIGH}"/>'
         if bar

@@ -38,6 +38,7 @@ from sourdine.local.reports.records import ID
 from sourdine.local.table.estimating.estimates import Estimates
 from sourdine.survey.database import Database, database
 from sourdine.survey.document import Survey
+from sourdine.survey.form import form_for_device
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -147,6 +148,7 @@ class SurveyStore:
             raise ParameterError(
                 "tickets", f"be at most {MOST_TICKETS}", str(count), "Type {tickets}.", tickets=500
             )
+        form_for_device(survey.schema)  # of several rounds it is one
         codes = [secrets.token_urlsafe(CODE) for _ in range(count)]
         with closing(database(os.fspath(place), new=True)) as db:
             _fill(db, survey, codes)
