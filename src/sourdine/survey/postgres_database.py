@@ -44,7 +44,8 @@ __all__ = ["PostgresDatabase"]
 MARK = f"sourdine survey {VERSION}"
 """What marks a table as that of a survey: its comment."""
 TYPES = (("BLOB", "BYTEA"), ("INTEGER", "BIGINT"))
-ALONE = f"SELECT pg_advisory_xact_lock({APPLICATION}, hashtext(coalesce(current_schema(), '')))"
+LOCK = f"({APPLICATION}, hashtext(coalesce(current_schema(), '')))"
+"""What whoever writes to this survey holds."""
 SURE = (
     "SELECT set_config('synchronous_commit', 'on', false) "
     "WHERE current_setting('synchronous_commit') = 'off'"
@@ -94,7 +95,8 @@ class PostgresDatabase:
 
     def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
         found = psycopg.connect(self.place, autocommit=True, connect_timeout=10)
-        found.execute(f"SET lock_timeout = '{PATIENCE:g}s'")
+        for limit in ("lock_timeout", "idle_in_transaction_session_timeout"):
+            found.execute(f"SET {limit} = '{PATIENCE:g}s'")
         found.execute(SURE)
         return found
 
@@ -138,7 +140,7 @@ class PostgresDatabase:
     def transaction(self) -> Iterator[None]:
         """Write alone: all of it happens, or nothing."""
         with self._db.transaction():
-            self.rows(ALONE)
+            self.rows(f"SELECT pg_advisory_xact_lock{LOCK}")
             yield
 
     def mix(self, table: str) -> None:
@@ -149,8 +151,12 @@ class PostgresDatabase:
         )
 
     def settle(self) -> None:
-        """Vacuum away what was deleted."""
-        self.run("VACUUM (INDEX_CLEANUP ON) inbox, tickets, tallies, survey, ids")
+        """Vacuum away what was deleted, while nobody writes: else it waits for them in vain."""
+        self.rows(f"SELECT pg_advisory_lock{LOCK}")
+        try:
+            self.run("VACUUM (INDEX_CLEANUP ON) inbox, tickets, tallies, survey, ids")
+        finally:
+            self.rows(f"SELECT pg_advisory_unlock{LOCK}")
 
     def close(self) -> None:
         """Let go of the connection."""
