@@ -1,8 +1,10 @@
-"""The collector of a survey: killed while records arrive, under load, and over many surveys.
+"""The collector of a survey: killed while records arrive, and under load.
 
-python benchmarks/collector.py kills --times 100
-python benchmarks/collector.py load --seconds 10
-python benchmarks/collector.py coverage --surveys 200 --people 20000
+python benchmarks/collector.py kills --times 100 [--store postgres]
+python benchmarks/collector.py load --seconds 10 [--store postgres]
+
+With ``--store postgres`` a server of PostgreSQL is made for it and thrown away, one that waits for
+the disk; ``--store postgresql://...`` takes an empty database.
 """
 
 from __future__ import annotations
@@ -12,12 +14,14 @@ import asyncio
 import json
 import os
 import random
+import shutil
 import signal
+import sys
 import time
 import tomllib
 from base64 import urlsafe_b64decode
 from collections import Counter
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,12 +34,12 @@ from sourdine.local.reports import to_lines
 from sourdine.survey import Survey
 from sourdine.survey.collector import Collector
 from sourdine.survey.demo import WAYS
-from sourdine.survey.results import results
 from sourdine.survey.serving import WebServer
 from sourdine.survey.skeleton import SKELETON
-from sourdine.survey.store import Posted, SurveyStore
+from sourdine.survey.store import SurveyStore
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
@@ -57,9 +61,9 @@ def made(n: int, rng: np.random.Generator, **changes: object) -> tuple[Survey, d
     return survey, answers, lines
 
 
-def _serve(path: Path, port: int, told: Connection) -> None:
+def _serve(place: str, port: int, told: Connection) -> None:
     async def run() -> None:
-        collector = Collector(path)
+        collector = Collector(place)
         server = WebServer(collector, port=port)
         await server.serve(lambda: told.send(server.port))
         collector.stop()
@@ -70,7 +74,7 @@ def _serve(path: Path, port: int, told: Connection) -> None:
 class Served:
     """A collector in a process of its own."""
 
-    def __init__(self, store: Path) -> None:
+    def __init__(self, store: str) -> None:
         self.store, self.port = store, 0
         self.process: BaseProcess | None = None
         self.start()
@@ -111,12 +115,12 @@ async def post(port: int, body: str) -> int:
             await writer.wait_closed()
 
 
-def kills(times: int, folder: Path, *, every: float = 0.4) -> dict[str, int]:
+def kills(times: int, place: str, *, every: float = 0.4) -> dict[str, int]:
     """Kill a collector so many times while records arrive; every record must count once."""
     rng = random.Random(1)  # noqa: S311
     survey, _, lines = made(400 * times, np.random.default_rng(1))
-    store, _ = SurveyStore.create(folder / "kills.db", survey)
-    served = Served(store.path)
+    store, _ = SurveyStore.create(place, survey)
+    served = Served(store.place)
     told: Counter[str] = Counter()
     waiting, accepted = lines[::-1], []
 
@@ -198,11 +202,11 @@ async def _flood(port: int, bodies: list[str], flight: int, seconds: float) -> l
     return taken
 
 
-def load(seconds: float, folder: Path) -> None:
+def load(seconds: float, place: str) -> None:
     """Print how many records a second are accepted, one by one and in batches."""
     survey, _, lines = made(200_000, np.random.default_rng(2))
-    store, _ = SurveyStore.create(folder / "load.db", survey)
-    served = Served(store.path)
+    store, _ = SurveyStore.create(place, survey)
+    served = Served(store.place)
     half = len(lines) // 2
     batches = ["\n".join(lines[i : i + 400]) for i in range(half, len(lines), 400)]
     for what, bodies, flight, each in (("single", lines[:half], 64, 1), ("batch", batches, 8, 400)):
@@ -215,53 +219,38 @@ def load(seconds: float, folder: Path) -> None:
     store.close()
 
 
-def coverage(surveys: int, people: int, folder: Path) -> None:
-    """Print how often intervals hold what everybody answered."""
-    rng, held, asked = np.random.default_rng(3), Counter(), Counter()
-    for number in range(surveys):
-        changes = {"epsilon": 2, "method": ("split", "sample")[number % 2]}
-        survey, answers, lines = made(people, rng, **changes)
-        store, _ = SurveyStore.create(folder / f"{number}.db", survey)
-        store.accept([Posted(lines=[line.encode() for line in lines])])
-        store.fold()
-        for one in results(store).questions:
-            column = answers[one.name]
-            if one.what == "mean":
-                truth = [float(column.mean())]
-            elif one.name == "wishes":
-                ticked = [set(row.split(";")) for row in column.tolist()]
-                truth = [float(np.mean([label in row for row in ticked])) for label in one.labels]
-            else:
-                named = np.char.lower(column.astype(str))
-                truth = [float(np.mean(named == label)) for label in one.labels]
-            for x, low, high in zip(truth, one.lower, one.upper, strict=True):
-                held[one.name, changes["method"]] += low <= x <= high
-                asked[one.name, changes["method"]] += 1
-        store.close()
-        store.path.unlink()
-    for key, count in asked.items():
-        share = held[key] / count
-        least = CONFIDENCE - 3 * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / count)
-        verdict = "as stated" if share >= least else "TOO RARELY"
-        print(f"{key[0]:8s} {key[1]:6s} {held[key]} of {count} inside ({share:.3f}), {verdict}")
+@contextmanager
+def placed(store: str, folder: Path) -> Iterator[str]:
+    """Yield where a new store can be."""
+    if store != "postgres":
+        yield str(folder / "survey.db") if store == "sqlite" else store
+        return
+    sys.path.append(str(Path(__file__).parents[1] / "tests"))
+    from postgres import BINARIES, Cluster  # noqa: PLC0415 - where it is asked for
+
+    program = shutil.which("initdb") or shutil.which("initdb", path=BINARIES)
+    if program is None:
+        sys.exit("PostgreSQL was not found: apt-get install postgresql")
+    cluster = Cluster(Path(program).resolve().parent, durable=True)
+    try:
+        yield cluster.create()
+    finally:
+        cluster.stop()
 
 
 def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("kills", "load", "coverage"))
+    parser.add_argument("what", choices=("kills", "load"))
+    parser.add_argument("--store", default="sqlite")
     parser.add_argument("--times", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--surveys", type=int, default=40)
-    parser.add_argument("--people", type=int, default=20_000)
     asked = parser.parse_args()
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, placed(asked.store, Path(folder)) as place:
         if asked.what == "kills":
-            print(kills(asked.times, Path(folder)))
-        elif asked.what == "load":
-            load(asked.seconds, Path(folder))
+            print(kills(asked.times, place))
         else:
-            coverage(asked.surveys, asked.people, Path(folder))
+            load(asked.seconds, place)
 
 
 if __name__ == "__main__":

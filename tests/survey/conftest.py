@@ -10,12 +10,14 @@ import subprocess
 import tomllib
 from fractions import Fraction
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
 
 import pytest
 
+from programs import found
 from sourdine.local import Choice, Choices, Flag, Number, Schema
 from sourdine.local.table.randomisers import CATEGORICAL, NUMERIC
 from sourdine.survey import device
@@ -24,15 +26,6 @@ from sourdine.survey.skeleton import SKELETON
 
 HERE = Path(__file__).parent
 DEVICE = Path(device.__file__).with_name("web") / "device.mjs"
-
-
-def found(program: str, variable: str, what: str) -> str:
-    """Return where a program is; without it a test is skipped, or fails if it is required."""
-    path = shutil.which(program)
-    if path is None:
-        said = f"{program} was not found, so {what}; {variable}=required makes this a failure"
-        (pytest.fail if os.environ.get(variable) == "required" else pytest.skip)(said)
-    return path
 
 
 @pytest.fixture(scope="session")
@@ -61,6 +54,23 @@ def survey_cases():
     return SimpleNamespace(
         columns=columns, schemas=schemas, replays=replays, facts=facts, DEVICE=DEVICE
     )
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request, tmp_path):
+    """Return where a new store can be, of either kind: a new place with each call."""
+    if request.param == "sqlite":
+        yield (str(tmp_path / f"{number}.db") for number in count()).__next__
+        return
+    cluster, made = request.getfixturevalue("postgres_cluster"), []
+
+    def new():
+        made.append(cluster.create())
+        return made[-1]
+
+    yield new
+    for one in made:
+        cluster.drop(one)
 
 
 class Recorded:

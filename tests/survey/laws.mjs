@@ -3,7 +3,8 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const { randomiser } = await import(pathToFileURL(process.argv[2]));
+const device = pathToFileURL(process.argv[2]), { randomiser } = await import(device);
+await import(new URL("rounds.mjs", device));
 
 class Walk {
   constructor(script) {
@@ -48,8 +49,17 @@ function law(one, x) {
   return found;
 }
 
+/** A new memory and its reports of several rounds; a code holds the answers, a report the hash and all that is told. */
+function rounds({ top, remember, again }, { values }, count) {
+  const draw = (x, by, memory = remember(by)) => {
+    const answers = Array.from({ length: count }, (_, t) => Math.floor(x / (top + 1) ** (count - 1 - t)) % (top + 1));
+    return answers.reduce((total, answer) => total * values + (again(memory, answer, by) % values), memory.hash);
+  };
+  return { top: (top + 1) ** count - 1, draw };
+}
+
 const laws = JSON.parse(readFileSync(0, "utf8")).map((part) => {
-  const one = randomiser(part);
+  const one = part.walked ? rounds(randomiser(part), part, part.walked) : randomiser(part);
   return Array.from({ length: one.top + 1 }, (_, x) => law(one, x));
 });
 console.log(JSON.stringify(laws));

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from hashlib import sha256
 from types import SimpleNamespace
 
 import pytest
 
+from browsing import arabic, overflow, violations
 from sourdine.local import Aggregator
 from sourdine.survey import Survey, page
 from sourdine.survey.words import sure, words
@@ -65,10 +65,6 @@ def answer(tab):
 def send(tab, said=EN["accepted"]):
     tab.locator("#send").click()
     tab.get_by_text(said).wait_for()
-
-
-def overflow(tab):
-    return tab.evaluate("document.documentElement.scrollWidth - innerWidth")
 
 
 @pytest.mark.parametrize("disk", [False, True], ids=["server", "disk"])
@@ -275,20 +271,6 @@ def test_languages_change_and_answers_stay(opened):
     assert one.tab.get_by_label("by bus").is_checked()
     assert one.tab.get_by_label("How many minutes did it take?").input_value() == "12"
     assert one.tab.evaluate("document.activeElement.id") == "language"
-
-
-def arabic(facts):
-    """Return a survey of which every text is its English one, said to be Arabic."""
-    text = json.dumps(facts | {"languages": ["ar"]}, ensure_ascii=False)
-    whole = json.loads(re.sub(r'\{"en": ("[^"]*"), "fr": "[^"]*"\}', r"\1", text))
-    return whole | {"title": "كيف تأتي إلى العمل؟"}
-
-
-def violations(tab):
-    from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415
-
-    found = Axe().run(tab).response["violations"]
-    return [(one["id"], one["impact"], [n["html"] for n in one["nodes"]]) for one in found]
 
 
 @pytest.mark.parametrize(

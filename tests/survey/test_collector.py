@@ -23,6 +23,7 @@ from sourdine.local.reports import to_lines
 from sourdine.survey import Survey, page
 from sourdine.survey.collector import Collector
 from sourdine.survey.demo import demo
+from sourdine.survey.mounting import mounted
 from sourdine.survey.serving import LONGEST_BODY, WebServer
 from sourdine.survey.store import SurveyStore
 from sourdine.survey.words import words
@@ -42,7 +43,7 @@ def free():
 
 
 @pytest.fixture
-def running(survey_cases, tmp_path):
+def running(survey_cases, place):
     """Return what serves a survey in a thread."""
     stops = []
 
@@ -50,11 +51,11 @@ def running(survey_cases, tmp_path):
         port = free()
         facts = survey_cases.facts(send_to=f"http://127.0.0.1:{port}/town/reports")
         survey = Survey.from_facts(facts | changes)
-        store, codes = SurveyStore.create(tmp_path / "survey.db", survey, tickets=tickets)
+        store, codes = SurveyStore.create(place(), survey, tickets=tickets)
         loop, ready = asyncio.new_event_loop(), []
 
         async def run():
-            collector = Collector(store.path, every=0.1)
+            collector = Collector(store.place, every=0.1)
             server = WebServer(collector, port=port)
             await server.serve(lambda: ready.append(server))
             collector.stop()
@@ -195,14 +196,17 @@ def test_pages_are_strict(running):
         assert found.status == 200
         assert found.headers["content-security-policy"].startswith("default-src 'none'")
         assert b"<script" not in found.body
-        assert b"Shown once 50 people have answered" in found.body
+        said = words("fr" if "fr" in path else "en")["results_hidden"].format(
+            fewest="<bdi>50</bdi>"
+        )
+        assert said in found.body.decode()
         assert ("refresh" in found.headers) is ("pause" not in path)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kill -9 is of POSIX")
-def test_killed_again_and_again_every_record_counts_once():
+def test_killed_again_and_again_every_record_counts_once(place):
     """A few kills; ``benchmarks/collector.py kills`` does a hundred."""
-    typed = [sys.executable, str(BENCHMARK), "kills", "--times", "3"]
+    typed = [sys.executable, str(BENCHMARK), "kills", "--times", "3", "--store", place()]
     done = subprocess.run(typed, capture_output=True, text=True, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr
     found = ast.literal_eval(done.stdout)
@@ -214,7 +218,7 @@ def test_killed_again_and_again_every_record_counts_once():
 def test_the_command_serves_and_stops_on_a_signal(survey_cases, tmp_path):
     store, _ = SurveyStore.create(tmp_path / "s.db", Survey.from_facts(survey_cases.facts()))
     run = "from sourdine.cli import main; main()"
-    words_typed = ["survey", "serve", str(store.path), "--port", "0"]
+    words_typed = ["survey", "serve", str(store.place), "--port", "0"]
     with subprocess.Popen(  # noqa: S603
         [sys.executable, "-c", run, *words_typed], stderr=subprocess.PIPE, text=True
     ) as process:
@@ -225,6 +229,49 @@ def test_the_command_serves_and_stops_on_a_signal(survey_cases, tmp_path):
         process.send_signal(signal.SIGTERM)
         assert "Stopped: 1 people are counted" in process.stderr.read()
         assert process.wait() == 0
+    assert store.people == 1
+    store.close()
+
+
+def asgi(application, method, path, *parts):
+    """Return the status, the headers and the body that an ASGI application answers."""
+    waiting = [{"body": part, "more_body": i + 1 < len(parts)} for i, part in enumerate(parts)]
+    sent = []
+
+    async def receive():
+        return waiting.pop(0) if waiting else {}
+
+    async def send(message):
+        sent.append(message)
+
+    path, _, query = path.partition("?")
+    scope = {"type": "http", "method": method, "path": path, "query_string": query.encode()}
+    return application(scope, receive, send), sent
+
+
+def test_a_larger_server_holds_it(survey_cases, tmp_path):
+    survey = Survey.from_facts(survey_cases.facts())
+    store, _ = SurveyStore.create(tmp_path / "s.db", survey)
+    line = lines_of(survey, 1)[0].encode()
+
+    async def run():
+        collector, found = Collector(store.place), []
+        for asked in (("GET", "/commute/"), ("HEAD", "/"), ("GET", "/results?language=fr"),
+                      ("POST", "/commute/reports", line[:9], line[9:]),
+                      ("POST", "/reports", b"x" * LONGEST_BODY, b"x"), ("GET", "/no")):  # fmt: skip
+            answering, sent = asgi(mounted(collector), *asked)
+            await answering
+            found.append((sent[0]["status"], dict(sent[0]["headers"]), sent[1]["body"]))
+        collector.stop()
+        return found
+
+    with ThreadPoolExecutor(1) as another:  # a browser's loop may run in this one
+        found = another.submit(asyncio.run, run()).result()
+    assert [status for status, _, _ in found] == [200, 200, 200, 202, 413, 404]
+    assert found[0][2] == page(survey)
+    assert found[1][2] == b""
+    assert int(found[1][1][b"content-length"]) == len(page(survey))
+    assert found[2][1][b"content-security-policy"].startswith(b"default-src 'none'")
     assert store.people == 1
     store.close()
 
@@ -254,6 +301,6 @@ def test_a_browser_answers_the_served_page(running, chromium):
     tab.get_by_text(words("en")["accepted"]).wait_for()
     assert counted(one, 1) == 1
     tab.goto(f"http://127.0.0.1:{one.port}/town/results?pause")
-    assert "1 people are counted" in tab.locator("main").inner_text()
+    assert "People counted: 1." in tab.locator("main").inner_text()
     assert said == []
     context.close()

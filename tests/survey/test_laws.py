@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from itertools import product
 from math import gcd, lcm, prod
 
 import numpy as np
@@ -22,6 +23,7 @@ from sourdine.local.categorical import (
     UnaryEncoding,
 )
 from sourdine.local.numeric import Duchi, HybridReport, SlidingWindow, square_wave
+from sourdine.local.rounds import Histories, MemoisedHashing, PermanentResponse
 from sourdine.local.table.absence import AnyAnswer, paid_flag
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase, RandomizedResponse
 from sourdine.survey import device
@@ -59,7 +61,20 @@ CASES = {
     "staircase, wide": BoundedStaircase(epsilon=EPSILON, last=5, minimise="l2"),
     "truncated": BoundedStaircase(epsilon=EPSILON, last=11, method="truncated"),
 }
+LASTING = {"permanent": 2 * EPSILON, "epsilon": EPSILON}
+HISTORIES = {
+    "response, one round": (PermanentResponse(**LASTING, categories=3), 1),
+    "response, three rounds": (PermanentResponse(**LASTING, categories=2), 3),
+    "hashing, one round": (MemoisedHashing(**LASTING, categories=4), 1),
+    "hashing, two rounds": (MemoisedHashing(**LASTING, categories=3), 2),
+}
 REAL_BITS = 200
+
+
+@pytest.fixture(scope="module")
+def remembered(node):
+    given = [{**_part(oracle), "walked": rounds} for oracle, rounds in HISTORIES.values()]
+    return dict(zip(HISTORIES, node("laws.mjs", given), strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -141,3 +156,20 @@ def test_the_law_is_that_of_the_mechanism(walked, name):
         expected = CASES[name].law(x).pmf(reports)
         assert np.abs(expected - np.array([float(p) for p in law.values()])).max() < 1e-14
         assert abs(expected.sum() - 1) < 1e-12
+
+
+@pytest.mark.parametrize("name", HISTORIES)
+def test_the_law_of_all_rounds_is_that_of_the_histories(remembered, name):
+    """A new memory, and reports from it: for each history the law that is audited."""
+    oracle, rounds = HISTORIES[name]
+    every = Histories(oracle=oracle, rounds=rounds)
+    histories = list(product(range(oracle.categories), repeat=rounds))
+    for x, law in zip(histories, evaluated(remembered[name], exp_near), strict=True):
+        found = np.array([float(law.get(y, 0)) for y in range(max(law) + 1)])
+        expected = every.chances(x)
+        assert sum(law.values()) == 1
+        assert np.abs(found - expected).max() < 1e-14
+    if rounds == 1:
+        assert worst(evaluated(remembered[name], exp_near)) * exp_near(EPSILON) <= 1 + Fraction(
+            1, 1 << REAL_BITS - 20
+        )

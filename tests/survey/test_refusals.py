@@ -80,12 +80,11 @@ def test_honest_forms_are_not(node, survey_cases):
     assert set(node("refusals.mjs", [SPLIT, SAMPLE, ROUGH, *honest])) == {None}
 
 
-def test_several_rounds_make_no_form():
-    """They are answered from a memory, which a page does not have."""
+def test_a_form_is_that_of_one_round():
     several = Schema(vote=VOTE, epsilon=2, rounds=52)
-    for schema in (several, several.round(3)):
-        with pytest.raises(ParameterError, match="rounds must be left out of a survey in the"):
-            form_for_device(schema)
+    with pytest.raises(ParameterError, match="round must be from 1 to 52, got none"):
+        form_for_device(several)
+    assert form_for_device(several.round(3))["round"] == 3
 
 
 def test_a_schema_beyond_eight_makes_no_form():

@@ -59,3 +59,34 @@ def test_errors_speak_shell(run):
         assert str(run("plan", "survey.toml", "--n", number, status=1).exception).startswith(said)
     failed = run("check", "none.toml", status=1)
     assert str(failed.exception).startswith("SURVEY must name a file that exists")
+
+
+def test_the_pages_and_stores_of_rounds(run, tmp_path):
+    run("new", "weekly.toml")
+    text = (tmp_path / "weekly.toml").read_text()
+    head, _, _ = text.partition("[questions.")
+    late = '[questions.late]\nkind = "flag"\nask = "Were you late?"\n'
+    asked = "\n".join(line for line in head.splitlines() if not line.startswith("order"))
+    (tmp_path / "weekly.toml").write_text(f"rounds = 52\n{asked}\n{late}")
+    assert "52 rounds" in run("check", "weekly.toml").stdout
+    for command in ("page", "open"):
+        failed = run(command, "weekly.toml", status=1)
+        assert "--round must be from 1 to 52, got none. Type --round 1" in str(failed.exception)
+        run(command, "weekly.toml", "--round", "3")
+    assert (tmp_path / "commute-3.html").exists()
+    assert "late" in run("results", "commute-3.db").stdout
+    assert str(run("page", "weekly.toml", "--round", "53", status=1).exception).startswith(
+        "--round must be from 1 to 52, got 53."
+    )
+
+
+def test_a_store_in_postgresql(run, postgres):
+    run("new")
+    assert f"sourdine survey serve {postgres}" in run(
+        "open", "survey.toml", "--store", postgres
+    ).stderr.replace("\n", "")
+    assert "way" in run("results", postgres).stdout
+    run("export", postgres, "-o", "a.agg")
+    assert "Closed commute: 0 people are counted" in run("close", postgres).stderr
+    failed = run("open", "survey.toml", "--store", postgres, status=1)
+    assert "--store must have no survey yet" in str(failed.exception)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - read at run time
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
@@ -20,13 +20,20 @@ if TYPE_CHECKING:
     from sourdine.survey import Survey
     from sourdine.survey.store import SurveyStore
 
-__all__ = ["add_collector"]
+__all__ = ["Round", "add_collector", "of_round"]
 
 Kept = Annotated[
-    Path, typer.Argument(metavar="STORE", help="The file that 'sourdine survey open' made.")
+    str,
+    typer.Argument(
+        metavar="STORE", help="The file, or the postgresql:// address, of 'sourdine survey open'."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
 Port = Annotated[str, typer.Option(metavar="NUMBER", help="The port; 0 for a free one.")]
+Round = Annotated[
+    str | None,
+    typer.Option("--round", metavar="NUMBER", help="Which round, of a survey of several."),
+]
 LAST_PORT = 65_535
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -41,15 +48,20 @@ def _open(
     path: Annotated[Path, typer.Argument(metavar="SURVEY", help="The survey, a .toml file.")],
     *,
     store: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="The new file; the survey's name if left out."),
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            help="A new file, or postgresql:// and a database; commute.db for a survey "
+            "named commute if left out.",
+        ),
     ] = None,
     tickets: Annotated[
         str,
         typer.Option(metavar="NUMBER", help="How many people may answer, each with a ticket."),
     ] = "0",
+    round: Round = None,  # noqa: A002 - as it is typed
 ) -> None:
-    """Freeze a survey and make the file that its records are counted in.
+    """Freeze a survey and make the file, or the tables, that its records are counted in.
 
     With --tickets it prints one link for each, with a code that works once. The codes stand
     nowhere else: hand them out in any order, and do not write down who got which.
@@ -57,14 +69,22 @@ def _open(
     from sourdine.survey import Survey  # noqa: PLC0415 - commands load what they need
     from sourdine.survey.store import SurveyStore  # noqa: PLC0415
 
-    found = Survey.read(path)
-    file = store or Path(f"{found.name}.db")
-    made, codes = SurveyStore.create(file, found, tickets=_whole(tickets, "tickets", 500))
+    found, name = of_round(Survey.read(path), round)
+    place = store or f"{name}.db"
+    made, codes = SurveyStore.create(place, found, tickets=_whole(tickets, "tickets", 500))
     made.close()
     for code in codes:
         print(f"{_place(found)}#ticket={code}")  # noqa: T201 - the answer
     _say(f"Opened {found.name}, survey {found.fingerprint}")
-    _say(f"Now: sourdine survey serve {file}")
+    _say(f"Now: sourdine survey serve {made.shown}")
+
+
+def of_round(survey: Survey, turn: str | None) -> tuple[Survey, str]:
+    """Return the survey of the round that was asked for, and the name of its files."""
+    if turn is None:
+        return survey, survey.name
+    number = _whole(turn, "round", 1)
+    return survey.round(number), f"{survey.name}-{number}"
 
 
 def _place(survey: Survey) -> str:
@@ -207,11 +227,11 @@ def _demo(
     print_sheet(Terminal(), found.sheet())
 
 
-def _opened(path: Path) -> Iterator[SurveyStore]:
+def _opened(place: str) -> Iterator[SurveyStore]:
     """Yield the store, with everything counted that was accepted; then let go of it."""
     from sourdine.survey.store import SurveyStore  # noqa: PLC0415 - commands load what they need
 
-    store = SurveyStore(path)
+    store = SurveyStore(place)
     try:
         store.fold()
         yield store

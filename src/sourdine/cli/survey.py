@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sourdine.cli.collecting import add_collector
+from sourdine.cli.collecting import Round, add_collector, of_round
 from sourdine.cli.guard_options import read_number
 from sourdine.cli.output import print_sheet
 from sourdine.cli.streams import Terminal
@@ -96,6 +96,7 @@ def page(
             "--out", "-o", metavar="PATH", help="The page; the survey's name if left out."
         ),
     ] = None,
+    round: Round = None,  # noqa: A002 - as it is typed
     overwrite: Overwrite = False,
 ) -> None:
     """Write the page: one HTML file, the same bytes for everybody. Prints its SHA-256.
@@ -104,8 +105,8 @@ def page(
     """
     from sourdine.survey import page as built  # noqa: PLC0415 - commands load what they need
 
-    found = _read(path)
-    file, html = out or Path(f"{found.name}.html"), built(found)
+    found, name = of_round(_read(path), round)
+    file, html = out or Path(f"{name}.html"), built(found)
     _write(file, html, "out", overwrite=overwrite)
     print(f"{sha256(html).hexdigest()}  {file}")  # noqa: T201 - the answer, as sha256sum prints it
     _say(f"{len(html) / 1000:.1f} kB; survey {found.fingerprint[:16]}")

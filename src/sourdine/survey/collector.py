@@ -48,7 +48,7 @@ class Collector:
 
     Parameters
     ----------
-    path
+    place
         The survey's store.
     public
         Whether results are shown to whoever asks.
@@ -56,15 +56,17 @@ class Collector:
         Seconds from one count to the next.
     """
 
-    def __init__(self, path: str | PathLike[str], *, public: bool = True, every: float = 1) -> None:
-        self._reader = SurveyStore(path)
+    def __init__(
+        self, place: str | PathLike[str], *, public: bool = True, every: float = 1
+    ) -> None:
+        self._reader = SurveyStore(place)
         self.survey, self.public = self._reader.survey, public
         self._page = page(self.survey)
         sent = urlsplit(self.survey.send_to).path or "/"
         self._base, _, self._last = sent.rpartition("/")
         self._found: Results | None = None
         self._look = asyncio.Lock()
-        self._writer = GroupCommit(path, every=every)
+        self._writer = GroupCommit(place, every=every)
 
     @property
     def people(self) -> int:

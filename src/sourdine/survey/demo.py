@@ -37,6 +37,8 @@ WAYS = {"foot": 0.15, "bike": 0.25, "bus": 0.2, "car": 0.4}
 WISHES = {"seats": 0.3, "shade": 0.2, "times": 0.7}
 PART = 0.4
 """The part of the time in which everybody answers."""
+TOGETHER = 64
+"""Browsers that send at the same time."""
 
 
 def demo(*, n: int, seconds: float, port: int = 0, say: Callable[[str], None]) -> Results:
@@ -127,10 +129,14 @@ async def _run(
         say(f"It stops in {seconds:g} seconds, or with Ctrl-C.")
 
     async def life() -> None:
-        pause = PART * seconds / len(lines)
-        for line in lines:
-            await _send(port, line)
-            await asyncio.sleep(pause * random.random() * 2)  # noqa: S311 - when, not what
+        few = asyncio.Semaphore(TOGETHER)
+
+        async def browser(line: str) -> None:
+            await asyncio.sleep(PART * seconds * random.random())  # noqa: S311 - when, not what
+            async with few:
+                await _send(port, line)
+
+        await asyncio.gather(*map(browser, lines))
         say(f"All {len(lines)} have answered.")
 
     serving = asyncio.create_task(server.serve(ready))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Part = Mapping[str, Any]
 
-__all__ = ["Draw", "code", "record", "tick"]
+__all__ = ["Draw", "code", "encoded", "hashed", "record", "response", "sampled", "tick"]
 
 HALF = Real.of(Fraction(1, 2))
 DECIMAL = re.compile(r"[-+]?[0-9]{1,40}(?:[.,][0-9]{0,40})?")
@@ -97,7 +97,8 @@ def _kept(weight: int, others: int, epsilon: Fraction) -> Real:
     return weight * (1 - rare) / (weight + others * rare)
 
 
-def _response(part: Part, x: int, by: Draw) -> int:
+def response(part: Part, x: int, by: Draw) -> int:
+    """Draw the category itself, or any."""
     anyone = by.below(part["k"])
     return x if by.coin(_kept(1, part["k"] - 1, Fraction(part["epsilon"]))) else anyone
 
@@ -118,8 +119,12 @@ def _hadamard(part: Part, x: int, by: Draw) -> int:
 def _hashing(part: Part, x: int, by: Draw) -> int:
     g, digits = part["values"], part["digits"]
     key = by.below(g**digits)
-    hashed = sum(key // g**i % g * (x // g**i % g) for i in range(digits)) % g
-    return int(key * g + _response({**part, "k": g}, hashed, by))
+    return int(key * g + response({**part, "k": g}, hashed(key, x, g, digits), by))
+
+
+def hashed(key: int, x: int, g: int, digits: int) -> int:
+    """Return the hash of a category: both in digits of base g, multiplied digit by digit."""
+    return int(sum(key // g**i % g * (x // g**i % g) for i in range(digits)) % g)
 
 
 def _subset(part: Part, x: int, by: Draw) -> bytes:
@@ -202,7 +207,7 @@ def _truncated(part: Part, x: int, by: Draw) -> int:
 
 
 METHODS: dict[str, Callable[[Part, int, Draw], int | bytes]] = {
-    "response": _response,
+    "response": response,
     "unary": _rows,
     "symmetric": _rows,
     "hadamard": _hadamard,
@@ -230,7 +235,7 @@ def report(part: Part, x: int | None, by: Draw) -> int | bytes:
         case "any":
             return draw(part, by.below(top + 1) if x is None else x, by)
     flag = {"k": 2, "epsilon": part["flag"]}
-    absent = _response(flag, int(x is None), by)
+    absent = response(flag, int(x is None), by)
     answer = draw(part, by.below(top + 1) if x is None else x, by)
     return int(part["none"]) if absent else answer
 
@@ -260,15 +265,16 @@ def record(
     """
     by, columns, chosen = Draw(source), form["columns"], {}
     if form["method"] == "sample":
-        chosen = {"c": _sampled([column["weight"] for column in columns], by)}
+        chosen = {"c": sampled([column["weight"] for column in columns], by)}
         columns = [columns[chosen["c"]]]
     reports = [report(part, code(part, answers.get(part["name"])), by) for part in columns]
-    head = {"v": 1, "s": form["mark"], "i": _text(source.bytes(16))}
-    shown = [_text(one) if isinstance(one, bytes) else one for one in reports]
+    head = {"v": 1, "s": form["mark"], "i": encoded(source.bytes(16))}
+    shown = [encoded(one) if isinstance(one, bytes) else one for one in reports]
     return json.dumps({**head, **chosen, "a": shown}, separators=(",", ":"))
 
 
-def _sampled(weights: Sequence[int], by: Draw) -> int:
+def sampled(weights: Sequence[int], by: Draw) -> int:
+    """Draw the place of the one column that a person reports."""
     left, chosen = by.below(sum(weights)), 0
     while (left := left - weights[chosen]) >= 0:
         chosen += 1
@@ -314,5 +320,6 @@ def _packed(bits: Sequence[bool]) -> bytes:
     return whole.to_bytes(-(-len(bits) // 8), "little")
 
 
-def _text(data: bytes) -> str:
+def encoded(data: bytes) -> str:
+    """Return bytes as a record holds them."""
     return urlsafe_b64encode(data).decode().rstrip("=")

@@ -27,7 +27,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
@@ -51,7 +51,7 @@ __all__ = ["Survey", "SurveyQuestion"]
 VERSION = 1
 KEYS = (
     *("name", "title", "text", "who", "contact", "send_to", "languages", "order"),
-    *("words", "epsilon", "method", "questions"),
+    *("words", "epsilon", "method", "rounds", "once", "round", "questions"),
 )
 NEEDED = ("name", "title", "who", "contact", "send_to", "epsilon", "questions")
 TEXTS = ("ask", "help", "labels")
@@ -168,9 +168,11 @@ class Survey:
             name: {key: value for key, value in question.items() if key not in TEXTS}
             for name, question in asked.items()
         }
-        cost = {key: known[key] for key in ("epsilon", "method") if key in known}
+        cost = {key: known[key] for key in ("epsilon", "method", "rounds", "once") if key in known}
         schema = from_facts(cost | {"columns": columns})
-        form_for_device(schema)
+        if "round" in known:
+            schema = schema.round(known["round"])
+        form_for_device(schema if schema.rounds is None or schema.turn else schema.round(1))
         return Survey(
             name=_matching(known["name"], "name", NAME, "small letters, digits and hyphens", "age"),
             title=_text(known["title"], "title", tags),
@@ -186,6 +188,10 @@ class Survey:
             languages=tags,
             words=said,
         )
+
+    def round(self, number: int) -> Survey:
+        """Return the survey of one round, from 1: its page, and what its records are counted by."""
+        return replace(self, schema=self.schema.round(number))
 
     def facts(self) -> dict[str, Any]:
         """Return the survey as JSON knows it; `from_facts` reads it."""
@@ -209,6 +215,8 @@ class Survey:
             "words": {tag: dict(self.words[tag]) for tag in self.languages},
             "epsilon": cost["epsilon"],
             "method": cost["method"],
+            **{key: cost[key] for key in ("rounds", "once") if key in cost},
+            **({} if self.schema.turn is None else {"round": self.schema.turn}),
             "order": [one.name for one in self.questions],
             "questions": questions,
         }

@@ -8,11 +8,14 @@ The form of a schema, as `device.mjs` and `sourdine.survey.device` read it:
 ``epsilon``     what a record costs, a fraction such as ``"3/2"``
 ``method``      ``"split"`` or ``"sample"``
 ``columns``     in the order of their names, as a record holds their reports
+``rounds``      of a survey of several how many, with ``round``, which one, and ``schema``, the
+                fingerprint of all rounds, which a device's memory belongs to
 ==============  ==================================================================================
 
 A column has ``name``, ``kind``, ``method`` with its whole numbers, ``epsilon``, ``absent`` (what
 becomes of an answer that is not given), where one column is sampled ``weight`` (how often), and
-either ``answers``, the texts of its codes, or ``lower`` and ``step`` of its lattice.
+either ``answers``, the texts of its codes, or ``lower`` and ``step`` of its lattice. In a survey of
+several rounds ``epsilon`` is what all of them cost.
 """
 
 from __future__ import annotations
@@ -31,7 +34,9 @@ from sourdine.local.categorical import (
 )
 from sourdine.local.numeric import Duchi, HybridReport, SlidingWindow
 from sourdine.local.reports import form_of
-from sourdine.local.table import Number
+from sourdine.local.rounds import MemoisedHashing, PermanentResponse
+from sourdine.local.rounds.memoised import Memoised
+from sourdine.local.table import Number, Schema
 from sourdine.local.table.absence import AnyAnswer, PaidFlag
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase, RandomizedResponse
 from sourdine.tally.number_or_text import read_text
@@ -39,7 +44,6 @@ from sourdine.tally.number_or_text import read_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sourdine.local.table import Schema
     from sourdine.local.table.columns import Attribute
 
 __all__ = ["MOST_EPSILON", "VERSION", "form_for_device"]
@@ -61,13 +65,13 @@ def form_for_device(schema: Schema) -> dict[str, Any]:
     >>> form["epsilon"], form["columns"][0]["method"], form["columns"][0]["absent"]
     ('1', 'response', 'any')
     """
-    if schema.rounds is not None:
+    if schema.rounds is not None and schema.turn is None:
         raise ParameterError(
-            "rounds",
-            "be left out of a survey in the browser",
-            str(schema.rounds),
-            "Leave {rounds} out: a page keeps one record, and no memory for the next round.",
-            rounds=LEFT_OUT,
+            "round",
+            f"be from 1 to {schema.rounds}",
+            "none",
+            "Type {round}: a page is that of one round.",
+            round=1,
         )
     if schema.epsilon > MOST_EPSILON:
         raise ParameterError(
@@ -98,8 +102,22 @@ def form_for_device(schema: Schema) -> dict[str, Any]:
         "mark": form_of(schema).mark,
         "epsilon": str(schema.epsilon),
         "method": schema.method,
+        **({} if schema.turn is None else _round(schema)),
         "columns": columns,
     }
+
+
+def _round(schema: Schema) -> dict[str, Any]:
+    """Return which round it is, and what the memory of a device belongs to."""
+    every = Schema.of(
+        schema.columns,
+        epsilon=schema.epsilon,
+        method=schema.method,
+        weights=schema.weights,
+        rounds=schema.rounds,
+        once=schema.once,
+    )
+    return {"rounds": schema.rounds, "round": schema.turn, "schema": every.fingerprint}
 
 
 def _asked(column: Attribute) -> dict[str, Any]:
@@ -121,6 +139,8 @@ def _asked(column: Attribute) -> dict[str, Any]:
 def _part(mechanism: object) -> dict[str, Any]:
     """Return what randomises a column, absent answers included."""
     match mechanism:
+        case AnyAnswer(answer=Memoised()):
+            return {"absent": "kept", **_method(mechanism.answer)}
         case AnyAnswer():
             return {"absent": "any", **_method(mechanism.answer)}
         case PaidFlag():
@@ -143,6 +163,18 @@ def _method(of: Any) -> dict[str, Any]:  # noqa: ANN401 - any randomiser of an a
             method=LEFT_OUT,
         )
     return {"epsilon": str(Fraction(of.epsilon)), **WRITTEN[type(of)](of)}
+
+
+def _memoised(of: MemoisedHashing | PermanentResponse) -> dict[str, Any]:
+    return {
+        "method": "memoised",
+        "k": of.categories,
+        "values": of.answers,
+        "digits": of.digits if isinstance(of, MemoisedHashing) else 0,
+        "epsilon": str(of.total),
+        "permanent": str(Fraction(of.permanent)),
+        "once": str(Fraction(of.epsilon)),
+    }
 
 
 def _window(of: SlidingWindow) -> dict[str, int]:
@@ -184,5 +216,7 @@ WRITTEN: dict[type, Callable[[Any], dict[str, Any]]] = {
     HybridReport: _hybrid,
     BoundedLaplace: lambda of: {"method": "laplace", "last": of.last},
     BoundedStaircase: _staircase,
+    MemoisedHashing: _memoised,
+    PermanentResponse: _memoised,
 }
 """How a form names each mechanism, and the whole numbers that the device needs."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import queue
-import sqlite3
 from concurrent.futures import Future
 from threading import Thread
 from time import monotonic
@@ -27,16 +26,16 @@ class GroupCommit:
 
     Parameters
     ----------
-    path
+    place
         The store.
     every
         Seconds from one count to the next.
     """
 
-    def __init__(self, path: str | PathLike[str], *, every: float = 1.0) -> None:
+    def __init__(self, place: str | PathLike[str], *, every: float = 1.0) -> None:
         self.every, self.people, self.commits = every, 0, 0
         self._waiting: queue.SimpleQueue[Waiting | None] = queue.SimpleQueue()
-        self._store = SurveyStore(path)
+        self._store = SurveyStore(place)
         self.people = self._store.fold()
         self._thread = Thread(target=self._run, name="survey store")
         self._thread.start()
@@ -48,7 +47,7 @@ class GroupCommit:
         return waits
 
     def stop(self) -> None:
-        """Write and count what is left, and let go of the file."""
+        """Write and count what is left, and let go of the store."""
         self._waiting.put(None)
         self._thread.join()
 
@@ -93,5 +92,5 @@ class GroupCommit:
     def _count(self) -> None:
         try:
             self.people = self._store.fold()
-        except sqlite3.Error:
+        except self._store.failures:
             return  # the inbox stays as it is, and is counted next time

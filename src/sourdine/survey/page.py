@@ -15,7 +15,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from sourdine.survey.form import form_for_device
-from sourdine.survey.scripts import ask_script, device_script, style
+from sourdine.survey.scripts import ask_script, device_script, rounds_script, style
 
 if TYPE_CHECKING:
     from sourdine.survey.document import Survey
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["page"]
 
 BROKEN = "This page was changed on its way, or cannot run in this browser. Nothing was sent."
+RESULTS, ROUND = "results_", "round_"
+"""Begin the words that only the page of results says, and those of a survey of several rounds."""
 PAGE = """<!doctype html>
 <html lang="{lang}"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
@@ -40,9 +42,11 @@ def page(survey: Survey) -> bytes:
     Parameters
     ----------
     survey
-        What is asked.
+        What is asked; of several rounds, the survey of one of them.
     """
-    script = f"\n{device_script()}{ask_script()}"
+    form = form_for_device(survey.schema)
+    several = rounds_script() if "rounds" in form else ""
+    script = f"\n{device_script()}{several}{ask_script()}"
     policy = {
         "default-src": "'none'",
         "script-src": _hash(script),
@@ -59,7 +63,7 @@ def page(survey: Survey) -> bytes:
         title=escape(survey.title[first], quote=False).replace("\xa0", "&nbsp;"),
         style=style(),
         broken=BROKEN,
-        form=_embedded(form_for_device(survey.schema) | {"survey": texts(survey)}),
+        form=_embedded(form | {"survey": texts(survey)}),
         script=script,
     ).encode()
 
@@ -74,8 +78,18 @@ def texts(survey: Survey) -> dict[str, Any]:
         "languages": list(survey.languages),
         "order": [question.name for question in survey.questions],
         "texts": {tag: _spoken(survey, tag) for tag in survey.languages},
-        "words": {tag: dict(survey.words[tag]) for tag in survey.languages},
+        "words": {tag: _said(survey, tag) for tag in survey.languages},
     }
+
+
+def _said(survey: Survey, tag: str) -> dict[str, str]:
+    """Return what the page itself says; in a survey of several rounds some words are others."""
+    said = survey.words[tag]
+    own = {key: text for key, text in said.items() if not key.startswith((RESULTS, ROUND))}
+    if survey.schema.rounds is None:
+        return own
+    others = (key for key in said if key.startswith(ROUND))
+    return own | {key.removeprefix(ROUND): said[key] for key in others}
 
 
 def _spoken(survey: Survey, tag: str) -> dict[str, Any]:

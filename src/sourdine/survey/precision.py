@@ -11,6 +11,7 @@ from sourdine.errors import ParameterError
 from sourdine.exact import given, integer, probability
 from sourdine.local import Aggregator, Choices, Number
 from sourdine.local.reports import form_of, influence
+from sourdine.local.rounds import Panel
 from sourdine.local.table.estimating.estimates import Estimates
 from sourdine.noise import SeededSource
 from sourdine.presentation.texts import json_text
@@ -157,11 +158,18 @@ def precision(schema: Schema, n: int, *, confidence: float = SHOWN) -> PagePlan:
             "n", f"be from {FEWEST} to {MOST_PEOPLE}", given(n), "Type {n}.", n=1000
         )
     level = float(probability(confidence, "confidence"))
-    total = Aggregator(schema, remember="none")
+    several = schema.rounds is not None
+    asked = schema.round(schema.turn or 1) if several else schema
+    total = Aggregator(asked, remember="none")
     rng = np.random.default_rng(1)
     table = {name: list(_even(column, people, rng)) for name, column in schema.columns.items()}
-    for records in schema.reports(table, source=SeededSource(1)):
-        total.add(records)
+    seeded = SeededSource(1)
+    if several:
+        panel = Panel(schema, people, source=seeded)
+        total.add(panel.reports(table, round=asked.turn, source=seeded))
+    else:
+        for records in schema.reports(table, source=seeded):
+            total.add(records)
     found = total.estimate()
     lines = tuple(_line(found, name, level) for name in schema.columns)
     return PagePlan(schema=schema, n=people, confidence=level, lines=lines)

@@ -1,4 +1,7 @@
-"""Results as a page: pictures are plain SVG, texts are escaped, and there is no script in it."""
+"""Results as a page: pictures are plain SVG, texts are escaped, and there is no script in it.
+
+Every number stands in the text beside its picture, so the pictures are hidden from screen readers.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,14 @@ import numpy as np
 
 from sourdine.local import Number
 from sourdine.presentation.numbers import row
+from sourdine.release import SHOWN
 from sourdine.survey.precision import FEWEST
 from sourdine.survey.scripts import source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from sourdine.local.table.columns import Attribute
     from sourdine.survey.document import SurveyQuestion
     from sourdine.survey.results import QuestionResult, Results
 
@@ -33,16 +38,15 @@ PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <title>{title}</title>
 <style>{style}</style></head>
-<body><main><h1>{title}</h1>
-<p>{people} people are counted. {state}</p>
+<body><main>{languages}<h1>{title}</h1>
+<p>{state}</p>
 {questions}
-<p class="soft">Every answer was randomised before it was sent. Lines are 95 % intervals:
-they know of that chance, and not of people who did not answer or answered falsely.</p>
+<p class="soft">{note}</p>
 </main></body></html>
 """
 RIGHT_TO_LEFT = ("ar", "fa", "he", "ps", "ur", "yi")
-WIDE, LEFT, RIGHT, HIGH = 640, 190, 200, 34
-"""Sizes of a picture: its width, what labels and numbers take, the height of a bar."""
+WIDE, HIGH = 1000, 24
+"""Sizes of a picture, which is drawn as wide as the page."""
 
 
 def results_page(found: Results, *, language: str | None = None, paused: bool = False) -> bytes:
@@ -53,111 +57,127 @@ def results_page(found: Results, *, language: str | None = None, paused: bool = 
     found
         What is known.
     language
-        In which questions and answers are named; the survey's first if left out.
+        One of the survey's, the first if left out.
     paused
         Whether the page stays as it is.
     """
     survey = found.survey
     tag = language or survey.languages[0]
-    other = f"language={tag}&amp;" if language else ""
-    pause = f'<a href="?{other}pause">Pause</a>.'
-    resume = f'<a href="?{other}go">Go on</a>.'
-    going = f"This page looks again every few seconds. {pause}"
-    still = f"The survey is open; this page is paused. {resume}"
-    state = "The survey is closed." if found.state != "open" else still if paused else going
-    asked = {one.name: one for one in survey.questions}
     words = survey.words[tag]
+    asked = {one.name: one for one in survey.questions}
     parts = [_section(one, asked[one.name], found, tag, words) for one in found.questions]
     return PAGE.format(
         lang=tag,
         way=' dir="rtl"' if tag in RIGHT_TO_LEFT else "",
+        languages=_languages(found, tag, paused=paused),
         title=escape(survey.title[tag]),
         style=STYLE,
-        people=found.people,
-        state=state,
+        state=_state(found, tag, words, paused=paused),
         questions="\n".join(parts),
+        note=_filled(words["results_note"], percent=f"{100 * SHOWN:g}"),
     ).encode()
+
+
+def _filled(text: str, **given: object) -> str:
+    """Return a text with numbers in it; each is set apart, whichever way the text runs."""
+    said = escape(text).replace("± ", "±\xa0")
+    for name, value in given.items():
+        said = said.replace(f"{{{name}}}", f"<bdi>{escape(str(value))}</bdi>")
+    return said
+
+
+def _languages(found: Results, tag: str, *, paused: bool) -> str:
+    """Return the links to the same page in other languages."""
+    survey = found.survey
+    stay = "&amp;pause" if paused else ""
+    links = [
+        f'<a href="?language={other}{stay}" lang="{other}" hreflang="{other}">'
+        f"{escape(survey.words[other]['results_language'])}</a>"
+        for other in survey.languages
+        if other != tag
+    ]
+    label = escape(survey.words[tag]["results_languages"])
+    return f'<nav aria-label="{label}">{" ".join(links)}</nav>' if links else ""
+
+
+def _state(found: Results, tag: str, words: Mapping[str, str], *, paused: bool) -> str:
+    people = _filled(words["results_people"], people=found.people)
+    if found.state != "open":
+        return f"{people} {escape(words['results_closed'])}"
+    said, what, to = (
+        ("results_paused", "go", "results_resume")
+        if paused
+        else ("results_live", "pause", "results_pause")
+    )
+    link = f'<a href="?language={tag}&amp;{what}">{escape(words[to])}</a>'
+    return f"{people} {escape(words[said])} {link}"
 
 
 def _section(
     one: QuestionResult, asked: SurveyQuestion, found: Results, tag: str, words: Mapping[str, str]
 ) -> str:
-    column = found.survey.schema.columns[one.name]
     title = f"<h2>{escape(asked.ask[tag])}</h2>"
-    ahead = "; ".join(f"with {n} people: ± {_digits(half)}" for n, half in one.planned)
+    ahead = " ".join(
+        _filled(words["results_ahead"], people=n, half=_digits(half)) for n, half in one.planned
+    )
     if not one.values:
-        said = f"Shown once {FEWEST} people have answered."
-        return f'<section>{title}<p>{said}</p><p class="soft">Precision {ahead}.</p></section>'
+        said = _filled(words["results_hidden"], fewest=FEWEST)
+        return f'<section>{title}<p>{said}</p><p class="soft">{ahead}</p></section>'
+    rows = "".join(_rows(one, asked, found.survey.schema.columns[one.name], tag, words))
+    now = _filled(words["results_now"], reports=one.reports, half=_digits(one.half or 0))
+    return f'<section>{title}<ul>{rows}</ul><p class="soft">{now} {ahead}</p></section>'
+
+
+def _rows(
+    one: QuestionResult,
+    asked: SurveyQuestion,
+    column: Attribute,
+    tag: str,
+    words: Mapping[str, str],
+) -> Iterator[str]:
+    """Yield a label, a number with its interval and a picture for each share, or for the mean."""
+    ends, labels = (0.0, 1.0), [*one.labels]
     if isinstance(column, Number):
-        grid = column.grid
-        drawing = _mean(one, float(grid.lower), float(grid.upper))
+        ends = float(column.grid.lower), float(column.grid.upper)
+        span = {"lower": f"{ends[0]:g}", "upper": f"{ends[1]:g}"}
+        labels = [_filled(words["results_mean"], **span)]
     else:
         called = {"false": words["no"], "true": words["yes"]} if column.kind == "flag" else {}
-        labels = [
-            asked.labels[x][tag] if x in asked.labels else called.get(x, x) for x in one.labels
-        ]
-        drawing = _shares(one, labels)
-    now = f"Now {one.reports} answers: ± {_digits(one.half or 0)}"
-    return f'<section>{title}{drawing}<p class="soft">{now}; {ahead}.</p></section>'
+        texts = (asked.labels[x][tag] if x in asked.labels else called.get(x, x) for x in labels)
+        labels = [escape(text) for text in texts]
+    for label, value, low, high in zip(labels, one.values, one.lower, one.upper, strict=True):
+        text, a, b = row(value, (low, high))
+        interval = _filled(words["results_interval"], low=a, high=b)
+        drawn = _picture(value, (low, high), ends, bar=not isinstance(column, Number))
+        yield (
+            f'<li><span>{label}</span> <span class="number"><b>{text}</b> ({interval})</span>'
+            f"{drawn}</li>"
+        )
 
 
 def _digits(half: float) -> str:
     return str(np.format_float_positional(half, precision=2, fractional=False, trim="-"))
 
 
-def _shares(one: QuestionResult, labels: list[str]) -> str:
-    """Draw a bar and an interval for each answer, from 0 to 1."""
-    across, drawn, told = WIDE - LEFT - RIGHT, [], []
-    right = WIDE - RIGHT + 10
-    for i, (label, value, low, high) in enumerate(
-        zip(labels, one.values, one.lower, one.upper, strict=True)
-    ):
-        y, (text, a, b) = HIGH * i + HIGH / 2, row(value, (low, high))
-        x1, x2 = LEFT + across * low, LEFT + across * high
-        drawn.append(
-            f'<text x="{LEFT - 10}" y="{y + 5:.1f}" text-anchor="end">'
-            f'{escape(_short(label))}</text><rect class="bar" x="{LEFT}" y="{y - 11:.1f}" '
-            f'width="{across * value:.1f}" height="22"/>{_whisker(x1, x2, y)}'
-            f'<text x="{right}" y="{y + 5:.1f}">{text} ({a} to {b})</text>'
-        )
-        told.append(f"{label}: {text}, from {a} to {b}")
-    axis = f'<line class="axis" x1="{LEFT}" x2="{LEFT}" y1="0" y2="{HIGH * len(labels)}"/>'
-    return _drawing("".join(drawn) + axis, HIGH * len(labels), "; ".join(told))
+def _picture(
+    value: float, interval: tuple[float, float], ends: tuple[float, float], *, bar: bool
+) -> str:
+    """Draw a share as a bar or a mean as a mark, and its interval, between the ends."""
 
+    def place(x: float) -> str:
+        return f"{WIDE * min(max((x - ends[0]) / (ends[1] - ends[0]), 0.0), 1.0):.1f}"
 
-def _mean(one: QuestionResult, lowest: float, highest: float) -> str:
-    """Draw a mean and its interval between the bounds of the question."""
-    (value,), (low,), (high,) = one.values, one.lower, one.upper
-    across = WIDE - LEFT - RIGHT
-
-    def place(x: float) -> float:
-        return LEFT + across * (x - lowest) / (highest - lowest)
-
-    y, (text, a, b) = HIGH / 2, row(value, (low, high))
-    drawn = (
-        f'<line class="axis" x1="{LEFT}" x2="{WIDE - RIGHT}" y1="{y}" y2="{y}"/>'
-        f'<text x="{LEFT - 10}" y="{y + 5}" text-anchor="end">mean, from {lowest:g}</text>'
-        f'{_whisker(place(low), place(high), y)}<circle class="dot" cx="{place(value):.1f}" '
-        f'cy="{y}" r="6"/><text x="{WIDE - RIGHT + 10}" y="{y + 5}">to {highest:g}</text>'
-        f'<text x="{LEFT}" y="{y + 32}">{text} ({a} to {b})</text>'
+    y, x1, x2 = HIGH / 2, *map(place, interval)
+    mark = (
+        f'<rect class="bar" width="{place(value)}" height="{HIGH}"/>'
+        if bar
+        else _line("dot", place(value), place(value), 2, HIGH - 2)
     )
-    return _drawing(drawn, 2 * HIGH, f"mean {text}, from {a} to {b}")
+    lines = [_line("end", x1, x2, y, y), *(_line("end", x, x, y - 6, y + 6) for x in (x1, x2))]
+    size = f'viewBox="0 0 {WIDE} {HIGH}" preserveAspectRatio="none"'
+    base = f'<rect class="base" width="{WIDE}" height="{HIGH}"/>'
+    return f'<svg {size} aria-hidden="true">{base}{mark}{"".join(lines)}</svg>'
 
 
-def _whisker(x1: float, x2: float, y: float) -> str:
-    across = f'<line class="end" x1="{x1:.1f}" x2="{x2:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
-    return across + "".join(
-        f'<line class="end" x1="{x:.1f}" x2="{x:.1f}" y1="{y - 5:.1f}" y2="{y + 5:.1f}"/>'
-        for x in (x1, x2)
-    )
-
-
-def _drawing(inside: str, height: float, told: str) -> str:
-    return (
-        f'<svg viewBox="0 0 {WIDE} {height}" role="img" aria-label="{escape(told)}" '
-        f'direction="ltr">{inside}</svg>'
-    )
-
-
-def _short(label: str) -> str:
-    return label if len(label) <= 26 else f"{label[:25]}…"
+def _line(kind: str, x1: str, x2: str, y1: float, y2: float) -> str:
+    return f'<line class="{kind}" x1="{x1}" x2="{x2}" y1="{y1:g}" y2="{y2:g}"/>'

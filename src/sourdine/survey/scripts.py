@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from importlib.resources import files
 
-__all__ = ["ask_script", "device_script", "source", "style"]
+__all__ = ["ask_script", "device_script", "rounds_script", "source", "style"]
 
 FOR_NODE = "// ---- in Node"
 """Begins the last part of the device."""
@@ -26,16 +26,18 @@ def source(name: str) -> str:
 def compact(script: str) -> str:
     r"""Return a script without comments, imports, exports, indents and blanks around signs.
 
-    Names and lines stay as they are, so that what is left can be read and compared with its source.
+    Names and statements stay as they are, so that what is left can be read and compared with its
+    source.
 
     Examples
     --------
     >>> compact('// why\nexport function f(x) {\n  return x === " = " ? x - -1 : 0;\n}\n')
-    'function f(x){\nreturn x===" = "?x - -1:0;\n}\n'
+    'function f(x){return x===" = "?x - -1:0;}\n'
     """
     lines = map(str.strip, script.splitlines())
     kept = (line for line in lines if line and not line.startswith(("//", "/**", "import {")))
-    return "".join(_tight(re.sub(r"; // .*$", ";", line)) + "\n" for line in kept)
+    text = "".join(_tight(re.sub(r"; // .*$", ";", line)) + "\n" for line in kept)
+    return re.sub(r"(?<=[{(,])\n|(?<=[;}])\n(?=\})", "", text)
 
 
 def _tight(line: str) -> str:
@@ -47,6 +49,12 @@ def _tight(line: str) -> str:
 def device_script() -> str:
     """Return the device as a page holds it; the replay of records runs this very text."""
     return compact(source("device.mjs").split(FOR_NODE)[0])
+
+
+@lru_cache(1)
+def rounds_script() -> str:
+    """Return what the device needs beside for a survey of several rounds."""
+    return compact(source("rounds.mjs"))
 
 
 @lru_cache(1)

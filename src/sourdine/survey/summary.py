@@ -28,7 +28,10 @@ def summary(survey: Survey) -> Sheet:
     >>> sheet.lines[0][:3], sheet.notes[0][0]
     (('way', 'How did you come today?', '0.25'), 'cost')
     """
-    parts, first, html = survey.schema.parts("report"), survey.languages[0], page(survey)
+    schema, first = survey.schema, survey.languages[0]
+    several = schema.rounds is not None
+    parts = schema.parts("report")
+    html = page(survey.round(1) if several and schema.turn is None else survey)
     rows = [
         (
             question.name,
@@ -39,8 +42,9 @@ def summary(survey: Survey) -> Sheet:
         for question in survey.questions
     ]
     notes = [
-        ("cost", f"{survey.schema.guarantee}, for all answers of a person"),
-        ("means", meaning(survey.schema.epsilon)),
+        ("cost", f"{schema.guarantee}, for all answers of a person"),
+        ("means", meaning(schema.epsilon)),
+        *(schema.costs().sheet().notes if several else ()),
         ("languages", ", ".join(survey.languages)),
         ("sent to", survey.send_to),
         ("survey", survey.fingerprint),

@@ -1,5 +1,6 @@
 // The respondent's page: asks, draws once with the device, shows what will leave, and sends only that.
 import { Chance, code, rational, read, record, tick } from "./device.mjs";
+import { drawRound, roundsInWords } from "./rounds.mjs";
 
 const ORIGINAL = `<!doctype html>\n${document.documentElement.outerHTML}`; // the file, letter for letter
 const find = (id) => document.getElementById(id), main = document.querySelector("main");
@@ -118,7 +119,7 @@ function told(column, report) {
   if (report === column.none && column.absent === "paid") return words.none;
   if (typeof report === "string") return fill(words.set, { answers: members(column, report) });
   if (column.method === "flipped") return several(column, report);
-  if (column.method === "response") return labels(column)[report] ?? words.none;
+  if (column.method === "response" || column.digits === 0) return labels(column)[report] ?? words.none;
   return ["laplace", "staircase", "truncated"].includes(column.method) ? value(column, report) : fill(words.code, { report });
 }
 
@@ -131,7 +132,11 @@ function draw() {
   const bad = asked.map((column) => column.kind === "number" && wrong(column, true)).find(Boolean);
   if (bad) return bad.focus();
   recall(); // another tab may have drawn
-  state.line ??= record(form, answers);
+  try {
+    state.line ??= (form.rounds ? drawRound : record)(form, answers);
+  } catch (error) {
+    return stop(error, words.stuck);
+  }
   keep();
   render("sent");
 }
@@ -197,7 +202,7 @@ function spoken() {
 function promise() {
   const percent = sure(form.epsilon);
   return h("section", { class: "promise", "aria-labelledby": "promise" },
-    h("h2", { id: "promise" }, words.learnt), h("p", {}, fill(words.promise, { percent })),
+    h("h2", { id: "promise" }, words.learnt), h("p", {}, fill(words.promise, { percent, ...(form.rounds && roundsInWords(form, sure)) })),
     Number(percent) > 90 ? h("p", { class: "bad" }, words.weak) : null, soft(words.adds));
 }
 
@@ -214,13 +219,16 @@ function render(focus) {
   if (focus) find(focus)?.focus();
 }
 
+function stop(error, said = survey.words[state.language]?.unsafe ?? "This page is not safe to use.") {
+  main.replaceChildren(h("p", { class: "bad", role: "alert" }, `${said} (${error.message})`));
+}
+
 try {
   read(form);
   recall();
   render();
 } catch (error) {
-  const said = survey.words[state.language]?.unsafe ?? "This page is not safe to use.";
-  main.replaceChildren(h("p", { class: "bad", role: "alert" }, `${said} (${error.message})`));
+  stop(error);
 }
 const bytes = await crypto.subtle?.digest("SHA-256", new TextEncoder().encode(ORIGINAL));
 if (bytes) state.digest = Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -10,7 +10,7 @@
 //   below  as few bytes as hold k - 1, little endian, their top bits; again if k or more
 //   record the column (if one is sampled), the columns in order, then 16 bytes of id
 
-const refuse = (why) => { throw new RangeError(why); };
+export const refuse = (why) => { throw new RangeError(why); };
 
 // ---- chances: sums of c exp(-n/m) over each other, to any number of bits -------------------------
 
@@ -117,18 +117,18 @@ export function rational(text) {
   return text.split("/").concat("1").slice(0, 2).map(BigInt);
 }
 
-function epsilonOf(text) {
+export function epsilonOf(text) {
   const [n, m] = rational(text);
   if (n <= 0n || n > 8n * m) refuse("epsilon must be above 0 and at most 8");
   return [n, m];
 }
 
-function count(value, least, most) {
+export function count(value, least, most) {
   if (!Number.isSafeInteger(value) || value < least || value > most) refuse("a number of the form is out of range");
   return value;
 }
 
-const categories = (k) => count(k, 2, 2 ** 30 - 1);
+export const categories = (k) => count(k, 2, 2 ** 30 - 1);
 const ticks = (last) => count(last, 1, 2 ** 40);
 const cells = (n) => count(n, 1, 2 ** 11);
 const bit = (v) => 1 << (v & 7);
@@ -161,15 +161,7 @@ export const METHODS = {
   hashing({ epsilon, k, values, digits }) {
     const g = count(values, 2, 2 ** 12), d = count(digits, 1, 24), response = METHODS.response({ epsilon, k: g });
     count(categories(k), 2, count(g ** (d + 1), 4, 2 ** 24) / g);
-    return {
-      top: k - 1,
-      draw(x, by) {
-        const key = by.below(g ** d);
-        let total = 0;
-        for (let i = 0, a = key, b = x; i < d; i++, a = Math.floor(a / g), b = Math.floor(b / g)) total += (a % g) * (b % g);
-        return key * g + response.draw(total % g, by);
-      },
-    };
+    return { top: k - 1, draw: (x, by, key = by.below(g ** d)) => key * g + response.draw(hashed(key, x, g, d), by) };
   },
 
   subset({ epsilon, k, size }) {
@@ -286,11 +278,14 @@ function rows(k, stray, miss) {
   };
 }
 
-function ones(n) {
-  let found = 0;
-  for (; n; n &= n - 1) found++;
-  return found;
+/** The hash of a category: both in d digits of base g, multiplied digit by digit. */
+export function hashed(key, x, g, d) {
+  let total = 0;
+  for (let i = 0, a = key, b = x; i < d; i++, a = Math.floor(a / g), b = Math.floor(b / g)) total += (a % g) * (b % g);
+  return total % g;
 }
+
+const ones = (n) => (n ? 1 + ones(n & (n - 1)) : 0);
 
 function choose(n, a) {
   let ways = 1;
@@ -314,7 +309,7 @@ function setAt(place, k) {
 export function randomiser(part) {
   if (!Object.keys(METHODS).includes(part.method)) refuse("a method of the form is not known here");
   const value = METHODS[part.method](part), filled = (x, by) => (x > value.top ? by.below(value.top + 1) : x);
-  if (part.absent === "category" || part.absent === "nothing") return value;
+  if (["category", "kept", "nothing"].includes(part.absent)) return value;
   if (part.absent === "any") return { top: value.top + 1, draw: (x, by) => value.draw(filled(x, by), by) };
   const flag = METHODS.response({ epsilon: part.flag, k: 2 }), none = count(part.none, 2, Number.MAX_SAFE_INTEGER);
   return {
@@ -328,7 +323,7 @@ export function randomiser(part) {
 
 // ---- the form and the record -------------------------------------------------------------------
 
-const add = ([a, b], [c, d]) => [a * d + c * b, b * d];
+export const add = ([a, b], [c, d]) => [a * d + c * b, b * d];
 
 /** Return the randomisers of a form, or throw if they cost more than it says. */
 export function read(form) {
@@ -368,17 +363,22 @@ export function record(form, answers, by = new Draw(), parts = read(form)) {
     const a = parts.map((_, i) => report(i));
     return JSON.stringify({ ...head, i: base64(by.source.bytes(16)), a });
   }
-  const weights = form.columns.map(({ weight }) => count(weight, 1, 2 ** 40));
-  let left = by.below(weights.reduce((x, y) => x + y));
-  const c = weights.findIndex((weight) => (left -= weight) < 0), a = [report(c)];
+  const c = sampled(form, by), a = [report(c)];
   return JSON.stringify({ ...head, i: base64(by.source.bytes(16)), c, a });
 }
 
-const slot = (column, found, top) => found ?? (column.absent === "nothing" ? 0 : top);
+/** The place of the one column that a person reports. */
+export function sampled(form, by) {
+  const weights = form.columns.map(({ weight }) => count(weight, 1, 2 ** 40));
+  let left = by.below(weights.reduce((x, y) => x + y));
+  return weights.findIndex((weight) => (left -= weight) < 0);
+}
+
+export const slot = (column, found, top) => found ?? (column.absent === "nothing" ? 0 : top);
 const shown = (report) => (report instanceof Uint8Array ? base64(report) : report);
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-function base64(bytes) {
+export function base64(bytes) {
   let text = "", held = 0, bits = 0;
   for (const byte of bytes) {
     held = (held << 8) | byte;
@@ -393,5 +393,6 @@ if (globalThis.process?.argv?.[1]?.endsWith("device.mjs")) {
   globalThis.crypto ??= (await import("node:crypto")).webcrypto;
   const { readFileSync } = await import("node:fs"), page = readFileSync(process.argv[2], "utf8");
   const form = JSON.parse(/<script type="application\/json" id="form">(.*?)<\/script>/s.exec(page)?.[1] ?? page);
-  for (const line of readFileSync(0, "utf8").split("\n")) if (line.trim()) console.log(record(form, JSON.parse(line)));
+  const by = new Draw(), parts = read(form);
+  for (const line of readFileSync(0, "utf8").split("\n")) if (line.trim()) console.log(record(form, JSON.parse(line), by, parts));
 }
