@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from sourdine import __version__
 from sourdine.append_only import Book, FileKind
-from sourdine.append_only.book import IDENTITY
+from sourdine.append_only.kept import IDENTITY
+from sourdine.database import Address, Database, TableBook, is_address
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.privacy.accounting import of_promise
 from sourdine.session import lines
@@ -33,11 +34,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sourdine.append_only import Page
+    from sourdine.append_only.chain import Row
+    from sourdine.database import TablePage
     from sourdine.privacy import Guarantee, Part, Relation
     from sourdine.session.accounts import Account
     from sourdine.session.charges import Charge, Terms
 
-__all__ = ["Call", "FileLedger", "Ledger", "MemoryLedger"]
+__all__ = [
+    "BookLedger",
+    "Call",
+    "ChargingDesk",
+    "DatabaseLedger",
+    "FileLedger",
+    "Ledger",
+    "MemoryLedger",
+    "opened_ledger",
+]
 
 LEDGER = FileKind(noun="ledger", mark="ledger", version=3, older=(2,))
 TERMS, CHARGES, ANSWERS = "terms", "charges", "answers"
@@ -120,7 +132,7 @@ class Ledger(Protocol):
         """Write down what was released for a charge."""
 
 
-class _Desk(Protocol):
+class ChargingDesk(Protocol):
     """One writer's time alone with a ledger."""
 
     def last(self) -> Charge | None:
@@ -131,13 +143,13 @@ class _Desk(Protocol):
 
 
 class _Charging:
-    """What both ledgers do: they differ in where lines are kept."""
+    """What all ledgers do: they differ in where lines are kept."""
 
     __slots__ = ()
     terms: Terms
 
     @abstractmethod
-    def _turn(self, work: Callable[[_Desk], T]) -> T:
+    def _turn(self, work: Callable[[ChargingDesk], T]) -> T:
         """Run a function while nobody else writes."""
 
     @property
@@ -171,15 +183,35 @@ class _Charging:
         If their prices do not fit, but nothing was charged before and the certified curve of all
         of them together stays within the total, they are the whole of it: nothing is left then.
         """
+        return self.declaring(
+            lambda whole: self._turn(lambda desk: self.write(desk, calls, whole=whole)), calls
+        )
+
+    def declaring(self, attempt: Callable[[bool], T], calls: Sequence[Call]) -> T:
+        """Attempt to charge calls; if they do not fit one by one, as the whole of the total."""
         try:
-            return self._turn(lambda desk: self._write(desk, calls))
+            return attempt(False)  # noqa: FBT003 - not as the whole
         except BudgetExceededError:
             if len(calls) < 2 or not self._is_whole(calls):
                 raise
-        return self._turn(lambda desk: self._write(desk, calls, declared=desk.last() is None))
+        return attempt(True)  # noqa: FBT003 - as the whole
 
-    def _write(self, desk: _Desk, calls: Sequence[Call], *, declared: bool = False) -> list[Charge]:
+    def write(
+        self, desk: ChargingDesk, calls: Sequence[Call], *, whole: bool = False
+    ) -> list[Charge]:
+        """Write charges in a turn, or raise and write none.
+
+        Parameters
+        ----------
+        desk
+            The turn.
+        calls
+            What is charged.
+        whole
+            Whether the calls are the whole of a total of which all is left.
+        """
         last = desk.last()
+        declared = whole and last is None
         account = self.terms.start if last is None else last.account
         first = 1 if last is None else last.number + 1
         written: list[Charge] = []
@@ -216,7 +248,7 @@ class MemoryLedger(_Charging):
         """All charges, the first one first."""
         return list(self._charges)
 
-    def _turn(self, work: Callable[[_Desk], T]) -> T:
+    def _turn(self, work: Callable[[ChargingDesk], T]) -> T:
         with self._lock:
             return work(_ListDesk(self._charges, self._process))
 
@@ -245,7 +277,96 @@ class _ListDesk:
         self.charges.append(charge)
 
 
-class FileLedger(_Charging):
+class BookLedger(_Charging):
+    """Charges in a book, wherever that is kept.
+
+    Parameters
+    ----------
+    book
+        A book of terms, charges and answers: a file, or rows of a database.
+    terms
+        What the ledger is for; None if its own terms rule.
+
+    Raises
+    ------
+    ParameterError
+        The book is not a ledger, is damaged, or is for other terms.
+    """
+
+    __slots__ = ("book", "terms")
+
+    def __init__(self, book: Book | TableBook, terms: Terms | None = None) -> None:
+        self.book = book
+        self.terms, _ = self._looked(_sound)
+        if terms is not None:
+            self.terms.require(terms, f"the ledger {book.name}")
+
+    @property
+    def identity(self) -> str:
+        """What tells it from all others."""
+        return str((self._looked(lambda page: page.last(IDENTITY)) or {})["identity"])
+
+    @property
+    def history(self) -> list[Charge]:
+        """All charges, the first one first."""
+        return self._looked(lambda page: _answered(page, _sound(page)[1]))
+
+    @property
+    def account(self) -> Account:
+        """What was spent until now."""
+        last = self._looked(lambda page: self.desk(page).last())
+        return self.terms.start if last is None else last.account
+
+    def desk(self, page: Page | TablePage) -> ChargingDesk:
+        """Return a page of the book as a place to charge at."""
+        return _PageDesk(page, self.terms, self.book.version)
+
+    def keep(self, charge: Charge, answer: str) -> None:
+        """Write down what was released for a charge, and wait for the disk."""
+        self._in_words(
+            lambda: self.book.turn(lambda page: self.answer(page, charge.number, answer))
+        )
+
+    def answer(self, page: Page | TablePage, number: int, answer: str) -> None:
+        """Write down in a turn what was released for the charge of a number."""
+        row = {"number": number, "version": __version__, "answer": answer}
+        page.write(ANSWERS, row)
+
+    def _turn(self, work: Callable[[ChargingDesk], T]) -> T:
+        return self._in_words(lambda: self.book.turn(lambda page: work(self.desk(page))))
+
+    def _looked(self, work: Callable[[Page | TablePage], T]) -> T:
+        return self._in_words(lambda: self.book.look(work))
+
+    def _in_words(self, work: Callable[[], T]) -> T:
+        try:
+            return work()
+        except lines.UnreadableError as error:
+            raise self.book.refusal(str(error)) from None
+
+
+class DatabaseLedger(BookLedger):
+    """Charges in a database, shared by all processes that name it.
+
+    Parameters
+    ----------
+    address
+        The database, and behind ``#`` the ledger's name in it, ``ledger`` if that is left out. The
+        database is there, with its tables; the ledger is made if it is not.
+    terms
+        What the ledger is for; None if it is there and its own terms rule.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, address: str, terms: Terms | None) -> None:
+        where = Address.read(address)
+        super().__init__(
+            TableBook(Database(where), where.part or "ledger", LEDGER, beginning(terms)), terms
+        )
+
+
+class FileLedger(BookLedger):
     """Charges in a file, shared by all processes that name it.
 
     Parameters
@@ -261,7 +382,8 @@ class FileLedger(_Charging):
         The file is not a ledger, is damaged, or is for other terms.
     """
 
-    __slots__ = ("book", "terms")
+    __slots__ = ()
+    book: Book
 
     def __init__(self, path: str | os.PathLike[str], terms: Terms | None) -> None:
         if terms is None and not os.path.exists(path):  # noqa: PTH110 - bytes are paths too
@@ -273,45 +395,33 @@ class FileLedger(_Charging):
                 "to begin it.",
                 epsilon=1,
             )
-        begin = None if terms is None else [(TERMS, lines.terms_row(terms))]
-        self.book = Book(path, LEDGER, begin)
-        self.terms, _ = self._looked(_sound)
-        if terms is not None:
-            self.terms.require(terms, f"the ledger {self.path.name}")
+        super().__init__(Book(path, LEDGER, beginning(terms)), terms)
 
     @property
     def path(self) -> Path:
         """The file."""
         return self.book.path
 
-    @property
-    def identity(self) -> str:
-        """What tells its file from all others."""
-        return str((self._looked(lambda page: page.last(IDENTITY)) or {})["identity"])
 
-    @property
-    def history(self) -> list[Charge]:
-        """All charges, the first one first."""
-        return self._looked(lambda page: _answered(page, _sound(page)[1]))
+def opened_ledger(where: str | os.PathLike[str] | BookLedger, terms: Terms | None) -> BookLedger:
+    """Return the ledger at a path, or at the address of a database; one that is open as it is."""
+    if isinstance(where, BookLedger):
+        if terms is not None:
+            where.terms.require(terms, f"the ledger {where.book.name}")
+        return where
+    if is_address(where):
+        return DatabaseLedger(str(where), terms)
+    return FileLedger(where, terms)
 
-    def _turn(self, work: Callable[[_Desk], T]) -> T:
-        return self._looked(lambda page: work(_PageDesk(page, self.terms, self.book.version)))
 
-    def keep(self, charge: Charge, answer: str) -> None:
-        """Write down what was released for a charge, and wait for the disk."""
-        row = {"number": charge.number, "version": __version__, "answer": answer}
-        self._looked(lambda page: page.write(ANSWERS, row))
-
-    def _looked(self, work: Callable[[Page], T]) -> T:
-        try:
-            return self.book.turn(work)
-        except lines.UnreadableError as error:
-            raise self.book.refusal(str(error)) from None
+def beginning(terms: Terms | None) -> list[tuple[str, Row]] | None:
+    """Return the first line of a new ledger; None if it must be there."""
+    return None if terms is None else [(TERMS, lines.terms_row(terms))]
 
 
 @dataclass(frozen=True, slots=True)
 class _PageDesk:
-    page: Page
+    page: Page | TablePage
     terms: Terms
     version: int
 
@@ -323,7 +433,7 @@ class _PageDesk:
         self.page.write(CHARGES, lines.charge_row(charge, self.version))
 
 
-def _sound(page: Page) -> tuple[Terms, list[Charge]]:
+def _sound(page: Page | TablePage) -> tuple[Terms, list[Charge]]:
     """Return terms and charges, whose sums agree."""
     terms = lines.read_terms(page.last(TERMS) or {})
     charges = [lines.read_charge(row, terms) for row in page.rows(CHARGES)]
@@ -331,7 +441,7 @@ def _sound(page: Page) -> tuple[Terms, list[Charge]]:
     return terms, charges
 
 
-def _answered(page: Page, charges: list[Charge]) -> list[Charge]:
+def _answered(page: Page | TablePage, charges: list[Charge]) -> list[Charge]:
     """Return the charges with what was kept of their answers."""
     found = list(charges)
     for row in page.rows(ANSWERS):

@@ -1,0 +1,229 @@
+"""`TableBook`: an append-only file whose head and lines are rows of a database.
+
+A row is, letter for letter, a line of the file, with the check of all that came before it; the head
+is the file's first line. So whatever reads and checks a file reads and checks a book, and
+`TableBook.exported` is a file. Triggers forbid to change or delete a line; who may drop them is
+noticed by the checks, as in a file (`sourdine.append_only.chain`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from sourdine.append_only import Kept
+from sourdine.append_only.chain import Head, Row, linked, parsed
+from sourdine.append_only.kept import first_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from sourdine.append_only import FileKind
+    from sourdine.database.dialects import Dialect, Transaction
+    from sourdine.database.turns import Database
+
+__all__ = ["TableBook", "TablePage", "book_tables"]
+
+T = TypeVar("T")
+LINES_TABLE = (
+    "CREATE TABLE lines (book TEXT NOT NULL REFERENCES books (name), number BIGINT NOT NULL, "
+    "line TEXT NOT NULL, PRIMARY KEY (book, number))"
+)
+LINES = "SELECT line FROM lines WHERE book = ? AND number > ? ORDER BY number"
+
+
+def book_tables(dialect: Dialect) -> list[str]:
+    """Return the statements that make the tables of books."""
+    return [
+        "CREATE TABLE books (name TEXT PRIMARY KEY, head TEXT NOT NULL)",
+        LINES_TABLE,
+        *dialect.forbidding("books", "DELETE"),
+        *dialect.forbidding("lines", "UPDATE"),
+        *dialect.forbidding("lines", "DELETE"),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """How far a book was read: its head, the head after its first line, each table's last line."""
+
+    head: Head
+    first: Head | None = None
+    last: Mapping[str, Row] = field(default_factory=dict)
+
+    def after(self, text: bytes) -> _Seen:
+        found = parsed(self.head, text)
+        if not found:
+            return self
+        last = {**self.last, **{table: row for table, row, _ in found}}
+        return _Seen(found[-1][2], self.first or found[0][2], last)
+
+
+class TablePage:
+    """A transaction's look at a book.
+
+    Parameters
+    ----------
+    book
+        The book.
+    transaction
+        What it is read and written with.
+    """
+
+    __slots__ = ("_book", "_transaction", "seen")
+
+    def __init__(self, book: TableBook, transaction: Transaction) -> None:
+        self._book, self._transaction = book, transaction
+        self.seen = book.caught_up(transaction)
+
+    @property
+    def head(self) -> Head:
+        """How far the book has got."""
+        return self.seen.head
+
+    def last(self, table: str) -> Row | None:
+        """Return what was written to a table last."""
+        return self.seen.last.get(table)
+
+    def rows(self, table: str) -> list[Row]:
+        """Return what was written to a table, the first line first."""
+        text = self._book.text(self._transaction)
+        return [row for name, row, _ in parsed(self._book.start(self.head), text) if name == table]
+
+    def write(self, table: str, row: Row) -> int:
+        """Write a line, which stays once the transaction is committed; return its number."""
+        line = linked(self.head, table, row)
+        self.seen = self.seen.after(line)
+        self._book.put(self._transaction, self.head, line)
+        return self.head.lines
+
+
+class TableBook(Kept):
+    """A book in a database, shared by all processes that name it.
+
+    Parameters
+    ----------
+    database
+        Where it is kept.
+    name
+        What it is called there.
+    kind
+        What sort of book it is.
+    begin
+        The first lines of a new book, each with its table; None if the book must be there.
+
+    Raises
+    ------
+    ParameterError
+        There is no such book, or it is of another kind, or damaged.
+    """
+
+    __slots__ = ("_seen", "database")
+
+    def __init__(
+        self,
+        database: Database,
+        name: str,
+        kind: FileKind,
+        begin: Iterable[tuple[str, Row]] | None = None,
+    ) -> None:
+        super().__init__(kind, f"{database.address}#{name}", name)
+        self.database = database
+        self._seen: _Seen | None = None
+        if begin is not None and not database.read(self.is_there):
+            database.write(lambda transaction: self.make(transaction, begin))
+        self.look(lambda _: None)
+
+    @property
+    def version(self) -> int:
+        """The format of the book's lines."""
+        return self.kind.version if self._seen is None else self._seen.head.version
+
+    def turn(self, work: Callable[[TablePage], T]) -> T:
+        """Hold the book alone while a function runs, and return when the disk has what it wrote."""
+        result, page = self.database.write(lambda transaction: self._worked(transaction, work))
+        self.remember(page)
+        return result
+
+    def look(self, work: Callable[[TablePage], T]) -> T:
+        """Run a function on what is committed, without waiting for writers."""
+        result, page = self.database.read(lambda transaction: self._worked(transaction, work))
+        self.remember(page)
+        return result
+
+    def _worked(
+        self, transaction: Transaction, work: Callable[[TablePage], T]
+    ) -> tuple[T, TablePage]:
+        page = TablePage(self, transaction)
+        return work(page), page
+
+    def remember(self, page: TablePage) -> None:
+        """Keep in mind how far the book got, once a page is committed."""
+        if self._seen is None or self._seen.head.lines < page.head.lines:
+            self._seen = page.seen
+
+    def is_there(self, transaction: Transaction) -> bool:
+        """Whether the database has this book."""
+        return transaction.one("SELECT 1 FROM books WHERE name = ?", self.name) is not None
+
+    def make(self, transaction: Transaction, begin: Iterable[tuple[str, Row]]) -> None:
+        """Make the book, unless another process was first."""
+        if self.is_there(transaction):
+            return
+        head = Head.first(self.kind.mark, self.kind.version)
+        _, lines = first_lines(head, begin)
+        transaction.run("INSERT INTO books VALUES (?, ?)", self.name, _spelled(head))
+        for line in lines:
+            head = head.after(line)
+            self.put(transaction, head, line)
+
+    def put(self, transaction: Transaction, head: Head, line: bytes) -> None:
+        """Write a line, and the head that counts it."""
+        values = (self.name, head.lines, line.decode().rstrip("\n"))
+        transaction.run("INSERT INTO lines VALUES (?, ?, ?)", *values)
+        transaction.run("UPDATE books SET head = ? WHERE name = ?", _spelled(head), self.name)
+        transaction.note(self.name, f"{head.lines} {head.chain.decode()}")
+
+    def text(self, transaction: Transaction, after: int = 0) -> bytes:
+        """Return the lines after a number, as they stand in a file."""
+        return b"".join(
+            f"{line}\n".encode() for (line,) in transaction.all(LINES, self.name, after)
+        )
+
+    def start(self, head: Head) -> Head:
+        """Return the head of the book when it had no line."""
+        return Head.first(head.mark, head.version)
+
+    def exported(self) -> bytes:
+        """Return the file that this book would be.
+
+        *Checked by* ``test_an_exported_book_is_a_file``.
+        """
+        return self.database.read(
+            lambda transaction: self._head(transaction).written() + self.text(transaction)
+        )
+
+    def caught_up(self, transaction: Transaction) -> _Seen:
+        """Return how far the book has got; refuse one that is damaged, or lacks what was seen."""
+        head = self._head(transaction)
+        seen = self._seen or _Seen(self.start(head))
+        if seen.head != head:
+            seen = seen.after(self.text(transaction, seen.head.lines))
+        if seen.head != head:
+            raise self._misfit(transaction, head, seen)
+        return seen
+
+    def _head(self, transaction: Transaction) -> Head:
+        found = transaction.one("SELECT head FROM books WHERE name = ?", self.name)
+        if found is None:
+            raise self.refusal("no such ledger in this store")
+        return self.read_head(f"{found[0]}\n".encode())
+
+    def _misfit(self, transaction: Transaction, head: Head, seen: _Seen) -> Exception:
+        whole = _Seen(self.start(head)).after(self.text(transaction))
+        known = self._seen or replace(seen, first=None)
+        return self.misfit(whole.first if whole.head == head else None, known.first, known.head)
+
+
+def _spelled(head: Head) -> str:
+    return head.written().decode().rstrip("\n")

@@ -1,0 +1,189 @@
+"""`Database`: one writer at a time, and whoever waits for the disk together shares a commit.
+
+Who wants to write puts a job into a line and waits for the lock. The first to get it runs all jobs
+that wait, each behind a savepoint, and commits once; the others find theirs done. So there is no
+thread that must be started and ended, and under load many charges cost one wait for the disk.
+
+*Claim*: a job that raises undoes itself alone. *Checked by*
+``test_a_job_that_raises_undoes_itself``. *Claim*: no job returns before its commit.
+*Checked by* ``test_nobody_hears_before_the_commit``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from contextlib import suppress
+from threading import BoundedSemaphore
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from sourdine.append_only.alone import Alone
+from sourdine.database.address import Address
+from sourdine.database.dialects import Transaction, dialect_of
+from sourdine.errors import SourdineError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["Database"]
+
+T = TypeVar("T")
+
+TOGETHER = 128
+"""Jobs in one transaction."""
+READERS = 4
+"""Connections that read, in one process."""
+
+
+class _Job(Generic[T]):
+    """What somebody waits for."""
+
+    __slots__ = ("done", "error", "result", "work")
+
+    def __init__(self, work: Callable[[Transaction], T]) -> None:
+        self.work, self.done = work, False
+        self.result: T
+        self.error: BaseException | None = None
+
+
+class Database:
+    """A database, shared by threads and processes.
+
+    Parameters
+    ----------
+    address
+        Where it is: ``sqlite:///store.db`` or ``postgresql://host/name``. It is not made here.
+    witness
+        Called after each commit and before anybody hears of it, with what jobs noted; None for
+        nobody.
+
+    Raises
+    ------
+    SourdineError
+        It cannot be reached.
+    """
+
+    def __init__(
+        self,
+        address: str | Address,
+        *,
+        witness: Callable[[Mapping[str, str]], None] | None = None,
+    ) -> None:
+        self.address = address if isinstance(address, Address) else Address.read(address)
+        self.dialect, self.witness, self.commits = dialect_of(self.address), witness, 0
+        self._left: list[Any] = []
+        self._renew()
+        self.read(lambda rows: rows.one("SELECT 1"))
+
+    def _renew(self) -> None:
+        """Begin anew, in a new process: connections are not shared with the one it came from."""
+        self._process, self._alone = os.getpid(), Alone()
+        self._waiting: deque[_Job[Any]] = deque()
+        self._writer: Any = None
+        self._readers: deque[Any] = deque()
+        self._places = BoundedSemaphore(READERS)
+
+    def _here(self) -> None:
+        if self._process != os.getpid():
+            self._left += [self._writer, *self._readers]  # closing them would end the parent's
+            self._renew()
+
+    def write(self, work: Callable[[Transaction], T]) -> T:
+        """Run a function alone, in a transaction, and return when the disk has what it wrote."""
+        self._here()
+        job = _Job(work)
+        self._waiting.append(job)
+        try:
+            self._alone(lambda: self._lead(job))
+        finally:
+            with suppress(ValueError):  # an interrupt came while it waited
+                self._waiting.remove(job)
+        if job.error is not None:
+            raise job.error
+        return job.result
+
+    def read(self, work: Callable[[Transaction], T]) -> T:
+        """Run a function on what is committed, all of one moment, without waiting for writers."""
+        self._here()
+        with self._places:
+            db = None
+            try:
+                db = self._readers.pop() if self._readers else self.dialect.connect()
+                self.dialect.look(db)
+                result = work(Transaction(self.dialect, db))
+                db.execute("COMMIT")
+            except BaseException as error:
+                self._drop(db)
+                if isinstance(error, (*self.dialect.broken, *self.dialect.refused)):
+                    raise self._trouble(error) from None
+                raise
+            self._readers.append(db)
+        return result
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._here()
+        self._drop(self._writer)
+        self._writer = None
+        while self._readers:
+            self._drop(self._readers.pop())
+
+    def _lead(self, job: _Job[Any]) -> None:
+        """Run what waits until a job is done: by this thread, or by another before it."""
+        while not job.done:
+            count = min(len(self._waiting), TOGETHER)
+            self._together([self._waiting.popleft() for _ in range(count)])
+
+    def _together(self, batch: list[_Job[Any]]) -> None:
+        failure: BaseException | None = SourdineError(
+            f"a write to {self.address} was interrupted. Nothing was released."
+        )
+        try:
+            self._commit(batch)
+            failure = None
+        except (*self.dialect.broken, *self.dialect.refused) as error:
+            failure = self._trouble(error)
+        except SourdineError as error:
+            failure = error
+        finally:
+            if failure is not None:
+                self._drop(self._writer)
+                self._writer = None
+            for job in batch:
+                job.error = failure or job.error
+                job.done = True
+
+    def _commit(self, batch: list[_Job[Any]]) -> None:
+        if self._writer is None:
+            self._writer = self.dialect.connect()
+        self.dialect.begin(self._writer)
+        notes: dict[str, str] = {}
+        for job in batch:
+            notes |= self._run(job)
+        self._writer.execute("COMMIT")
+        self.commits += 1
+        if self.witness is not None and notes:
+            self.witness(notes)
+
+    def _run(self, job: _Job[Any]) -> Mapping[str, str]:
+        rows = Transaction(self.dialect, self._writer)
+        self._writer.execute("SAVEPOINT job")
+        try:
+            job.result = job.work(rows)
+        except self.dialect.broken:
+            raise
+        except Exception as error:  # noqa: BLE001 - it is the caller's
+            job.error = self._trouble(error) if isinstance(error, self.dialect.refused) else error
+            self._writer.execute("ROLLBACK TO SAVEPOINT job")
+            rows.notes.clear()
+        self._writer.execute("RELEASE SAVEPOINT job")
+        return rows.notes
+
+    def _drop(self, connection: Any) -> None:  # noqa: ANN401 - the driver's
+        if connection is not None:
+            with suppress(*self.dialect.broken, *self.dialect.refused):
+                connection.close()
+
+    def _trouble(self, error: BaseException) -> SourdineError:
+        said = str(error).strip().partition("\n")[0] or type(error).__name__
+        return SourdineError(f"{self.address} could not be used: {said}. Nothing was released.")

@@ -1,0 +1,37 @@
+"""Where a server keeps charges, answers and people: one database, shared by all workers."""
+
+from sourdine.server.store.base import (
+    Asked,
+    Dataset,
+    Grant,
+    Guard,
+    KeyedRequest,
+    KeyReusedError,
+    Meta,
+    NotGrantedError,
+    Person,
+    StoredRelease,
+    Submission,
+    SurveyEntry,
+    Token,
+    fingerprint,
+)
+from sourdine.server.store.store import ServerStore
+
+__all__ = [
+    "Asked",
+    "Dataset",
+    "Grant",
+    "Guard",
+    "KeyReusedError",
+    "KeyedRequest",
+    "Meta",
+    "NotGrantedError",
+    "Person",
+    "ServerStore",
+    "StoredRelease",
+    "Submission",
+    "SurveyEntry",
+    "Token",
+    "fingerprint",
+]

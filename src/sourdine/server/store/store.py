@@ -1,0 +1,160 @@
+"""`ServerStore`: everything a server keeps, in one database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from sourdine.database import Address, Database
+from sourdine.errors import ParameterError, SourdineError
+from sourdine.server.store.base import Meta
+from sourdine.server.store.datasets import Datasets
+from sourdine.server.store.people import Grants, People, Tokens
+from sourdine.server.store.registry import Guards, Surveys
+from sourdine.server.store.releases import Releases
+from sourdine.server.store.tables import MIGRATIONS, VERSION, make_tables
+
+if TYPE_CHECKING:
+    from sourdine.database import Transaction
+    from sourdine.server.store.base import Asked, KeyedRequest, StoredRelease
+
+__all__ = ["ServerStore"]
+
+
+class ServerStore:
+    """The store of a server: a file of SQLite, or a database of PostgreSQL.
+
+    All workers share it. Whatever changes it is one transaction, on the disk when the call
+    returns; calls that wait together, from threads of one process, share a commit. Every method
+    may be called from any thread, and blocks: a server calls them in its pool of threads.
+
+    Parameters
+    ----------
+    database
+        One that `create` filled.
+
+    Attributes
+    ----------
+    people, tokens, grants
+        Who may log in, by what, and how much they may spend.
+    datasets
+        What may be asked, and the ledger of each.
+    releases
+        What was charged and answered.
+    guards, surveys
+        The other things on the same server.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sourdine.server.store import Dataset, KeyedRequest, Person, fingerprint
+    >>> from sourdine.session import Session, Terms
+    >>> from sourdine.privacy import Guarantee
+    >>> from sourdine import questions
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> store = ServerStore.create(f"sqlite:///{folder.name}/store.db")
+    >>> dataset = Dataset(name="ages", terms=Terms(total=Guarantee(1)), source="ages.csv")
+    >>> dataset = store.datasets.add(dataset)
+    >>> anna = store.people.add(Person(name="anna", role="analyst"))
+    >>> grant = store.grants.give("ages", "anna", 0.5)
+
+    A server keeps one session for each data set; a request is charged once under its key:
+
+    >>> session = Session({"age": [20, 30, 40] * 100}, ledger=store.datasets.ledger("ages"))
+    >>> body = {"statistic": "count", "epsilon": 0.25}
+    >>> request = KeyedRequest(
+    ...     analyst="anna", key="first", dataset="ages", asked=fingerprint(str(body))
+    ... )
+    >>> asked = session.prepare([questions.read(body)])
+    >>> first = store.charge_once(request, asked)
+    >>> again = store.charge_once(request, asked)
+    >>> first.state, first.answers == again.answers, (first.fresh, again.fresh)
+    ('answered', True, (True, False))
+    >>> print(session.remaining)
+    epsilon 0.75, one record added or removed
+    >>> store.close(); folder.cleanup()
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.people, self.tokens = People(database), Tokens(database)
+        self.grants, self.datasets = Grants(database), Datasets(database)
+        self.releases = Releases(database, self.datasets, self.grants)
+        self.guards, self.surveys = Guards(database), Surveys(database)
+
+    @classmethod
+    def create(cls, address: str) -> Self:
+        """Make the tables of a new store: a new file, or an empty database."""
+        where = Address.read(address)
+        if where.is_file:
+            try:
+                where.path.touch(mode=0o600, exist_ok=False)
+            except FileExistsError:
+                raise ParameterError(
+                    "store", "be a new file", f"{where}, which exists", "Type another name."
+                ) from None
+            except OSError as error:
+                raise SourdineError(f"{where} could not be written: {error.strerror}.") from None
+        database = Database(where)
+        database.write(make_tables)
+        return cls(database)
+
+    @classmethod
+    def open(cls, address: str) -> Self:
+        """Open a store that `create` made, of this version."""
+        database = Database(address)
+        version = _meta(database).version
+        if version != VERSION:
+            database.close()
+            raise ParameterError(
+                "store",
+                f"have tables of version {VERSION}",
+                f"version {version}",
+                "Stop all servers, make a copy, and migrate it."
+                if version < VERSION
+                else "Install a later version of Sourdine.",
+            )
+        return cls(database)
+
+    @classmethod
+    def migrate(cls, address: str) -> tuple[int, int]:
+        """Bring the tables of a store to this version; return the version before and after."""
+        database = Database(address)
+
+        def job(transaction: Transaction) -> tuple[int, int]:
+            before = _version(transaction)
+            for version in range(before, VERSION):
+                MIGRATIONS[version](transaction)
+                transaction.run("UPDATE meta SET version = ?", version + 1)
+            return before, max(before, VERSION)
+
+        try:
+            return database.write(job)
+        finally:
+            database.close()
+
+    @property
+    def meta(self) -> Meta:
+        """Who the store is."""
+        return _meta(self.database)
+
+    def charge_once(self, request: KeyedRequest, asked: Asked) -> StoredRelease:
+        """Charge a request once, draw, store, and return what is stored (`Releases`)."""
+        return self.releases.charge_once(request, asked)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.database.close()
+
+
+def _meta(database: Database) -> Meta:
+    found = database.read(lambda t: t.one("SELECT identity, version, opened FROM meta"))
+    if found is None:
+        raise ParameterError(
+            "store", "be one that Sourdine made", str(database.address), "Make it first."
+        )
+    identity, version, opened = found
+    return Meta(identity=identity, version=version, opened=opened)
+
+
+def _version(transaction: Transaction) -> int:
+    return int((transaction.one("SELECT version FROM meta") or (0,))[0])
