@@ -1,8 +1,15 @@
-"""Properties are drawn the same way in every run, however slow the machine."""
+"""Properties are drawn the same way in every run; a server of PostgreSQL for who needs one."""
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
+
+from postgres import BINARIES, Cluster
+from programs import found, missing
 
 settings.register_profile("sourdine", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("sourdine")
@@ -13,3 +20,25 @@ def pytest_terminal_summary(terminalreporter):
     skipped = {str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", ())}
     for reason in sorted(reason for reason in skipped if "NOT TESTED" in reason):
         terminalreporter.write_line(reason.removeprefix("Skipped: "), red=True, bold=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_cluster():
+    """Return a server of PostgreSQL for all tests of this process."""
+    what = (
+        "PostgreSQL was NOT TESTED (apt-get install postgresql; pip install 'sourdine[postgres]')"
+    )
+    path = found("initdb", "SOURDINE_POSTGRES", what, also=BINARIES)
+    if find_spec("psycopg") is None:
+        missing(f"psycopg was not found, so {what}", "SOURDINE_POSTGRES")
+    cluster = Cluster(Path(path).resolve().parent)
+    yield cluster
+    cluster.stop()
+
+
+@pytest.fixture
+def postgres(postgres_cluster):
+    """Return the address of an empty database; it is deleted after the test."""
+    dsn = postgres_cluster.create()
+    yield dsn
+    postgres_cluster.drop(dsn)

@@ -16,6 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from programs import found
 from sourdine.local import Choice, Choices, Flag, Number, Schema
 from sourdine.local.table.randomisers import CATEGORICAL, NUMERIC
 from sourdine.survey import device
@@ -24,15 +25,6 @@ from sourdine.survey.skeleton import SKELETON
 
 HERE = Path(__file__).parent
 DEVICE = Path(device.__file__).with_name("web") / "device.mjs"
-
-
-def found(program: str, variable: str, what: str) -> str:
-    """Return where a program is; without it a test is skipped, or fails if it is required."""
-    path = shutil.which(program)
-    if path is None:
-        said = f"{program} was not found, so {what}; {variable}=required makes this a failure"
-        (pytest.fail if os.environ.get(variable) == "required" else pytest.skip)(said)
-    return path
 
 
 @pytest.fixture(scope="session")
