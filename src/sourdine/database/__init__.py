@@ -3,7 +3,7 @@
 =============  ====================================================================================
 ``address``    what a person types: ``sqlite:///folder/store.db`` or ``postgresql://host/name``
 ``dialects``   what differs between SQLite and PostgreSQL
-``turns``      `Database`: whoever waits for the disk together shares a commit
+``turns``      `SharedDatabase`: whoever waits for the disk together shares a commit
 ``book``       `TableBook`: the lines of an append-only file as rows
 =============  ====================================================================================
 """
@@ -11,6 +11,14 @@
 from sourdine.database.address import Address, is_address
 from sourdine.database.book import TableBook, TablePage
 from sourdine.database.dialects import Dialect, Transaction
-from sourdine.database.turns import Database
+from sourdine.database.turns import SharedDatabase
 
-__all__ = ["Address", "Database", "Dialect", "TableBook", "TablePage", "Transaction", "is_address"]
+__all__ = [
+    "Address",
+    "Dialect",
+    "SharedDatabase",
+    "TableBook",
+    "TablePage",
+    "Transaction",
+    "is_address",
+]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sourdine.append_only import FileKind
     from sourdine.database.dialects import Dialect, Transaction
-    from sourdine.database.turns import Database
+    from sourdine.database.turns import SharedDatabase
 
 __all__ = ["TableBook", "TablePage", "book_tables"]
 
@@ -122,7 +122,7 @@ class TableBook(Kept):
 
     def __init__(
         self,
-        database: Database,
+        database: SharedDatabase,
         name: str,
         kind: FileKind,
         begin: Iterable[tuple[str, Row]] | None = None,

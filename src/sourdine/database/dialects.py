@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
-
-from sourdine.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,9 +14,6 @@ __all__ = ["Dialect", "Transaction", "dialect_of"]
 
 PATIENCE = 60.0
 """Seconds to wait for other writers."""
-WRITERS = 7_305_011
-"""The lock that whoever writes to a PostgreSQL database holds."""
-RAISE = "RAISE EXCEPTION 'what is written stays'"
 
 
 class Transaction:
@@ -131,64 +125,10 @@ class SqliteDialect:
         ]
 
 
-class PostgresDialect:
-    """A database of PostgreSQL; needs psycopg (``pip install 'sourdine[postgres]'``)."""
-
-    def __init__(self, address: Address) -> None:
-        self.url = address.url
-        try:
-            self._driver = import_module("psycopg")
-        except ImportError:
-            raise ParameterError(
-                "store",
-                "be a file of SQLite where psycopg is not installed",
-                "an address of PostgreSQL",
-                "Type: pip install 'sourdine[postgres]'.",
-            ) from None
-        self.broken: tuple[type[Exception], ...] = (
-            self._driver.OperationalError,
-            self._driver.InterfaceError,
-        )
-        self.refused: tuple[type[Exception], ...] = (self._driver.DatabaseError,)
-
-    def connect(self) -> Any:  # noqa: ANN401 - the driver's
-        """Return a connection whose commits wait for the disk."""
-        settings = f"-c synchronous_commit=on -c lock_timeout={int(PATIENCE * 1000)}"
-        return self._driver.connect(
-            self.url, autocommit=True, options=settings, application_name="sourdine"
-        )
-
-    def begin(self, connection: Any) -> None:  # noqa: ANN401 - the driver's
-        """Begin to write, alone: the lock ends with the transaction."""
-        connection.execute("BEGIN")
-        connection.execute(f"SELECT pg_advisory_xact_lock({WRITERS})")
-
-    def look(self, connection: Any) -> None:  # noqa: ANN401 - the driver's
-        """Begin to read."""
-        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-
-    def spelled(self, statement: str) -> str:
-        """Return the statement with ``%s`` for values."""
-        return statement.replace("?", "%s")
-
-    def forbidding(self, table: str, event: str, when: str = "") -> list[str]:
-        """Return the triggers that refuse; a table that may not lose rows is not emptied either."""
-        refuse = "EXECUTE FUNCTION what_is_written_stays()"
-        function = "what_is_written_stays() RETURNS trigger LANGUAGE plpgsql"
-        made = [
-            f"CREATE OR REPLACE FUNCTION {function} AS $$ BEGIN {RAISE}; END $$",
-            f"CREATE TRIGGER {table}_{event} BEFORE {event} ON {table} FOR EACH ROW "
-            + (f"WHEN ({when}) " if when else "")
-            + refuse,
-        ]
-        if event == "DELETE":
-            made.append(
-                f"CREATE TRIGGER {table}_truncate BEFORE TRUNCATE ON {table} "
-                f"FOR EACH STATEMENT {refuse}"
-            )
-        return made
-
-
 def dialect_of(address: Address) -> Dialect:
     """Return the dialect that an address names."""
-    return SqliteDialect(address) if address.is_file else PostgresDialect(address)
+    if address.is_file:
+        return SqliteDialect(address)
+    from sourdine.database.postgres import PostgresDialect  # noqa: PLC0415 - psycopg, if asked for
+
+    return PostgresDialect(address)

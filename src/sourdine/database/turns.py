@@ -1,4 +1,4 @@
-"""`Database`: one writer at a time, and whoever waits for the disk together shares a commit.
+"""`SharedDatabase`: one writer at a time, and whoever waits for the disk together shares a commit.
 
 Who wants to write puts a job into a line and waits for the lock. The first to get it runs all jobs
 that wait, each behind a savepoint, and commits once; the others find theirs done. So there is no
@@ -16,6 +16,7 @@ from collections import deque
 from contextlib import suppress
 from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from weakref import finalize
 
 from sourdine.append_only.alone import Alone
 from sourdine.database.address import Address
@@ -25,7 +26,7 @@ from sourdine.errors import SourdineError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["Database"]
+__all__ = ["SharedDatabase"]
 
 T = TypeVar("T")
 
@@ -46,7 +47,7 @@ class _Job(Generic[T]):
         self.error: BaseException | None = None
 
 
-class Database:
+class SharedDatabase:
     """A database, shared by threads and processes.
 
     Parameters
@@ -71,7 +72,6 @@ class Database:
     ) -> None:
         self.address = address if isinstance(address, Address) else Address.read(address)
         self.dialect, self.witness, self.commits = dialect_of(self.address), witness, 0
-        self._left: list[Any] = []
         self._renew()
         self.read(lambda rows: rows.one("SELECT 1"))
 
@@ -82,11 +82,16 @@ class Database:
         self._writer: Any = None
         self._readers: deque[Any] = deque()
         self._places = BoundedSemaphore(READERS)
+        self._open: list[Any] = []
+        finalize(self, _let_go, self._open, self._process)
 
     def _here(self) -> None:
         if self._process != os.getpid():
-            self._left += [self._writer, *self._readers]  # closing them would end the parent's
             self._renew()
+
+    def _connected(self) -> Any:  # noqa: ANN401 - the driver's
+        self._open.append(self.dialect.connect())
+        return self._open[-1]
 
     def write(self, work: Callable[[Transaction], T]) -> T:
         """Run a function alone, in a transaction, and return when the disk has what it wrote."""
@@ -108,7 +113,7 @@ class Database:
         with self._places:
             db = None
             try:
-                db = self._readers.pop() if self._readers else self.dialect.connect()
+                db = self._readers.pop() if self._readers else self._connected()
                 self.dialect.look(db)
                 result = work(Transaction(self.dialect, db))
                 db.execute("COMMIT")
@@ -155,7 +160,7 @@ class Database:
 
     def _commit(self, batch: list[_Job[Any]]) -> None:
         if self._writer is None:
-            self._writer = self.dialect.connect()
+            self._writer = self._connected()
         self.dialect.begin(self._writer)
         notes: dict[str, str] = {}
         for job in batch:
@@ -181,9 +186,25 @@ class Database:
 
     def _drop(self, connection: Any) -> None:  # noqa: ANN401 - the driver's
         if connection is not None:
-            with suppress(*self.dialect.broken, *self.dialect.refused):
+            with suppress(ValueError):
+                self._open.remove(connection)
+            with suppress(Exception):  # it is of no more use
                 connection.close()
 
     def _trouble(self, error: BaseException) -> SourdineError:
         said = str(error).strip().partition("\n")[0] or type(error).__name__
         return SourdineError(f"{self.address} could not be used: {said}. Nothing was released.")
+
+
+INHERITED: list[Any] = []
+"""Connections of the process that this one was forked from: closing them would end those."""
+
+
+def _let_go(connections: list[Any], process: int) -> None:
+    """Close the connections of a database that nobody uses any more."""
+    if process != os.getpid():
+        INHERITED.extend(connections)
+        return
+    for connection in connections:
+        with suppress(Exception):
+            connection.close()

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from sourdine import __version__
 from sourdine.append_only import Book, FileKind
 from sourdine.append_only.kept import IDENTITY
-from sourdine.database import Address, Database, TableBook, is_address
+from sourdine.database import Address, SharedDatabase, TableBook, is_address
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.privacy.accounting import of_promise
 from sourdine.session import lines
@@ -362,7 +362,8 @@ class DatabaseLedger(BookLedger):
     def __init__(self, address: str, terms: Terms | None) -> None:
         where = Address.read(address)
         super().__init__(
-            TableBook(Database(where), where.part or "ledger", LEDGER, beginning(terms)), terms
+            TableBook(SharedDatabase(where), where.part or "ledger", LEDGER, beginning(terms)),
+            terms,
         )
 
 

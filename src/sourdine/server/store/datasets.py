@@ -13,7 +13,7 @@ from sourdine.session import BookLedger
 from sourdine.session.ledger import LEDGER, beginning
 
 if TYPE_CHECKING:
-    from sourdine.database import Database, Transaction
+    from sourdine.database import SharedDatabase, Transaction
 
 __all__ = ["Datasets", "named"]
 
@@ -36,7 +36,7 @@ def named(name: str) -> str:
 class Datasets:
     """The data sets of a store."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SharedDatabase) -> None:
         self._database = database
         self._ledgers: dict[str, BookLedger] = {}
 

@@ -12,7 +12,7 @@ from sourdine.exact import at_least, one_of
 from sourdine.server.store.base import Grant, Person, Token
 
 if TYPE_CHECKING:
-    from sourdine.database import Database, Transaction
+    from sourdine.database import SharedDatabase, Transaction
     from sourdine.exact.parameters import Number
 
 __all__ = ["Grants", "People", "Tokens"]
@@ -25,7 +25,7 @@ SPENT = "SELECT spent FROM releases WHERE dataset = ? AND analyst = ? ORDER BY n
 class People:
     """Everybody who may log in."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SharedDatabase) -> None:
         self._database = database
 
     def add(self, person: Person) -> Person:
@@ -80,7 +80,7 @@ class People:
 class Tokens:
     """What stands for people."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SharedDatabase) -> None:
         self._database = database
 
     def add(self, token: Token) -> Token:
@@ -126,7 +126,7 @@ class Tokens:
 class Grants:
     """What analysts may spend."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SharedDatabase) -> None:
         self._database = database
 
     def give(self, dataset: str, analyst: str, epsilon: Number) -> Grant:

@@ -9,7 +9,7 @@ from sourdine.server.store.base import Guard, KeyReusedError, Submission, Survey
 from sourdine.server.store.datasets import named
 
 if TYPE_CHECKING:
-    from sourdine.database import Database, Transaction
+    from sourdine.database import SharedDatabase, Transaction
 
 __all__ = ["Guards", "Surveys"]
 
@@ -26,7 +26,7 @@ class Guards:
     again under its key is told the same.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SharedDatabase) -> None:
         self._database = database
 
     def add(self, guard: Guard) -> Guard:
@@ -101,7 +101,7 @@ class Guards:
 class Surveys:
     """The surveys of a server; a document changes only while it is a draft."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SharedDatabase) -> None:
         self._database = database
 
     def add(self, survey: SurveyEntry) -> SurveyEntry:
@@ -151,7 +151,7 @@ class Surveys:
         return [_survey(row) for row in found]
 
 
-def _insert(database: Database, table: str, values: tuple[object, ...]) -> None:
+def _insert(database: SharedDatabase, table: str, values: tuple[object, ...]) -> None:
     def job(transaction: Transaction) -> None:
         if transaction.one(f"SELECT 1 FROM {table} WHERE name = ?", values[0]) is not None:  # noqa: S608
             raise ParameterError("name", "be new", repr(values[0]), "Type another name.")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-    from sourdine.database import Database, TableBook, Transaction
+    from sourdine.database import SharedDatabase, TableBook, Transaction
     from sourdine.server.store.base import Asked
     from sourdine.server.store.datasets import Datasets
     from sourdine.server.store.people import Grants
@@ -57,7 +57,7 @@ class Releases:
         Where they are kept, what is asked, and who may ask how much.
     """
 
-    def __init__(self, database: Database, datasets: Datasets, grants: Grants) -> None:
+    def __init__(self, database: SharedDatabase, datasets: Datasets, grants: Grants) -> None:
         self._database, self._datasets, self._grants = database, datasets, grants
 
     def charge_once(self, request: KeyedRequest, asked: Asked) -> StoredRelease:

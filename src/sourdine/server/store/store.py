@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from sourdine.database import Address, Database
+from sourdine.database import Address, SharedDatabase
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.server.store.base import Meta
 from sourdine.server.store.datasets import Datasets
@@ -74,7 +74,7 @@ class ServerStore:
     >>> store.close(); folder.cleanup()
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SharedDatabase) -> None:
         self.database = database
         self.people, self.tokens = People(database), Tokens(database)
         self.grants, self.datasets = Grants(database), Datasets(database)
@@ -94,14 +94,14 @@ class ServerStore:
                 ) from None
             except OSError as error:
                 raise SourdineError(f"{where} could not be written: {error.strerror}.") from None
-        database = Database(where)
+        database = SharedDatabase(where)
         database.write(make_tables)
         return cls(database)
 
     @classmethod
     def open(cls, address: str) -> Self:
         """Open a store that `create` made, of this version."""
-        database = Database(address)
+        database = SharedDatabase(address)
         version = _meta(database).version
         if version != VERSION:
             database.close()
@@ -118,7 +118,7 @@ class ServerStore:
     @classmethod
     def migrate(cls, address: str) -> tuple[int, int]:
         """Bring the tables of a store to this version; return the version before and after."""
-        database = Database(address)
+        database = SharedDatabase(address)
 
         def job(transaction: Transaction) -> tuple[int, int]:
             before = _version(transaction)
@@ -146,7 +146,7 @@ class ServerStore:
         self.database.close()
 
 
-def _meta(database: Database) -> Meta:
+def _meta(database: SharedDatabase) -> Meta:
     found = database.read(lambda t: t.one("SELECT identity, version, opened FROM meta"))
     if found is None:
         raise ParameterError(
