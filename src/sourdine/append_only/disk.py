@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from io import FileIO
     from pathlib import Path
 
-__all__ = ["get", "hold", "put", "settle", "write_new"]
+__all__ = ["get", "hold", "put", "settle", "settle_folder", "write_new"]
 
 PAUSE = 0.002
 """Seconds between two looks at a lock."""
@@ -95,7 +95,7 @@ def write_new(path: Path, text: bytes, rights: int) -> None:
     finally:
         with suppress(FileNotFoundError):
             aside.unlink()
-    _settle_folder(path.parent)
+    settle_folder(path.parent)
 
 
 def _write(path: Path, text: bytes, rights: int) -> None:
@@ -107,7 +107,8 @@ def _write(path: Path, text: bytes, rights: int) -> None:
         settle(file)
 
 
-def _settle_folder(folder: Path) -> None:
+def settle_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk."""
     with suppress(OSError):  # where a folder cannot be opened
         entry = os.open(folder, os.O_RDONLY)
         try:

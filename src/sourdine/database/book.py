@@ -70,10 +70,10 @@ class TablePage:
         What it is read and written with.
     """
 
-    __slots__ = ("_book", "_transaction", "seen")
+    __slots__ = ("_book", "seen", "transaction")
 
     def __init__(self, book: TableBook, transaction: Transaction) -> None:
-        self._book, self._transaction = book, transaction
+        self._book, self.transaction = book, transaction
         self.seen = book.caught_up(transaction)
 
     @property
@@ -87,14 +87,17 @@ class TablePage:
 
     def rows(self, table: str) -> list[Row]:
         """Return what was written to a table, the first line first."""
-        text = self._book.text(self._transaction)
-        return [row for name, row, _ in parsed(self._book.start(self.head), text) if name == table]
+        return [row for name, row, _ in self.lines() if name == table]
+
+    def lines(self) -> list[tuple[str, Row, Head]]:
+        """Return all lines, each with its table and the head after it; refuse a damaged book."""
+        return self._book.lines(self.transaction)
 
     def write(self, table: str, row: Row) -> int:
         """Write a line, which stays once the transaction is committed; return its number."""
         line = linked(self.head, table, row)
         self.seen = self.seen.after(line)
-        self._book.put(self._transaction, self.head, line)
+        self._book.put(self.transaction, self.head, line)
         return self.head.lines
 
 
@@ -190,6 +193,14 @@ class TableBook(Kept):
             f"{line}\n".encode() for (line,) in transaction.all(LINES, self.name, after)
         )
 
+    def lines(self, transaction: Transaction) -> list[tuple[str, Row, Head]]:
+        """Return all lines, each with its table and the head after it; refuse a damaged book."""
+        head = self.head(transaction)
+        found = parsed(self.start(head), self.text(transaction))
+        if not found or found[-1][2] != head:
+            raise self.refusal("damaged")
+        return found
+
     def start(self, head: Head) -> Head:
         """Return the head of the book when it had no line."""
         return Head.first(head.mark, head.version)
@@ -200,12 +211,12 @@ class TableBook(Kept):
         *Checked by* ``test_an_exported_book_is_a_file``.
         """
         return self.database.read(
-            lambda transaction: self._head(transaction).written() + self.text(transaction)
+            lambda transaction: self.head(transaction).written() + self.text(transaction)
         )
 
     def caught_up(self, transaction: Transaction) -> _Seen:
         """Return how far the book has got; refuse one that is damaged, or lacks what was seen."""
-        head = self._head(transaction)
+        head = self.head(transaction)
         seen = self._seen or _Seen(self.start(head))
         if seen.head != head:
             seen = seen.after(self.text(transaction, seen.head.lines))
@@ -213,7 +224,8 @@ class TableBook(Kept):
             raise self._misfit(transaction, head, seen)
         return seen
 
-    def _head(self, transaction: Transaction) -> Head:
+    def head(self, transaction: Transaction) -> Head:
+        """Return how far the book says that it has got."""
         found = transaction.one("SELECT head FROM books WHERE name = ?", self.name)
         if found is None:
             raise self.refusal("no such ledger in this store")

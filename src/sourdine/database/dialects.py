@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from sourdine.database.address import Address
 
@@ -79,6 +81,9 @@ class Dialect(Protocol):
     def forbidding(self, table: str, event: str, when: str = "") -> list[str]:
         """Return statements after which a table refuses UPDATE or DELETE, always or ``when``."""
 
+    def backup(self, path: Path) -> None:
+        """Write a copy of what is committed to a new file, or say what to type."""
+
 
 class SqliteDialect:
     """A file of SQLite, with a log ahead of it: readers do not wait for writers."""
@@ -111,6 +116,11 @@ class SqliteDialect:
     def look(self, connection: sqlite3.Connection) -> None:
         """Begin to read."""
         connection.execute("BEGIN")
+
+    def backup(self, path: Path) -> None:
+        """Copy the file while others write to it."""
+        with closing(self.connect()) as db, closing(sqlite3.connect(path)) as copy:
+            db.backup(copy)
 
     def spelled(self, statement: str) -> str:
         """Return the statement as it is."""

@@ -15,6 +15,8 @@ except ImportError:
     ) from None
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sourdine.database.address import Address
 
 __all__ = ["PostgresDialect"]
@@ -49,6 +51,15 @@ class PostgresDialect:
     def look(self, connection: Connection) -> None:
         """Begin to read."""
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    def backup(self, path: Path) -> None:
+        """Refuse: PostgreSQL has a program for it."""
+        raise ParameterError(
+            "store",
+            "be a file of SQLite to be copied here",
+            f"a database of PostgreSQL, to {path.name}",
+            "Type: pg_dump --format=custom --file=store.dump, and the address.",
+        )
 
     def spelled(self, statement: str) -> str:
         """Return the statement with ``%s`` for values."""

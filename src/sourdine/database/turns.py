@@ -14,14 +14,15 @@ from __future__ import annotations
 import os
 from collections import deque
 from contextlib import suppress
+from pathlib import Path
 from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import finalize
 
-from sourdine.append_only.alone import Alone
+from sourdine.append_only import Alone, disk
 from sourdine.database.address import Address
 from sourdine.database.dialects import Transaction, dialect_of
-from sourdine.errors import SourdineError
+from sourdine.errors import ParameterError, SourdineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -124,6 +125,25 @@ class SharedDatabase:
                 raise
             self._readers.append(db)
         return result
+
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Write a copy of what is committed to a new file, while others go on."""
+        where = Path(path)
+        try:
+            where.touch(mode=0o600, exist_ok=False)
+            self.dialect.backup(where)
+            with where.open("r+b", buffering=0) as file:
+                disk.settle(file)
+        except FileExistsError:
+            raise ParameterError(
+                "path", "be a new file", f"{str(path)!r}, which exists", "Type another name."
+            ) from None
+        except (OSError, *self.dialect.broken, *self.dialect.refused) as error:
+            where.unlink(missing_ok=True)
+            raise SourdineError(f"{where} could not be written: {error}.") from None
+        except ParameterError:
+            where.unlink()
+            raise
 
     def close(self) -> None:
         """Let go of all connections."""

@@ -309,7 +309,11 @@ class BookLedger(_Charging):
     @property
     def history(self) -> list[Charge]:
         """All charges, the first one first."""
-        return self._looked(lambda page: _answered(page, _sound(page)[1]))
+        return self.reading(lambda _, charges: charges)
+
+    def reading(self, work: Callable[[Page | TablePage, list[Charge]], T]) -> T:
+        """Run a function on a page and all charges with their answers, which add up."""
+        return self._looked(lambda page: work(page, _answered(page, _sound(page)[1])))
 
     @property
     def account(self) -> Account:

@@ -16,11 +16,14 @@ from sourdine.server.store.base import (
     Token,
     fingerprint,
 )
+from sourdine.server.store.checks import DatasetCheck
 from sourdine.server.store.store import ServerStore
+from sourdine.server.store.witness import Witness
 
 __all__ = [
     "Asked",
     "Dataset",
+    "DatasetCheck",
     "Grant",
     "Guard",
     "KeyReusedError",
@@ -33,5 +36,6 @@ __all__ = [
     "Submission",
     "SurveyEntry",
     "Token",
+    "Witness",
     "fingerprint",
 ]

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from sourdine.database import TablePage
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.privacy import Guarantee
+from sourdine.privacy.printing import shown
 from sourdine.server.store.base import KeyedRequest, KeyReusedError, NotGrantedError, StoredRelease
 from sourdine.session.accounts import SumAccount
 
@@ -181,7 +182,9 @@ class Releases:
                 own = Guarantee(call.cost.exact_epsilon(), 0, call.cost.relation)
                 account = account.after(own, ())
         except BudgetExceededError as refusal:
-            raise refusal.also(f"{request.analyst} was granted {grant.epsilon}.") from None
+            raise refusal.also(
+                f"{request.analyst} was granted {shown(grant.epsilon, up=False)}."
+            ) from None
         return account.spent.exact_epsilon()
 
     def answer(self, request: KeyedRequest, answers: Sequence[str]) -> StoredRelease:

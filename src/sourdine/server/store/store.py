@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Self
 from sourdine.database import Address, SharedDatabase
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.server.store.base import Meta
+from sourdine.server.store.checks import DatasetCheck, checked
 from sourdine.server.store.datasets import Datasets
 from sourdine.server.store.people import Grants, People, Tokens
 from sourdine.server.store.registry import Guards, Surveys
 from sourdine.server.store.releases import Releases
 from sourdine.server.store.tables import MIGRATIONS, VERSION, make_tables
+from sourdine.server.store.witness import Witness
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from sourdine.database import Transaction
     from sourdine.server.store.base import Asked, KeyedRequest, StoredRelease
 
@@ -99,8 +103,17 @@ class ServerStore:
         return cls(database)
 
     @classmethod
-    def open(cls, address: str) -> Self:
-        """Open a store that `create` made, of this version."""
+    def open(cls, address: str, *, witness: str | PathLike[str] | None = None) -> Self:
+        """Open a store that `create` made, of this version.
+
+        Parameters
+        ----------
+        address
+            The store.
+        witness
+            A file on another disk that remembers how far the ledgers have got (`Witness`): a store
+            that is behind it is refused.
+        """
         database = SharedDatabase(address)
         version = _meta(database).version
         if version != VERSION:
@@ -113,7 +126,10 @@ class ServerStore:
                 if version < VERSION
                 else "Install a later version of Sourdine.",
             )
-        return cls(database)
+        store = cls(database)
+        if witness is not None:
+            store.watch(Witness(witness, store.meta.identity))
+        return store
 
     @classmethod
     def migrate(cls, address: str) -> tuple[int, int]:
@@ -140,6 +156,26 @@ class ServerStore:
     def charge_once(self, request: KeyedRequest, asked: Asked) -> StoredRelease:
         """Charge a request once, draw, store, and return what is stored (`Releases`)."""
         return self.releases.charge_once(request, asked)
+
+    def watch(self, witness: Witness) -> None:
+        """Refuse to be behind a witness, and tell it of every commit from now on."""
+        witness.require(lambda name, line: (self.datasets.head(name, line) or (0, None))[1])
+        names = self.database.read(lambda t: t.all("SELECT name FROM books"))
+        heads = {name: self.datasets.head(name) for (name,) in names}
+        witness({name: f"{head[0]} {head[1]}" for name, head in heads.items() if head})
+        self.database.witness = witness
+
+    def check(self) -> list[DatasetCheck]:
+        """Read everything, and return for each data set what is wrong with it, if anything is."""
+        return [checked(self.datasets, dataset.name) for dataset in self.datasets.all()]
+
+    def backup(self, path: str | PathLike[str]) -> None:
+        """Write a copy of a file of SQLite to a new one, while workers go on.
+
+        The copy is a store; for PostgreSQL there is ``pg_dump``. To put an older copy back is to
+        forget what was charged since: keep a witness.
+        """
+        self.database.backup(path)
 
     def close(self) -> None:
         """Let go of the database."""
