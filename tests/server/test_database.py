@@ -6,6 +6,7 @@ import os
 import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from threading import Event
 from urllib.parse import unquote
 
@@ -95,6 +96,24 @@ def test_what_is_read_is_of_one_moment(database):
 
     assert database.read(job) == ((1,), (1,))
     assert len(notes(database)) == 2
+
+
+def test_a_look_that_began_before_a_commit_is_no_older_copy(store, session, monkeypatch):
+    """Another thread of this process may have seen more than a look that is under way."""
+    look, keys = store.database.dialect.look, iter(["later"])
+
+    def overtaken(connection):
+        look(connection)
+        connection.execute("SELECT count(*) FROM books").fetchone()
+        for key in keys:
+            store.charge_once(request(key), counts(session, 0.1))
+
+    store.charge_once(request("before"), counts(session, 0.1))
+    asked = counts(session, 0.1)
+    monkeypatch.setattr(store.database.dialect, "look", overtaken)
+    assert store.datasets.ledger("ages").spent.epsilon == Fraction(1, 10)
+    assert store.datasets.ledger("ages").spent.epsilon == Fraction(1, 5)
+    assert asked.account().spent.epsilon == Fraction(1, 5)
 
 
 def test_a_wrong_statement_leaves_a_database_of_use(database):

@@ -8,7 +8,7 @@ noticed by the checks, as in a file (`sourdine.append_only.chain`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from sourdine.append_only import Kept
@@ -44,19 +44,19 @@ def book_tables(dialect: Dialect) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class Seen:
     """How far a book was read: its head, the head after its first line, each table's last line."""
 
     head: Head
     first: Head | None = None
     last: Mapping[str, Row] = field(default_factory=dict)
 
-    def after(self, text: bytes) -> _Seen:
+    def after(self, text: bytes) -> Seen:
         found = parsed(self.head, text)
         if not found:
             return self
         last = {**self.last, **{table: row for table, row, _ in found}}
-        return _Seen(found[-1][2], self.first or found[0][2], last)
+        return Seen(found[-1][2], self.first or found[0][2], last)
 
 
 class TablePage:
@@ -68,13 +68,15 @@ class TablePage:
         The book.
     transaction
         What it is read and written with.
+    seen
+        How far the book was read before the transaction began.
     """
 
     __slots__ = ("_book", "seen", "transaction")
 
-    def __init__(self, book: TableBook, transaction: Transaction) -> None:
+    def __init__(self, book: TableBook, transaction: Transaction, seen: Seen | None = None) -> None:
         self._book, self.transaction = book, transaction
-        self.seen = book.caught_up(transaction)
+        self.seen = book.caught_up(transaction, seen)
 
     @property
     def head(self) -> Head:
@@ -132,7 +134,7 @@ class TableBook(Kept):
     ) -> None:
         super().__init__(kind, f"{database.address}#{name}", name)
         self.database = database
-        self._seen: _Seen | None = None
+        self._seen: Seen | None = None
         if begin is not None and not database.read(self.is_there):
             database.write(lambda transaction: self.make(transaction, begin))
         self.look(lambda _: None)
@@ -144,21 +146,30 @@ class TableBook(Kept):
 
     def turn(self, work: Callable[[TablePage], T]) -> T:
         """Hold the book alone while a function runs, and return when the disk has what it wrote."""
-        result, page = self.database.write(lambda transaction: self._worked(transaction, work))
+
+        def job(transaction: Transaction) -> tuple[T, TablePage]:
+            page = self.page(transaction)
+            return work(page), page
+
+        result, page = self.database.write(job)
         self.remember(page)
         return result
+
+    def page(self, transaction: Transaction) -> TablePage:
+        """Return the book as a transaction that writes alone sees it."""
+        return TablePage(self, transaction, self._seen)
 
     def look(self, work: Callable[[TablePage], T]) -> T:
         """Run a function on what is committed, without waiting for writers."""
-        result, page = self.database.read(lambda transaction: self._worked(transaction, work))
+        seen = self._seen  # what others see from here on may be later than this look
+
+        def job(transaction: Transaction) -> tuple[T, TablePage]:
+            page = TablePage(self, transaction, seen)
+            return work(page), page
+
+        result, page = self.database.read(job)
         self.remember(page)
         return result
-
-    def _worked(
-        self, transaction: Transaction, work: Callable[[TablePage], T]
-    ) -> tuple[T, TablePage]:
-        page = TablePage(self, transaction)
-        return work(page), page
 
     def remember(self, page: TablePage) -> None:
         """Keep in mind how far the book got, once a page is committed."""
@@ -214,14 +225,16 @@ class TableBook(Kept):
             lambda transaction: self.head(transaction).written() + self.text(transaction)
         )
 
-    def caught_up(self, transaction: Transaction) -> _Seen:
+    def caught_up(self, transaction: Transaction, known: Seen | None) -> Seen:
         """Return how far the book has got; refuse one that is damaged, or lacks what was seen."""
         head = self.head(transaction)
-        seen = self._seen or _Seen(self.start(head))
+        seen = known or Seen(self.start(head))
         if seen.head != head:
             seen = seen.after(self.text(transaction, seen.head.lines))
         if seen.head != head:
-            raise self._misfit(transaction, head, seen)
+            whole = Seen(self.start(head)).after(self.text(transaction))
+            first = whole.first if whole.head == head else None
+            raise self.misfit(first, None if known is None else known.first, seen.head)
         return seen
 
     def head(self, transaction: Transaction) -> Head:
@@ -230,11 +243,6 @@ class TableBook(Kept):
         if found is None:
             raise self.refusal("no such ledger in this store")
         return self.read_head(f"{found[0]}\n".encode())
-
-    def _misfit(self, transaction: Transaction, head: Head, seen: _Seen) -> Exception:
-        whole = _Seen(self.start(head)).after(self.text(transaction))
-        known = self._seen or replace(seen, first=None)
-        return self.misfit(whole.first if whole.head == head else None, known.first, known.head)
 
 
 def _spelled(head: Head) -> str:

@@ -22,7 +22,6 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sourdine.database import TablePage
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.privacy import Guarantee
 from sourdine.privacy.printing import shown
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-    from sourdine.database import SharedDatabase, TableBook, Transaction
+    from sourdine.database import SharedDatabase, TableBook, TablePage, Transaction
     from sourdine.server.store.base import Asked
     from sourdine.server.store.datasets import Datasets
     from sourdine.server.store.people import Grants
@@ -140,7 +139,7 @@ class Releases:
         self._require_open(transaction, request)
         ledger, book = into
         spent = self._granted(transaction, request, calls)
-        page = TablePage(book, transaction)
+        page = book.page(transaction)
         charges = ledger.write(ledger.desk(page), calls, whole=whole)
         transaction.run(
             "INSERT INTO releases VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'charged', NULL)",
@@ -193,7 +192,7 @@ class Releases:
         ledger = self._datasets.ledger(request.dataset)
 
         def job(transaction: Transaction) -> tuple[StoredRelease, TablePage]:
-            page = TablePage(book, transaction)
+            page = book.page(transaction)
             stored = self._required(transaction, request)
             if stored.state == "charged":
                 if len(answers) != stored.count:
