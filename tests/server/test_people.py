@@ -32,7 +32,7 @@ def test_people_are_added_once_and_changed(store):
 
 
 def test_a_token_holds_until_it_ends(store):
-    token = Token(sha256=fingerprint("secret"), person="anna", kind="api", until=100.0, label="pc")
+    token = Token(sha256=fingerprint("secret"), who="anna", kind="api", until=100.0, label="pc")
     store.tokens.add(token)
     assert store.tokens.find(token.sha256, now=99)[1].name == "anna"
     assert store.tokens.find(token.sha256, now=100) is None
@@ -47,7 +47,7 @@ def test_a_token_holds_until_it_ends(store):
 
 @pytest.mark.parametrize("change", [{"password": "new"}, {"disabled": True}])
 def test_tokens_end_when_their_person_changes(store, change):
-    token = Token(sha256=fingerprint("secret"), person="anna", kind="session", until=1e12)
+    token = Token(sha256=fingerprint("secret"), who="anna", kind="session", until=1e12)
     store.tokens.add(token)
     store.people.change("anna", **change)
     assert store.tokens.find(token.sha256) is None
@@ -72,7 +72,7 @@ def test_names_may_stand_in_addresses(store, name):
 
 def test_a_submission_is_told_once(store):
     store.guards.add(Guard(name="test", path="guard.ledger"))
-    sent = Submission(guard="test", person="anna", key="1", asked=fingerprint("predictions"))
+    sent = Submission(guard="test", who="anna", key="1", asked=fingerprint("predictions"))
     assert store.guards.submit(sent) == sent == store.guards.submit(sent)
     with pytest.raises(KeyReusedError):
         store.guards.submit(replace(sent, asked=fingerprint("others")))

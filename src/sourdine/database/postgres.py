@@ -11,7 +11,10 @@ try:
     import psycopg
 except ImportError:
     raise ParameterError(
-        "psycopg", "be installed for PostgreSQL", "none", "Type pip install 'sourdine[postgres]'."
+        "store",
+        "be a file of SQLite where psycopg is not installed",
+        "an address of PostgreSQL",
+        "Type: pip install 'sourdine[postgres]'.",
     ) from None
 
 if TYPE_CHECKING:
@@ -58,7 +61,7 @@ class PostgresDialect:
             "store",
             "be a file of SQLite to be copied here",
             f"a database of PostgreSQL, to {path.name}",
-            "Type: pg_dump --format=custom --file=store.dump, and the address.",
+            "Type: pg_dump -Fc -f store.dump, and the address.",
         )
 
     def spelled(self, statement: str) -> str:

@@ -73,6 +73,7 @@ class SharedDatabase:
     ) -> None:
         self.address = address if isinstance(address, Address) else Address.read(address)
         self.dialect, self.witness, self.commits = dialect_of(self.address), witness, 0
+        self._failures = (*self.dialect.broken, *self.dialect.refused)
         self._renew()
         self.read(lambda rows: rows.one("SELECT 1"))
 
@@ -120,7 +121,7 @@ class SharedDatabase:
                 db.execute("COMMIT")
             except BaseException as error:
                 self._drop(db)
-                if isinstance(error, (*self.dialect.broken, *self.dialect.refused)):
+                if isinstance(error, self._failures):
                     raise self._trouble(error) from None
                 raise
             self._readers.append(db)
@@ -131,18 +132,20 @@ class SharedDatabase:
         where = Path(path)
         try:
             where.touch(mode=0o600, exist_ok=False)
-            self.dialect.backup(where)
-            with where.open("r+b", buffering=0) as file:
-                disk.settle(file)
         except FileExistsError:
             raise ParameterError(
                 "path", "be a new file", f"{str(path)!r}, which exists", "Type another name."
             ) from None
-        except (OSError, *self.dialect.broken, *self.dialect.refused) as error:
-            where.unlink(missing_ok=True)
-            raise SourdineError(f"{where} could not be written: {error}.") from None
-        except ParameterError:
+        except OSError as error:
+            raise SourdineError(f"{where} could not be written: {error.strerror}.") from None
+        try:
+            self.dialect.backup(where)
+            with where.open("r+b", buffering=0) as file:
+                disk.settle(file)
+        except Exception as error:
             where.unlink()
+            if isinstance(error, self._failures):
+                raise self._trouble(error) from None
             raise
 
     def close(self) -> None:
@@ -166,7 +169,7 @@ class SharedDatabase:
         try:
             self._commit(batch)
             failure = None
-        except (*self.dialect.broken, *self.dialect.refused) as error:
+        except self._failures as error:
             failure = self._trouble(error)
         except SourdineError as error:
             failure = error

@@ -169,7 +169,7 @@ class Token:
     ----------
     sha256
         The SHA-256 of the token (`fingerprint`); the token itself is shown once and not kept.
-    person
+    who
         Who it stands for.
     kind
         ``"session"`` of a browser, or ``"api"``.
@@ -182,7 +182,7 @@ class Token:
     """
 
     sha256: str
-    person: str
+    who: str
     kind: Literal["session", "api"]
     until: float
     label: str = ""
@@ -279,7 +279,7 @@ class Submission:
 
     Parameters
     ----------
-    guard, person, key
+    guard, who, key
         To what, who, and under which key; together they name it.
     asked
         The `fingerprint` of what was sent.
@@ -290,7 +290,7 @@ class Submission:
     """
 
     guard: str
-    person: str
+    who: str
     key: str
     asked: str
     answer: str | None = None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Grants", "People", "Tokens"]
 
 PERSON = "SELECT name, role, password, disabled FROM people"
-TOKEN = "SELECT sha256, person, kind, until, label, revoked FROM tokens"  # noqa: S105 - a query
+TOKEN = "SELECT sha256, who, kind, until, label, revoked FROM tokens"  # noqa: S105 - a query
 SPENT = "SELECT spent FROM releases WHERE dataset = ? AND analyst = ? ORDER BY number DESC LIMIT 1"
 
 
@@ -71,7 +71,7 @@ class People:
                 *(new.password, int(new.disabled), name),
             )
             if password is not None or disabled:
-                transaction.run("UPDATE tokens SET revoked = 1 WHERE person = ?", name)
+                transaction.run("UPDATE tokens SET revoked = 1 WHERE who = ?", name)
             return new
 
         return self._database.write(job)
@@ -86,7 +86,7 @@ class Tokens:
     def add(self, token: Token) -> Token:
         """Write a token's SHA-256 down."""
         one_of(token.kind, "kind", "session", "api")
-        values = (token.sha256, token.person, token.kind, token.until, token.label, 0)
+        values = (token.sha256, token.who, token.kind, token.until, token.label, 0)
         self._database.write(
             lambda t: t.run("INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?)", *values)
         )
@@ -101,22 +101,22 @@ class Tokens:
             if found is None:
                 return None
             token = _token(found)
-            owner = transaction.one(f"{PERSON} WHERE name = ?", token.person)
+            owner = transaction.one(f"{PERSON} WHERE name = ?", token.who)
             if owner is None or token.revoked or token.until <= moment or owner[3]:
                 return None
             return token, _person(owner)
 
         return self._database.read(job)
 
-    def of(self, person: str) -> list[Token]:
+    def of(self, who: str) -> list[Token]:
         """Return somebody's tokens, those that ended too."""
-        order = f"{TOKEN} WHERE person = ? ORDER BY until, sha256"
-        return [_token(row) for row in self._database.read(lambda t: t.all(order, person))]
+        order = f"{TOKEN} WHERE who = ? ORDER BY until, sha256"
+        return [_token(row) for row in self._database.read(lambda t: t.all(order, who))]
 
-    def revoke(self, person: str, sha256: str) -> bool:
+    def revoke(self, who: str, sha256: str) -> bool:
         """End a token of somebody; return whether there was one."""
-        end = "UPDATE tokens SET revoked = 1 WHERE person = ? AND sha256 = ? AND revoked = 0"
-        return self._database.write(lambda t: t.run(end, person, sha256)) == 1
+        end = "UPDATE tokens SET revoked = 1 WHERE who = ? AND sha256 = ? AND revoked = 0"
+        return self._database.write(lambda t: t.run(end, who, sha256)) == 1
 
     def sweep(self, before: float) -> int:
         """Forget tokens that ended before a time; return how many."""
@@ -189,10 +189,10 @@ def _person(row: tuple[object, ...]) -> Person:
 
 
 def _token(row: tuple[object, ...]) -> Token:
-    sha256, person, kind, until, label, revoked = row
+    sha256, who, kind, until, label, revoked = row
     return Token(
         sha256=sha256,  # type: ignore[arg-type]
-        person=person,  # type: ignore[arg-type]
+        who=who,  # type: ignore[arg-type]
         kind=kind,  # type: ignore[arg-type]
         until=until,  # type: ignore[arg-type]
         label=label,  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Guards", "Surveys"]
 
 GUARD = "SELECT name, path, facts, state FROM guards"
-SENT = "SELECT guard, person, key, asked, answer, state FROM submissions"
+SENT = "SELECT guard, who, key, asked, answer, state FROM submissions"
 SURVEY = "SELECT name, document, store, public, state, page FROM surveys"
 
 
@@ -58,7 +58,7 @@ class Guards:
         def job(transaction: Transaction) -> Submission:
             found = _sent(transaction, submission)
             if found is None:
-                values = (submission.guard, submission.person, submission.key, submission.asked)
+                values = (submission.guard, submission.who, submission.key, submission.asked)
                 transaction.run(
                     "INSERT INTO submissions VALUES (?, ?, ?, ?, NULL, 'charged')", *values
                 )
@@ -81,8 +81,8 @@ class Guards:
         def job(transaction: Transaction) -> Submission:
             transaction.run(
                 "UPDATE submissions SET answer = ?, state = ? "
-                "WHERE guard = ? AND person = ? AND key = ? AND state = 'charged'",
-                *(answer, state, submission.guard, submission.person, submission.key),
+                "WHERE guard = ? AND who = ? AND key = ? AND state = 'charged'",
+                *(answer, state, submission.guard, submission.who, submission.key),
             )
             found = _sent(transaction, submission)
             if found is None:
@@ -91,11 +91,11 @@ class Guards:
 
         return self._database.write(job)
 
-    def submissions(self, guard: str, person: str | None = None) -> list[Submission]:
+    def submissions(self, guard: str, who: str | None = None) -> list[Submission]:
         """Return what was sent to a guard, by everybody or by one."""
-        order = f"{SENT} WHERE guard = ? ORDER BY person, key"
+        order = f"{SENT} WHERE guard = ? ORDER BY who, key"
         rows = self._database.read(lambda t: t.all(order, guard))
-        return [_submission(row) for row in rows if person in (None, row[1])]
+        return [_submission(row) for row in rows if who in (None, row[1])]
 
 
 class Surveys:
@@ -162,8 +162,8 @@ def _insert(database: SharedDatabase, table: str, values: tuple[object, ...]) ->
 
 
 def _sent(transaction: Transaction, one: Submission) -> Submission | None:
-    where = f"{SENT} WHERE guard = ? AND person = ? AND key = ?"
-    found = transaction.one(where, one.guard, one.person, one.key)
+    where = f"{SENT} WHERE guard = ? AND who = ? AND key = ?"
+    found = transaction.one(where, one.guard, one.who, one.key)
     return None if found is None else _submission(found)
 
 
@@ -172,7 +172,7 @@ def _guard(row: tuple[Any, ...]) -> Guard:
 
 
 def _submission(row: tuple[Any, ...]) -> Submission:
-    names = ("guard", "person", "key", "asked", "answer", "state")
+    names = ("guard", "who", "key", "asked", "answer", "state")
     return Submission(**dict(zip(names, row, strict=True)))
 
 

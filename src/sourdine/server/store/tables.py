@@ -28,7 +28,7 @@ TABLES = (
         "disabled INTEGER NOT NULL)"
     ),
     (
-        "tokens (sha256 TEXT PRIMARY KEY, person TEXT NOT NULL REFERENCES people (name), "
+        "tokens (sha256 TEXT PRIMARY KEY, who TEXT NOT NULL REFERENCES people (name), "
         "kind TEXT NOT NULL, until DOUBLE PRECISION NOT NULL, label TEXT NOT NULL, "
         "revoked INTEGER NOT NULL)"
     ),
@@ -49,9 +49,9 @@ TABLES = (
     ),
     "guards (name TEXT PRIMARY KEY, path TEXT NOT NULL, facts TEXT NOT NULL, state TEXT NOT NULL)",
     (
-        "submissions (guard TEXT NOT NULL REFERENCES guards (name), person TEXT NOT NULL, "
+        "submissions (guard TEXT NOT NULL REFERENCES guards (name), who TEXT NOT NULL, "
         "key TEXT NOT NULL, asked TEXT NOT NULL, answer TEXT, state TEXT NOT NULL, "
-        "PRIMARY KEY (guard, person, key))"
+        "PRIMARY KEY (guard, who, key))"
     ),
     (
         "surveys (name TEXT PRIMARY KEY, document TEXT NOT NULL, store TEXT NOT NULL, "
@@ -61,7 +61,7 @@ TABLES = (
 INDEXES = (
     "UNIQUE INDEX releases_by_number ON releases (dataset, number)",
     "INDEX releases_by_analyst ON releases (dataset, analyst, number)",
-    "INDEX tokens_by_person ON tokens (person)",
+    "INDEX tokens_by_person ON tokens (who)",
 )
 
 
