@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from io import FileIO
     from pathlib import Path
 
-__all__ = ["get", "hold", "put", "settle", "settle_folder", "write_new"]
+__all__ = ["get", "hold", "put", "settle", "settle_folder", "wait", "write_new"]
 
 PAUSE = 0.002
 """Seconds between two looks at a lock."""
@@ -32,6 +32,9 @@ if sys.platform == "win32":  # pragma: no cover - another system
         except OSError as error:
             raise BlockingIOError from error
 
+    def wait(file: FileIO) -> None:
+        """Do not wait: a lock is for order here, not for safety."""
+
     def _flush(file: FileIO) -> None:
         os.fsync(file.fileno())
 else:
@@ -39,6 +42,10 @@ else:
 
     def _taken(file: FileIO) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def wait(file: FileIO) -> None:
+        """Lock a file until it is closed, however long others hold it."""
+        fcntl.flock(file, fcntl.LOCK_EX)
 
     def _flush(file: FileIO) -> None:
         fcntl.fcntl(file, FULL) if FULL else os.fsync(file.fileno())

@@ -6,8 +6,11 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Protocol
 
+from sourdine.append_only import disk
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from io import FileIO
     from pathlib import Path
 
     from sourdine.database.address import Address
@@ -72,6 +75,9 @@ class Dialect(Protocol):
     def begin(self, connection: Any) -> None:  # noqa: ANN401 - the driver's
         """Begin to write, alone."""
 
+    def end(self) -> None:
+        """Let others write, after a commit or a rollback."""
+
     def look(self, connection: Any) -> None:  # noqa: ANN401 - the driver's
         """Begin to read: all that is read until the end is of one moment."""
 
@@ -86,13 +92,18 @@ class Dialect(Protocol):
 
 
 class SqliteDialect:
-    """A file of SQLite, with a log ahead of it: readers do not wait for writers."""
+    """A file of SQLite, with a log ahead of it: readers do not wait for writers.
+
+    Writers wait for each other at a lock of the operating system, which wakes the next one at once:
+    SQLite itself looks again after a tenth of a second, and some writers would starve.
+    """
 
     broken: tuple[type[Exception], ...] = (sqlite3.OperationalError, sqlite3.InterfaceError)
     refused: tuple[type[Exception], ...] = (sqlite3.DatabaseError,)
 
     def __init__(self, address: Address) -> None:
         self.path = address.path
+        self._turn: FileIO | None = None
 
     def connect(self) -> sqlite3.Connection:
         """Return a connection to a file that is there."""
@@ -111,7 +122,16 @@ class SqliteDialect:
 
     def begin(self, connection: sqlite3.Connection) -> None:
         """Begin to write, alone."""
+        if self._turn is None:
+            self._turn = open(f"{self.path}-turn", "ab", buffering=0)  # noqa: SIM115, PTH123 - held
+            disk.wait(self._turn)
         connection.execute("BEGIN IMMEDIATE")
+
+    def end(self) -> None:
+        """Let others write."""
+        if self._turn is not None:
+            self._turn.close()
+            self._turn = None
 
     def look(self, connection: sqlite3.Connection) -> None:
         """Begin to read."""

@@ -51,6 +51,9 @@ class PostgresDialect:
         connection.execute("BEGIN")
         connection.execute(f"SELECT pg_advisory_xact_lock({WRITERS})")
 
+    def end(self) -> None:
+        """Do nothing: the lock ended with the transaction."""
+
     def look(self, connection: Connection) -> None:
         """Begin to read."""
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")

@@ -1,8 +1,9 @@
 """`SharedDatabase`: one writer at a time, and whoever waits for the disk together shares a commit.
 
-Who wants to write puts a job into a line and waits for the lock. The first to get it runs all jobs
-that wait, each behind a savepoint, and commits once; the others find theirs done. So there is no
-thread that must be started and ended, and under load many charges cost one wait for the disk.
+Who wants to write puts a job into a line. If nobody leads, they lead: they run all jobs that wait,
+each behind a savepoint, commit once, wake who waited for them, and then the next in the line. So
+there is no thread that must be started and ended, and under load many charges cost one wait for the
+disk.
 
 *Claim*: a job that raises undoes itself alone. *Checked by*
 ``test_a_job_that_raises_undoes_itself``. *Claim*: no job returns before its commit.
@@ -15,7 +16,7 @@ import os
 from collections import deque
 from contextlib import suppress
 from pathlib import Path
-from threading import BoundedSemaphore
+from threading import BoundedSemaphore, Event
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import finalize
 
@@ -33,6 +34,8 @@ T = TypeVar("T")
 
 TOGETHER = 128
 """Jobs in one transaction."""
+PAUSE = 0.05
+"""Seconds after which who waits looks whether somebody leads, if an interrupt kept it unsaid."""
 READERS = 4
 """Connections that read, in one process."""
 
@@ -40,10 +43,10 @@ READERS = 4
 class _Job(Generic[T]):
     """What somebody waits for."""
 
-    __slots__ = ("done", "error", "result", "work")
+    __slots__ = ("done", "error", "result", "woken", "work")
 
     def __init__(self, work: Callable[[Transaction], T]) -> None:
-        self.work, self.done = work, False
+        self.work, self.done, self.woken = work, False, Event()
         self.result: T
         self.error: BaseException | None = None
 
@@ -89,6 +92,7 @@ class SharedDatabase:
 
     def _here(self) -> None:
         if self._process != os.getpid():
+            self.dialect = dialect_of(self.address)
             self._renew()
 
     def _connected(self) -> Any:  # noqa: ANN401 - the driver's
@@ -101,9 +105,15 @@ class SharedDatabase:
         job = _Job(work)
         self._waiting.append(job)
         try:
-            self._alone(lambda: self._lead(job))
+            while not job.done:
+                if self._alone.attempt(lambda: self._lead(job)):
+                    self._wake_next()
+                else:
+                    job.woken.wait(PAUSE)
+                    job.woken.clear()
         finally:
-            with suppress(ValueError):  # an interrupt came while it waited
+            job.done = True  # if an interrupt came while it waited
+            with suppress(ValueError):
                 self._waiting.remove(job)
         if job.error is not None:
             raise job.error
@@ -159,8 +169,11 @@ class SharedDatabase:
     def _lead(self, job: _Job[Any]) -> None:
         """Run what waits until a job is done: by this thread, or by another before it."""
         while not job.done:
-            count = min(len(self._waiting), TOGETHER)
-            self._together([self._waiting.popleft() for _ in range(count)])
+            self._together([one for one in [*self._waiting][:TOGETHER] if not one.done] or [job])
+
+    def _wake_next(self) -> None:
+        with suppress(IndexError):
+            self._waiting[0].woken.set()
 
     def _together(self, batch: list[_Job[Any]]) -> None:
         failure: BaseException | None = SourdineError(
@@ -177,9 +190,13 @@ class SharedDatabase:
             if failure is not None:
                 self._drop(self._writer)
                 self._writer = None
+            self.dialect.end()
             for job in batch:
                 job.error = failure or job.error
                 job.done = True
+                with suppress(ValueError):
+                    self._waiting.remove(job)
+                job.woken.set()
 
     def _commit(self, batch: list[_Job[Any]]) -> None:
         if self._writer is None:
@@ -189,6 +206,7 @@ class SharedDatabase:
         for job in batch:
             notes |= self._run(job)
         self._writer.execute("COMMIT")
+        self.dialect.end()
         self.commits += 1
         if self.witness is not None and notes:
             self.witness(notes)
