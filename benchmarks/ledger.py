@@ -33,7 +33,7 @@ from sourdine.central import Count
 from sourdine.database import SharedDatabase, is_address
 from sourdine.errors import BudgetExceededError
 from sourdine.session import Session
-from sourdine.session.ledger import opened_ledger
+from sourdine.session.kept_ledgers import opened_ledger
 
 WRITERS = 8
 ALIVE = 4

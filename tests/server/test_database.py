@@ -86,6 +86,15 @@ def test_nobody_hears_before_the_commit(database):
         database.write(job)
 
 
+def test_a_commit_waits_for_the_disk(database, address):
+    """As far as a database says so."""
+    asked = {"PRAGMA synchronous": 2, "PRAGMA journal_mode": "wal"}
+    if address.startswith("postgres"):
+        asked = {"SHOW synchronous_commit": "on"}
+    for statement, answer in asked.items():
+        assert database.write(lambda t, said=statement: t.one(said)) == (answer,)
+
+
 def test_what_is_read_is_of_one_moment(database):
     database.write(put("a"))
 

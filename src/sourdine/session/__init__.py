@@ -2,14 +2,8 @@
 
 from sourdine.session.charges import Charge, Terms
 from sourdine.session.could import Could
-from sourdine.session.ledger import (
-    BookLedger,
-    Call,
-    DatabaseLedger,
-    FileLedger,
-    Ledger,
-    MemoryLedger,
-)
+from sourdine.session.kept_ledgers import BookLedger, DatabaseLedger, FileLedger
+from sourdine.session.ledger import Call, Ledger, MemoryLedger
 from sourdine.session.prepared import Prepared
 from sourdine.session.room import Charged, Room
 from sourdine.session.session import Session

@@ -26,7 +26,8 @@ from sourdine.release import History, Release, Sheet, Shown
 from sourdine.session.charges import Terms
 from sourdine.session.could import Asking
 from sourdine.session.filing import About, FiledReport
-from sourdine.session.ledger import MemoryLedger, opened_ledger
+from sourdine.session.kept_ledgers import opened_ledger
+from sourdine.session.ledger import MemoryLedger
 from sourdine.session.prepared import Prepared
 from sourdine.session.room import Room
 from sourdine.session.totals import read_budget
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
     from sourdine.question import Question
     from sourdine.session.accounts import Total
     from sourdine.session.charges import Charge
-    from sourdine.session.ledger import BookLedger, Ledger
+    from sourdine.session.kept_ledgers import BookLedger
+    from sourdine.session.ledger import Ledger
     from sourdine.session.room import Charged
     from sourdine.tally import Reading
 

@@ -10,7 +10,7 @@ from sourdine.database import TableBook
 from sourdine.errors import ParameterError
 from sourdine.server.store.base import Dataset
 from sourdine.session import BookLedger
-from sourdine.session.ledger import LEDGER, beginning
+from sourdine.session.kept_ledgers import LEDGER, beginning
 
 if TYPE_CHECKING:
     from sourdine.database import SharedDatabase, Transaction
