@@ -44,19 +44,19 @@ def book_tables(dialect: Dialect) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ReadSoFar:
     """How far a book was read: its head, the head after its first line, each table's last line."""
 
     head: Head
     first: Head | None = None
     last: Mapping[str, Row] = field(default_factory=dict)
 
-    def after(self, text: bytes) -> Seen:
+    def after(self, text: bytes) -> ReadSoFar:
         found = parsed(self.head, text)
         if not found:
             return self
         last = {**self.last, **{table: row for table, row, _ in found}}
-        return Seen(found[-1][2], self.first or found[0][2], last)
+        return ReadSoFar(found[-1][2], self.first or found[0][2], last)
 
 
 class TablePage:
@@ -74,7 +74,9 @@ class TablePage:
 
     __slots__ = ("_book", "seen", "transaction")
 
-    def __init__(self, book: TableBook, transaction: Transaction, seen: Seen | None = None) -> None:
+    def __init__(
+        self, book: TableBook, transaction: Transaction, seen: ReadSoFar | None = None
+    ) -> None:
         self._book, self.transaction = book, transaction
         self.seen = book.caught_up(transaction, seen)
 
@@ -134,7 +136,7 @@ class TableBook(Kept):
     ) -> None:
         super().__init__(kind, f"{database.address}#{name}", name)
         self.database = database
-        self._seen: Seen | None = None
+        self._seen: ReadSoFar | None = None
         if begin is not None and not database.read(self.is_there):
             database.write(lambda transaction: self.make(transaction, begin))
         self.look(lambda _: None)
@@ -225,14 +227,14 @@ class TableBook(Kept):
             lambda transaction: self.head(transaction).written() + self.text(transaction)
         )
 
-    def caught_up(self, transaction: Transaction, known: Seen | None) -> Seen:
+    def caught_up(self, transaction: Transaction, known: ReadSoFar | None) -> ReadSoFar:
         """Return how far the book has got; refuse one that is damaged, or lacks what was seen."""
         head = self.head(transaction)
-        seen = known or Seen(self.start(head))
+        seen = known or ReadSoFar(self.start(head))
         if seen.head != head:
             seen = seen.after(self.text(transaction, seen.head.lines))
         if seen.head != head:
-            whole = Seen(self.start(head)).after(self.text(transaction))
+            whole = ReadSoFar(self.start(head)).after(self.text(transaction))
             first = whole.first if whole.head == head else None
             raise self.misfit(first, None if known is None else known.first, seen.head)
         return seen
