@@ -3,10 +3,10 @@
     python benchmarks/server_kills.py --kills 200
     python benchmarks/server_kills.py --kills 200 --store postgresql://user@host/empty
 
-Eight processes with two threads each send the same requests of two analysts, each in an order of
-its own, for more than the total allows. They are killed (``SIGKILL``) at a stage of a release, or
-at any moment, and others take their place. Each draw is marked, so that one that is seen and was
-not stored, or is stored twice, shows.
+Eight processes with two threads each send the same requests of two analysts, in much the same order
+so that they race for each key, for more than the total allows. They are killed (``SIGKILL``) at a
+stage of a release, or at any moment, and others take their place. Each draw is marked, so that one
+that is seen and was not stored, or is stored twice, shows.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ LONGEST = 0.5
 ANY = "at any moment"
 STAGES = ("writing", "charged", "drawn", "stored", "answered", ANY)
 ANALYSTS = ("anna", "ben")
+NEAR, SLOW = 2, 0.02
+"""How far workers' orders differ, in keys, and seconds that a draw takes at most."""
 GRANT = Fraction(3, 5)
 """Of the total, to each analyst."""
 DATA = {"age": [20, 30, 40] * 100}
@@ -85,6 +87,7 @@ class Marked:
         """Draw it, and mark the draw."""
         self.doom.at("charged")
         (answer,) = self.asked.draw()
+        time.sleep(random.uniform(0, SLOW))  # noqa: S311 - so that draws of one key race
         self.doom.at("drawn")
         return [json.dumps({"mark": token_hex(16), "release": json.loads(answer)})]
 
@@ -147,7 +150,7 @@ class Trial:
         store = ServerStore.open(self.address, witness=self.witness)
         session = Session(DATA, ledger=store.datasets.ledger("ages"))
         question = session.plan.count(epsilon=Fraction(1, self.fits))
-        keys = chance.sample(self.keys, len(self.keys))
+        keys = sorted(self.keys, key=lambda one: int(one[1]) + chance.uniform(0, NEAR))
         with self.seen.open("ab", buffering=0) as seen, ThreadPoolExecutor(THREADS) as pool:
 
             def ask(one: tuple[str, str]) -> None:

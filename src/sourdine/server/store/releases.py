@@ -104,10 +104,15 @@ class Releases:
                 f"{len(request.key)} letters",
                 "Send a random one, such as a UUID, for each new request.",
             )
-        found = self._database.read(lambda t: self._found(t, request))
+        found, grant = self._database.read(
+            lambda t: (
+                self._found(t, request),
+                self._grants.look(t, request.dataset, request.analyst),
+            )
+        )
         if found is not None:
             return found
-        if self._grants.get(request.dataset, request.analyst) is None:
+        if grant is None:
             raise _not_granted(request)
         ledger, book = (
             self._datasets.ledger(request.dataset),
@@ -201,7 +206,8 @@ class Releases:
                 for number, answer in enumerate(answers, stored.number):
                     ledger.answer(page, number, answer)
                 self._settle(transaction, request, "answered", first)
-            return self._required(transaction, request), page
+                stored = replace(stored, state="answered", answers=tuple(answers))
+            return stored, page
 
         stored, page = self._database.write(job)
         book.remember(page)
@@ -211,9 +217,11 @@ class Releases:
         """Store that a draw raised, if nothing is stored, and return what is stored."""
 
         def job(transaction: Transaction) -> StoredRelease:
-            if self._required(transaction, request).state == "charged":
-                self._settle(transaction, request, "failed", None)
-            return self._required(transaction, request)
+            stored = self._required(transaction, request)
+            if stored.state != "charged":
+                return stored
+            self._settle(transaction, request, "failed", None)
+            return replace(stored, state="failed")
 
         return self._database.write(job)
 
