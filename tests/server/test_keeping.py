@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import stat
+import subprocess
 from dataclasses import replace
 
 import pytest
@@ -100,6 +101,27 @@ def test_a_copy_of_postgres_is_made_by_its_own_program(postgres, tmp_path):
         store.backup(tmp_path / "copy.db")
     assert not list(tmp_path.iterdir())
     store.close()
+
+
+def test_a_dump_of_postgres_is_a_store_again(postgres, postgres_cluster, tmp_path):
+    store = filled(ServerStore.create(postgres))
+    first = asked(store)
+    path, restored = tmp_path / "store.dump", postgres_cluster.create()
+    program = postgres_cluster._programs / "pg_dump"
+    subprocess.run([program, "-Fc", "-f", path, postgres], check=True)  # noqa: S603
+    later = ServerStore.open(postgres, witness=tmp_path / "witness")
+    asked(later, "later")
+    subprocess.run([program.with_name("pg_restore"), "-d", restored, path], check=True)  # noqa: S603
+    again = ServerStore.open(restored)
+    assert all(again.check())
+    assert again.releases.get("anna", "k") == replace(first, fresh=False)
+    with pytest.raises(SourdineError, match="what is written stays"):
+        again.database.write(lambda t: t.run("DELETE FROM lines"))
+    with pytest.raises(ParameterError, match="which the witness"):
+        ServerStore.open(restored, witness=tmp_path / "witness")
+    for one in (store, later, again):
+        one.close()
+    postgres_cluster.drop(restored)
 
 
 def test_an_older_copy_is_noticed(file, tmp_path):
