@@ -1,7 +1,7 @@
 """Where a server keeps charges, answers and people: one database, shared by all workers."""
 
 from sourdine.server.store.base import (
-    Asked,
+    AskedQuestions,
     Dataset,
     Grant,
     Guard,
@@ -21,7 +21,7 @@ from sourdine.server.store.store import ServerStore
 from sourdine.server.store.witness import Witness
 
 __all__ = [
-    "Asked",
+    "AskedQuestions",
     "Dataset",
     "DatasetCheck",
     "Grant",

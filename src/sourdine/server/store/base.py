@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sourdine.session import Call, Terms
 
 __all__ = [
-    "Asked",
+    "AskedQuestions",
     "Dataset",
     "Grant",
     "Guard",
@@ -241,7 +241,7 @@ class StoredRelease:
     fresh: bool = False
 
 
-class Asked(Protocol):
+class AskedQuestions(Protocol):
     """Questions as a session asks them (`sourdine.session.Prepared`)."""
 
     def charged(self, charge: Callable[[Sequence[Call]], T]) -> T:

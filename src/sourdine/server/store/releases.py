@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from sourdine.database import SharedDatabase, TableBook, TablePage, Transaction
-    from sourdine.server.store.base import Asked
+    from sourdine.server.store.base import AskedQuestions
     from sourdine.server.store.datasets import Datasets
     from sourdine.server.store.people import Grants
     from sourdine.session import BookLedger, Call
@@ -60,7 +60,7 @@ class Releases:
     def __init__(self, database: SharedDatabase, datasets: Datasets, grants: Grants) -> None:
         self._database, self._datasets, self._grants = database, datasets, grants
 
-    def charge_once(self, request: KeyedRequest, asked: Asked) -> StoredRelease:
+    def charge_once(self, request: KeyedRequest, asked: AskedQuestions) -> StoredRelease:
         """Charge a request once, draw, store, and return what is stored.
 
         Parameters

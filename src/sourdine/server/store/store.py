@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from sourdine.database import Transaction
-    from sourdine.server.store.base import Asked, KeyedRequest, StoredRelease
+    from sourdine.server.store.base import AskedQuestions, KeyedRequest, StoredRelease
 
 __all__ = ["ServerStore"]
 
@@ -153,7 +153,7 @@ class ServerStore:
         """Who the store is."""
         return _meta(self.database)
 
-    def charge_once(self, request: KeyedRequest, asked: Asked) -> StoredRelease:
+    def charge_once(self, request: KeyedRequest, asked: AskedQuestions) -> StoredRelease:
         """Charge a request once, draw, store, and return what is stored (`Releases`)."""
         return self.releases.charge_once(request, asked)
 
