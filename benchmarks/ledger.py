@@ -7,8 +7,9 @@ random moment while others write to the same ledger. Its column names it in the 
 * the writers that are left spend exactly what remains of the total;
 * eight writers that open a new ledger at the same moment are answered as often as fits.
 
-Usage: python benchmarks/ledger.py [--kills 200] [--fits 3000] [--delta 1e-6]. With delta, prices at
-a Rényi order are charged, and about as many fit. The exit status is 1 on failure.
+Usage: python benchmarks/ledger.py [--kills 200] [--fits 3000] [--delta 1e-6] [--store ADDRESS].
+With delta, prices at a Rényi order are charged, and about as many fit. The ledgers are files, or
+stand in a server's store that is there. The exit status is 1 on failure.
 """
 
 from __future__ import annotations
@@ -23,20 +24,21 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
 from sourdine.central import Count
+from sourdine.database import SharedDatabase, is_address
 from sourdine.errors import BudgetExceededError
-from sourdine.session import FileLedger, Session
+from sourdine.session import Session
+from sourdine.session.kept_ledgers import opened_ledger
 
 WRITERS = 8
 ALIVE = 4
-LONGEST = 0.3
-"""Seconds until a process is killed, at most."""
+LONGEST, LONGEST_CONNECTED = 0.3, 1.5
+"""Seconds until a process is killed, at most: with a file, and with a store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class Writer:
     pipe: int
 
     @classmethod
-    def start(cls, column: str, ledger: Path, load: Load, at: float = 0) -> Writer:
+    def start(cls, column: str, ledger: str, load: Load, at: float = 0) -> Writer:
         """Fork it; it begins at the time ``at``."""
         reading, writing = os.pipe()
         process = os.fork()
@@ -100,7 +102,7 @@ class Writer:
         return len(answers), status in (0, signal.SIGKILL)
 
 
-def _ask(column: str, ledger: Path, load: Load, at: float, pipe: int) -> None:
+def _ask(column: str, ledger: str, load: Load, at: float, pipe: int) -> None:
     time.sleep(max(at - time.time(), 0))
     session = Session({column: [1, 2, 3]}, epsilon=1, delta=load.delta, ledger=ledger)
     while True:
@@ -126,20 +128,21 @@ class Tally:
         self.ended &= well
 
 
-def killed(kills: int, load: Load, ledger: Path, seen: Tally) -> None:
+def killed(kills: int, load: Load, ledger: str, seen: Tally) -> None:
     """Kill processes at random moments, a few of them being alive at any time."""
+    longest = LONGEST_CONNECTED if is_address(ledger) else LONGEST
     chance = random.Random(20_261_115)  # noqa: S311 - when to kill is no secret
     alive: list[Writer] = []
     for i in track(range(kills), "killing", transient=True, console=Console(stderr=True)):
         while len(alive) < ALIVE:
             alive.append(Writer.start(f"w{i}-{len(alive)}", ledger, load))
-        time.sleep(chance.uniform(0, LONGEST) / ALIVE)
+        time.sleep(chance.uniform(0, longest) / ALIVE)
         seen.add(alive.pop(chance.randrange(len(alive))), kill=True)
     for writer in alive:
         seen.add(writer, kill=True)
 
 
-def raced(names: str, load: Load, ledger: Path, seen: Tally) -> None:
+def raced(names: str, load: Load, ledger: str, seen: Tally) -> None:
     """Let eight writers begin at the same moment and go on until they are refused."""
     begin = time.time() + 0.2
     writers = [Writer.start(f"{names}{i}", ledger, load, begin) for i in range(WRITERS)]
@@ -153,10 +156,16 @@ def main() -> int:
     reader.add_argument("--kills", type=int, default=200)
     reader.add_argument("--fits", type=int, default=3000, help="how many answers the total allows")
     reader.add_argument("--delta", default="0", help="the delta of the total")
+    reader.add_argument("--store", help="the address of a server's store, such as sqlite:///a.db")
     given = reader.parse_args()
     all_of_it, eighth = (Load.of(fits, given.delta) for fits in (given.fits, given.fits // 8))
+    if given.store:
+        SharedDatabase(given.store).close()  # what it needs is loaded before processes are forked
     with tempfile.TemporaryDirectory() as folder:
-        one, two = Path(folder) / "killed.ledger", Path(folder) / "raced.ledger"
+        names = ("killed", "raced")
+        one, two = (
+            f"{given.store}#{name}" if given.store else f"{folder}/{name}.ledger" for name in names
+        )
         seen, race = Tally(Counter()), Tally(Counter())
         killed(given.kills, all_of_it, one, seen)
         before = sum(seen.answers.values())
@@ -172,8 +181,8 @@ def main() -> int:
     return int(not all(holds for *_, holds in verdicts))
 
 
-def _verdicts(path: Path, load: Load, seen: Tally, before: int) -> list[tuple[str, str, str, bool]]:
-    ledger = FileLedger(path, None)
+def _verdicts(path: str, load: Load, seen: Tally, before: int) -> list[tuple[str, str, str, bool]]:
+    ledger = opened_ledger(path, None)
     charges = Counter(charge.what.removeprefix("count of ") for charge in ledger.history)
     columns = charges.keys() | seen.answers.keys()
     more = [charges[column] - seen.answers[column] for column in columns]
@@ -190,9 +199,9 @@ def _verdicts(path: Path, load: Load, seen: Tally, before: int) -> list[tuple[st
     ]
 
 
-def _raced(path: Path, fits: int, race: Tally) -> list[tuple[str, str, str, bool]]:
+def _raced(path: str, fits: int, race: Tally) -> list[tuple[str, str, str, bool]]:
     answers = sum(race.answers.values())
-    charges = len(FileLedger(path, None).history)
+    charges = len(opened_ledger(path, None).history)
     return [
         ("answers of a race from nothing", str(answers), str(fits), answers == fits),
         ("charges of it", str(charges), str(fits), charges == fits),

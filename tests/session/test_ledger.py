@@ -17,7 +17,8 @@ from sourdine.append_only import Book, FileKind, book, disk
 from sourdine.errors import BudgetExceededError, ParameterError, SourdineError
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee
 from sourdine.privacy.accounting import Filter
-from sourdine.session import FileLedger, MemoryLedger, Terms, lines
+from sourdine.server.store import ServerStore
+from sourdine.session import DatabaseLedger, FileLedger, MemoryLedger, Terms, lines
 
 TERMS = Terms(total=Guarantee(1, 1e-6, ADD_REMOVE), name="people.csv")
 FILTERED = Terms(total=TERMS.total, name="people.csv", filter=Filter.of(1, 1e-6, reserve=9e-7))
@@ -28,11 +29,25 @@ def terms(request):
     return request.param
 
 
-@pytest.fixture(params=["memory", "file"])
+@pytest.fixture(params=["memory", "file", "sqlite", "postgres"])
 def ledger(request, terms, tmp_path):
     if request.param == "memory":
         return MemoryLedger(terms)
-    return FileLedger(tmp_path / "a ledger #1?.ledger", terms)
+    if request.param == "file":
+        return FileLedger(tmp_path / "a ledger #1?.ledger", terms)
+    return DatabaseLedger(made_store(request), terms)
+
+
+def made_store(request):
+    """Return the address of a new store, in the database that a test's parameter names."""
+    folder = request.getfixturevalue("tmp_path")
+    address = (
+        request.getfixturevalue("postgres")
+        if request.param == "postgres"
+        else f"sqlite:///{folder}/a store %23 1.db"
+    )
+    ServerStore.create(address).close()
+    return address
 
 
 def spend(ledger, epsilon, delta=0, relation=ADD_REMOVE, what="mean of age"):

@@ -12,7 +12,7 @@ from sourdine.append_only import Book, disk
 from sourdine.append_only.chain import Head, linked
 from sourdine.cli import ledger as ledger_command
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError, SourdineError
-from sourdine.session.ledger import LEDGER
+from sourdine.session.kept_ledgers import LEDGER
 
 DATA = {"age": [20, 30, 40] * 100, "sex": ["f", "m", "f"] * 100}
 

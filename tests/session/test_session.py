@@ -18,6 +18,7 @@ from sourdine import __version__, central, questions
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError, SourdineError
 from sourdine.noise import SeededSource
 from sourdine.privacy import SUBSTITUTE
+from sourdine.server.store import ServerStore
 from sourdine.session import Session
 
 AGES = {"age": [20, 30, 40] * 200, "sex": ["f", "m", "f"] * 200, "who": list(range(300)) * 2}
@@ -320,10 +321,20 @@ def test_a_session_cannot_be_copied():
     )
 
 
-@pytest.fixture(scope="module", params=["0", "1e-6"])
-def killed(request):
+@pytest.fixture(scope="module", params=["0", "1e-6", "sqlite", "postgres"])
+def killed(request, tmp_path_factory):
+    given = ["--delta", request.param]
+    if request.param in {"sqlite", "postgres"}:
+        folder = tmp_path_factory.mktemp("store")
+        address = (
+            f"sqlite:///{folder}/store.db"
+            if request.param == "sqlite"
+            else request.getfixturevalue("postgres_cluster").create()
+        )
+        ServerStore.create(address).close()
+        given = ["--store", address]
     done = subprocess.run(  # noqa: S603
-        [sys.executable, BENCHMARK, "--kills", "20", "--fits", "240", "--delta", request.param],
+        [sys.executable, BENCHMARK, "--kills", "20", "--fits", "240", *given],
         capture_output=True,
         text=True,
         check=False,

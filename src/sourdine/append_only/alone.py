@@ -43,6 +43,20 @@ class Alone:
 
     def __call__(self, work: Callable[[], T]) -> T:
         """Wait until others have finished, run the function, and return what it returns."""
+        found: list[T] = []
+        self.attempt(lambda: found.append(work()), wait=True)
+        return found[0]
+
+    def attempt(self, work: Callable[[], object], *, wait: bool = False) -> bool:
+        """Run the function unless another is running; return whether it ran.
+
+        Parameters
+        ----------
+        work
+            The function.
+        wait
+            Whether to wait until others have finished.
+        """
         me, lock = get_ident(), self._lock
         if self._holder == me:
             raise SourdineError(
@@ -52,15 +66,17 @@ class Alone:
                 "Ask the open turn, such as turn.halfwidth(), or end it first.",
             )
         try:
-            lock.acquire()
+            if not lock.acquire(wait):
+                return False
             self._holder = me
-            return work()
+            work()
+            return True
         finally:
             if self._holder == me:
                 self._holder = None
             try:  # noqa: SIM105 - suppress() is Python, and could be interrupted
                 lock.release()
-            except RuntimeError:  # an interrupt came before it was ours
+            except RuntimeError:  # it is another's, or an interrupt came before it was ours
                 pass
 
     @property

@@ -21,22 +21,23 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from secrets import token_hex
 from typing import TYPE_CHECKING, TypeVar
 
 from sourdine.append_only import disk
 from sourdine.append_only.alone import QUIET
 from sourdine.append_only.chain import Head, Row, linked, parsed
-from sourdine.errors import ParameterError, SourdineError
+from sourdine.append_only.kept import Kept, first_lines
+from sourdine.errors import SourdineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from io import FileIO
 
-__all__ = ["Book", "FileKind", "Page", "Row", "now"]
+    from sourdine.append_only.kept import FileKind
+    from sourdine.errors import ParameterError
+
+__all__ = ["Book", "Page", "Row"]
 
 T = TypeVar("T")
 
@@ -45,39 +46,6 @@ PATIENCE = 60.0
 
 LONGEST_HEAD = 256
 """Bytes to look for a head in."""
-
-IDENTITY = "book"
-"""The table of the first line, which no other file has."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileKind:
-    """What sort of book it is.
-
-    Parameters
-    ----------
-    noun
-        What a person calls it.
-    mark
-        The word that the file carries.
-    version
-        The format of its lines.
-    rights
-        Who may read and write a new file, but for what the process forbids.
-    older
-        Earlier formats that are read too; such a file keeps its format.
-    """
-
-    noun: str
-    mark: str
-    version: int
-    rights: int = 0o666
-    older: tuple[int, ...] = ()
-
-
-def now() -> str:
-    """Return the time in UTC, as ISO 8601."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 class Page:
@@ -101,7 +69,7 @@ class Page:
         self._book.append(self._file, table, row)
 
 
-class Book:
+class Book(Kept):
     """A file that only grows, shared by all processes that name it.
 
     Parameters
@@ -123,7 +91,7 @@ class Book:
         The file is not a book of this kind, or is damaged.
     """
 
-    __slots__ = ("_first", "_head", "kind", "lines", "path")
+    __slots__ = ("_first", "_head", "lines", "path")
 
     def __init__(
         self,
@@ -134,7 +102,7 @@ class Book:
         fresh: bool = False,
     ) -> None:
         self.path = Path(os.fsdecode(path)).absolute()
-        self.kind = kind
+        super().__init__(kind, str(self.path), self.path.name)
         self.lines: list[tuple[str, Row]] = []
         self._head = Head.first(kind.mark, kind.version)
         self._first: Head | None = None
@@ -154,6 +122,10 @@ class Book:
         """Hold the file alone while a function runs, and return what it returns."""
         return QUIET(lambda: self._turn(work))
 
+    def look(self, work: Callable[[Page], T]) -> T:
+        """Run a function that only reads."""
+        return self.turn(work)
+
     def append(self, file: FileIO, table: str, row: Row) -> None:
         """Write a line to the open file, then count it in the head."""
         line = linked(self._head, table, row)
@@ -166,16 +138,6 @@ class Book:
             disk.settle(file)
         self.lines.append((name, kept))
         self._head = head
-
-    def refusal(self, reason: str) -> ParameterError:
-        """Return the error for a file that cannot be what it should be."""
-        noun = self.kind.noun
-        return ParameterError(
-            noun,
-            "be a file that Sourdine wrote",
-            f"{self.path} ({reason})",
-            f"Type the path of a new file, or restore the {noun} from a copy.",
-        )
 
     def _turn(self, work: Callable[[Page], T]) -> T:
         while True:
@@ -200,7 +162,7 @@ class Book:
         """Read what was written since the last turn."""
         del self.lines[self._head.lines :]  # what an interrupt left
         with self._in_plain_words():
-            head = self._read_head(file)
+            head = self.read_head(disk.get(file, 0, LONGEST_HEAD))
             if self._first is None:  # the first look at a file, which may be of an older format
                 self._head = Head.first(head.mark, head.version)
             found = _following(head, self._head, file)
@@ -214,48 +176,9 @@ class Book:
         self._head = after
         self._first = self._first or found[0][2]
 
-    def _read_head(self, file: FileIO) -> Head:
-        text = disk.get(file, 0, LONGEST_HEAD)
-        if not text:
-            raise self._emptied()
-        if (head := Head.read(text)) is None:
-            ours = text.startswith(b"sourdine ")
-            raise self.refusal("damaged" if ours else "a file of something else")
-        if head.mark != self.kind.mark:
-            raise self.refusal(f"a file of something else, a {head.mark}")
-        if head.version not in (self.kind.version, *self.kind.older):
-            raise self.refusal(f"of format {head.version}, this reads {self.kind.version}")
-        return head
-
     def _misfit(self, head: Head, file: FileIO) -> ParameterError:
-        """Return the error for a file that is damaged, or not the one seen before."""
         lines = _following(head, Head.first(head.mark, head.version), file)
-        if not lines:
-            return self.refusal("damaged")
-        noun = f"the {self.kind.noun}"
-        if lines[0][2] != self._first:
-            return ParameterError(
-                noun,
-                "stay the file that was opened",
-                f"another one at {self.path}",
-                "Put the first one back, or open this one again.",
-            )
-        return ParameterError(
-            noun,
-            f"hold all {self._head.lines} lines that were seen in it",
-            f"an older or another copy at {self.path}",
-            "Put the latest copy back: what it lacks was charged, and released.",
-        )
-
-    def _emptied(self) -> ParameterError:
-        noun = self.kind.noun
-        return ParameterError(
-            noun,
-            "be a file that Sourdine wrote",
-            f"{self.path} (0 bytes: emptied, and what was charged to it is lost)",
-            f"Restore the {noun} from a copy. If nothing was ever released under it, "
-            f"delete {self.path.name} first.",
-        )
+        return self.misfit(lines[0][2] if lines else None, self._first, self._head)
 
     @contextmanager
     def _in_plain_words(self) -> Iterator[None]:
@@ -279,13 +202,9 @@ class Book:
         return error.strerror or str(error)
 
     def _make(self, begin: Iterable[tuple[str, Row]]) -> None:
-        head, text = self._head, b""
-        named = (IDENTITY, {"identity": token_hex(16), "opened": now()})
-        for table, row in (named, *begin):
-            line = linked(head, table, row)
-            head, text = head.after(line), text + line
+        head, lines = first_lines(self._head, begin)
         with self._in_plain_words():
-            disk.write_new(self.path, head.written() + text, self.kind.rights)
+            disk.write_new(self.path, head.written() + b"".join(lines), self.kind.rights)
 
 
 def _following(head: Head, start: Head, file: FileIO) -> list[tuple[str, Row, Head]] | None:

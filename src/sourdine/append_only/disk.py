@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from io import FileIO
     from pathlib import Path
 
-__all__ = ["get", "hold", "put", "settle", "write_new"]
+__all__ = ["get", "hold", "put", "settle", "settle_folder", "wait", "write_new"]
 
 PAUSE = 0.002
 """Seconds between two looks at a lock."""
@@ -32,6 +32,9 @@ if sys.platform == "win32":  # pragma: no cover - another system
         except OSError as error:
             raise BlockingIOError from error
 
+    def wait(file: FileIO) -> None:
+        """Do not wait: a lock is for order here, not for safety."""
+
     def _flush(file: FileIO) -> None:
         os.fsync(file.fileno())
 else:
@@ -39,6 +42,10 @@ else:
 
     def _taken(file: FileIO) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def wait(file: FileIO) -> None:
+        """Lock a file until it is closed, however long others hold it."""
+        fcntl.flock(file, fcntl.LOCK_EX)
 
     def _flush(file: FileIO) -> None:
         fcntl.fcntl(file, FULL) if FULL else os.fsync(file.fileno())
@@ -95,7 +102,7 @@ def write_new(path: Path, text: bytes, rights: int) -> None:
     finally:
         with suppress(FileNotFoundError):
             aside.unlink()
-    _settle_folder(path.parent)
+    settle_folder(path.parent)
 
 
 def _write(path: Path, text: bytes, rights: int) -> None:
@@ -107,7 +114,8 @@ def _write(path: Path, text: bytes, rights: int) -> None:
         settle(file)
 
 
-def _settle_folder(folder: Path) -> None:
+def settle_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk."""
     with suppress(OSError):  # where a folder cannot be opened
         entry = os.open(folder, os.O_RDONLY)
         try:

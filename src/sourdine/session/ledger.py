@@ -1,15 +1,7 @@
-r"""Where charges are kept: in memory, or in a file that outlives the process.
+"""A list of charges, wherever it is kept, and one that is kept in memory.
 
 A charge is written before the mechanism runs. If the process dies in between, the charge stays: a
 ledger may say too much, never too little.
-
-The file is a `sourdine.append_only.Book` of ``terms`` (one line), ``charges`` and ``answers``.
-Every charge holds the sum so far, so one costs the same work however many came before it. An answer
-names its charge, and holds what was released as JSON.
-
-*Claim*: no charge is lost or doubled when the process is killed, and the total is never passed.
-*Checked by* ``test_killed_processes_lose_no_charge``. *Claim*: of many processes that race for the
-last part of a budget as many succeed as fit. *Checked by* ``test_writers_share_exactly_the_total``.
 """
 
 from __future__ import annotations
@@ -21,26 +13,20 @@ from threading import Lock
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from sourdine import __version__
-from sourdine.append_only import Book, FileKind
-from sourdine.append_only.book import IDENTITY
-from sourdine.errors import BudgetExceededError, ParameterError
+from sourdine.errors import BudgetExceededError
 from sourdine.privacy.accounting import of_promise
 from sourdine.session import lines
 from sourdine.session.accounts import FilterAccount, under
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
-    from sourdine.append_only import Page
     from sourdine.privacy import Guarantee, Part, Relation
     from sourdine.session.accounts import Account
     from sourdine.session.charges import Charge, Terms
 
-__all__ = ["Call", "FileLedger", "Ledger", "MemoryLedger"]
+__all__ = ["Call", "Charging", "ChargingDesk", "Ledger", "MemoryLedger"]
 
-LEDGER = FileKind(noun="ledger", mark="ledger", version=3, older=(2,))
-TERMS, CHARGES, ANSWERS = "terms", "charges", "answers"
 T = TypeVar("T")
 
 
@@ -120,7 +106,7 @@ class Ledger(Protocol):
         """Write down what was released for a charge."""
 
 
-class _Desk(Protocol):
+class ChargingDesk(Protocol):
     """One writer's time alone with a ledger."""
 
     def last(self) -> Charge | None:
@@ -130,14 +116,14 @@ class _Desk(Protocol):
         """Write a charge down for good."""
 
 
-class _Charging:
-    """What both ledgers do: they differ in where lines are kept."""
+class Charging:
+    """What all ledgers do: they differ in where lines are kept."""
 
     __slots__ = ()
     terms: Terms
 
     @abstractmethod
-    def _turn(self, work: Callable[[_Desk], T]) -> T:
+    def _turn(self, work: Callable[[ChargingDesk], T]) -> T:
         """Run a function while nobody else writes."""
 
     @property
@@ -171,15 +157,35 @@ class _Charging:
         If their prices do not fit, but nothing was charged before and the certified curve of all
         of them together stays within the total, they are the whole of it: nothing is left then.
         """
+        return self.declaring(
+            lambda whole: self._turn(lambda desk: self.write(desk, calls, whole=whole)), calls
+        )
+
+    def declaring(self, attempt: Callable[[bool], T], calls: Sequence[Call]) -> T:
+        """Attempt to charge calls; if they do not fit one by one, as the whole of the total."""
         try:
-            return self._turn(lambda desk: self._write(desk, calls))
+            return attempt(False)  # noqa: FBT003 - not as the whole
         except BudgetExceededError:
             if len(calls) < 2 or not self._is_whole(calls):
                 raise
-        return self._turn(lambda desk: self._write(desk, calls, declared=desk.last() is None))
+        return attempt(True)  # noqa: FBT003 - as the whole
 
-    def _write(self, desk: _Desk, calls: Sequence[Call], *, declared: bool = False) -> list[Charge]:
+    def write(
+        self, desk: ChargingDesk, calls: Sequence[Call], *, whole: bool = False
+    ) -> list[Charge]:
+        """Write charges in a turn, or raise and write none.
+
+        Parameters
+        ----------
+        desk
+            The turn.
+        calls
+            What is charged.
+        whole
+            Whether the calls are the whole of a total of which all is left.
+        """
         last = desk.last()
+        declared = whole and last is None
         account = self.terms.start if last is None else last.account
         first = 1 if last is None else last.number + 1
         written: list[Charge] = []
@@ -198,7 +204,7 @@ class _Charging:
         return start.is_whole(tuple(part for call in calls for part in call.loss(start.relation)))
 
 
-class MemoryLedger(_Charging):
+class MemoryLedger(Charging):
     """Charges that end with the process; safe under threads, refused in a forked process."""
 
     __slots__ = ("_charges", "_lock", "_process", "terms")
@@ -216,7 +222,7 @@ class MemoryLedger(_Charging):
         """All charges, the first one first."""
         return list(self._charges)
 
-    def _turn(self, work: Callable[[_Desk], T]) -> T:
+    def _turn(self, work: Callable[[ChargingDesk], T]) -> T:
         with self._lock:
             return work(_ListDesk(self._charges, self._process))
 
@@ -243,102 +249,3 @@ class _ListDesk:
                 ledger="data.ledger",
             )
         self.charges.append(charge)
-
-
-class FileLedger(_Charging):
-    """Charges in a file, shared by all processes that name it.
-
-    Parameters
-    ----------
-    path
-        The file; it is made if it is not there.
-    terms
-        What the ledger is for; None if the file is there and its own terms rule.
-
-    Raises
-    ------
-    ParameterError
-        The file is not a ledger, is damaged, or is for other terms.
-    """
-
-    __slots__ = ("book", "terms")
-
-    def __init__(self, path: str | os.PathLike[str], terms: Terms | None) -> None:
-        if terms is None and not os.path.exists(path):  # noqa: PTH110 - bytes are paths too
-            raise ParameterError(
-                "ledger",
-                "be a file that exists, or a new one with a total",
-                f"{os.fsdecode(path)} (no such file)",
-                "Type another path; or {epsilon}, the total that all releases may cost together, "
-                "to begin it.",
-                epsilon=1,
-            )
-        begin = None if terms is None else [(TERMS, lines.terms_row(terms))]
-        self.book = Book(path, LEDGER, begin)
-        self.terms, _ = self._looked(_sound)
-        if terms is not None:
-            self.terms.require(terms, f"the ledger {self.path.name}")
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return self.book.path
-
-    @property
-    def identity(self) -> str:
-        """What tells its file from all others."""
-        return str((self._looked(lambda page: page.last(IDENTITY)) or {})["identity"])
-
-    @property
-    def history(self) -> list[Charge]:
-        """All charges, the first one first."""
-        return self._looked(lambda page: _answered(page, _sound(page)[1]))
-
-    def _turn(self, work: Callable[[_Desk], T]) -> T:
-        return self._looked(lambda page: work(_PageDesk(page, self.terms, self.book.version)))
-
-    def keep(self, charge: Charge, answer: str) -> None:
-        """Write down what was released for a charge, and wait for the disk."""
-        row = {"number": charge.number, "version": __version__, "answer": answer}
-        self._looked(lambda page: page.write(ANSWERS, row))
-
-    def _looked(self, work: Callable[[Page], T]) -> T:
-        try:
-            return self.book.turn(work)
-        except lines.UnreadableError as error:
-            raise self.book.refusal(str(error)) from None
-
-
-@dataclass(frozen=True, slots=True)
-class _PageDesk:
-    page: Page
-    terms: Terms
-    version: int
-
-    def last(self) -> Charge | None:
-        row = self.page.last(CHARGES)
-        return None if row is None else lines.read_charge(row, self.terms)
-
-    def write(self, charge: Charge) -> None:
-        self.page.write(CHARGES, lines.charge_row(charge, self.version))
-
-
-def _sound(page: Page) -> tuple[Terms, list[Charge]]:
-    """Return terms and charges, whose sums agree."""
-    terms = lines.read_terms(page.last(TERMS) or {})
-    charges = [lines.read_charge(row, terms) for row in page.rows(CHARGES)]
-    lines.require_sound(terms, charges)
-    return terms, charges
-
-
-def _answered(page: Page, charges: list[Charge]) -> list[Charge]:
-    """Return the charges with what was kept of their answers."""
-    found = list(charges)
-    for row in page.rows(ANSWERS):
-        number, answer, version = (row.get(name) for name in ("number", "answer", "version"))
-        if not isinstance(number, int) or not 1 <= number <= len(found):
-            raise lines.UnreadableError("an answer to no charge")
-        if not isinstance(answer, str) or found[number - 1].answer is not None:
-            raise lines.UnreadableError(f"the answer to line {number} cannot be read")
-        found[number - 1] = replace(found[number - 1], answer=answer, version=str(version))
-    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
 from dataclasses import replace
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from sourdine.central import Describe, Statistic
 from sourdine.errors import (
     LEFT_OUT,
-    BudgetExceededError,
     ParameterError,
     ParameterTypeError,
     SourdineError,
@@ -25,11 +23,12 @@ from sourdine.question import Face, converters, read
 from sourdine.question.kinds import spelled
 from sourdine.questions import Statistics
 from sourdine.release import History, Release, Sheet, Shown
-from sourdine.session.accounts import FilterAccount
 from sourdine.session.charges import Terms
-from sourdine.session.could import Asking, too_many, too_much
+from sourdine.session.could import Asking
 from sourdine.session.filing import About, FiledReport
-from sourdine.session.ledger import Call, FileLedger, MemoryLedger
+from sourdine.session.kept_ledgers import opened_ledger
+from sourdine.session.ledger import MemoryLedger
+from sourdine.session.prepared import Prepared
 from sourdine.session.room import Room
 from sourdine.session.totals import read_budget
 from sourdine.tally import Frame
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from sourdine.question import Question
     from sourdine.session.accounts import Total
     from sourdine.session.charges import Charge
+    from sourdine.session.kept_ledgers import BookLedger
     from sourdine.session.ledger import Ledger
     from sourdine.session.room import Charged
     from sourdine.tally import Reading
@@ -83,8 +83,9 @@ class Session(Statistics[Release], Shown):
         How much of delta is kept for answers with a delta of their own, such as unknown keys; a
         thousandth of it if left out. If it is all of delta, epsilons and deltas are added up.
     ledger
-        The path of a file that keeps the charges across restarts and among processes. None: they
-        are kept in memory and end with the session.
+        The path of a file that keeps the charges across restarts and among processes, or the
+        address of a ledger in a server's store, such as ``sqlite:///store.db#wages`` or
+        ``postgresql://host/store#wages``. None: they are kept in memory and end with the session.
     relation
         Which data sets are neighbours: ``"add_remove"`` (if left out) or ``"substitute"``.
     unit, rows
@@ -146,7 +147,7 @@ class Session(Statistics[Release], Shown):
         delta: Number | None = None,
         rho: Number | None = None,
         reserve: Number | None = None,
-        ledger: str | os.PathLike[str] | None = None,
+        ledger: str | os.PathLike[str] | BookLedger | None = None,
         relation: Relation | str | None = None,
         unit: str | None = None,
         rows: int | None = None,
@@ -176,9 +177,9 @@ class Session(Statistics[Release], Shown):
             open_account=reserve is None,
         )
         if found is not None:
-            own.require(terms, f"the ledger {found.path.name}")
+            own.require(terms, f"the ledger {found.book.name}")
         else:
-            self._ledger = MemoryLedger(terms) if ledger is None else FileLedger(ledger, terms)
+            self._ledger = MemoryLedger(terms) if ledger is None else opened_ledger(ledger, terms)
 
     @property
     def terms(self) -> Terms:
@@ -246,13 +247,9 @@ class Session(Statistics[Release], Shown):
         >>> print(session.ask(asked).cost)
         epsilon 0.25, one record added or removed
         """
-        question = _question(question)
-        asked = self._checked(question)
-        try:
-            (charge,) = self._ledger.charge_all([_call(asked)])
-        except BudgetExceededError as refusal:
-            raise self._refused(refusal, question, asked) from None
-        return self._released(asked, charge)
+        asked = self.prepare([question])
+        (charge,) = asked.charged(self._ledger.charge_all)
+        return self._released(asked.questions[0], charge)
 
     def ask_all(self, batch: Iterable[Statistic | Plan]) -> list[Release]:
         """Charge several questions at once and release their answers, or refuse all of them.
@@ -278,16 +275,32 @@ class Session(Statistics[Release], Shown):
             raise ParameterTypeError(
                 "the batch", "be a list of questions or plans", given(batch), "Put it into a list."
             )
-        asked = [self._checked(_question(one)) for one in batch]
+        asked = self.prepare(batch)
+        charges = asked.charged(self._ledger.charge_all)
         try:
-            charges = self._ledger.charge_all([_call(question) for question in asked])
-        except BudgetExceededError as refusal:
-            raise too_many(asked, self._ledger.account) or refusal from None
-        try:
-            pairs = zip(asked, charges, strict=True)
+            pairs = zip(asked.questions, charges, strict=True)
             return [self._released(question, charge) for question, charge in pairs]
         except SourdineError as error:
             raise error.also("So was what the rest of the batch costs.") from None
+
+    def prepare(self, batch: Iterable[Statistic | Plan]) -> Prepared:
+        """Return questions as this session would ask them; charges nothing and reads nothing.
+
+        For a server, which charges them under a key of its own and draws them once
+        (`sourdine.server.store`).
+
+        Parameters
+        ----------
+        batch
+            Questions or plans.
+        """
+        typed = [_question(one) for one in batch]
+        return Prepared(
+            questions=tuple(self._checked(question) for question in typed),
+            by_error=len(typed) == 1 and typed[0].target is not None,
+            account=lambda: self._ledger.account,
+            release=self._drawn,
+        )
 
     @property
     def could(self) -> Asking:
@@ -323,10 +336,13 @@ class Session(Statistics[Release], Shown):
         question.require_columns(self._data)
         return question
 
+    def _drawn(self, question: Statistic) -> Release:
+        with self._reading:
+            return question.release(self._data)
+
     def _released(self, question: Statistic, charge: Charge) -> Release:
         try:
-            with self._reading:
-                release = question.release(self._data)
+            release = self._drawn(question)
         except SourdineError as error:
             raise error.also(f"{question.cost} was charged before anything was read.") from None
         if self._keep:
@@ -340,15 +356,6 @@ class Session(Statistics[Release], Shown):
             raise SourdineError(
                 f"{error} {charge.cost} was charged; an answer that cannot be kept is not returned."
             ) from None
-
-    def _refused(
-        self, refusal: BudgetExceededError, question: Statistic, asked: Statistic
-    ) -> BudgetExceededError:
-        """Return a refusal in the words of whoever asked."""
-        account = self._ledger.account
-        if isinstance(account, FilterAccount):
-            refusal = too_much(asked, account) or refusal
-        return refusal if question.target is None else _asked_by_error(refusal)
 
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Release:
         return self.ask(self._read(cls, typed))
@@ -412,17 +419,6 @@ def _question(asked: object) -> Statistic:
     )
 
 
-def _call(question: Statistic) -> Call:
-    """Return the public facts of a question, as a ledger writes them."""
-    return Call(
-        cost=question.cost,
-        parts=question.parts,
-        what=question.name,
-        mechanism=str(question.drawer()),
-        parameters=json.dumps(question.to_dict(), ensure_ascii=False),
-    )
-
-
 def _left_to_the_session(name: str) -> ParameterError:
     elsewhere = (
         "a session draws from the system's source alone"
@@ -438,18 +434,7 @@ def _left_to_the_session(name: str) -> ParameterError:
     )
 
 
-def _asked_by_error(refusal: BudgetExceededError) -> BudgetExceededError:
-    """Return the refusal of an epsilon in the words of whoever asked for an error."""
-    if "epsilon" not in refusal.tries:
-        return refusal
-    return refusal.hinting(
-        "That is what the {error} needs: ask for a larger one, or leave it out and type {epsilon} "
-        "or less.",
-        {**refusal.tries, "error": LEFT_OUT},
-    )
-
-
-def _existing(ledger: str | os.PathLike[str] | None) -> FileLedger:
+def _existing(ledger: str | os.PathLike[str] | BookLedger | None) -> BookLedger:
     if ledger is None:
         raise ParameterError(
             "epsilon",
@@ -458,7 +443,7 @@ def _existing(ledger: str | os.PathLike[str] | None) -> FileLedger:
             "Type what all releases may cost together, such as {epsilon}.",
             epsilon=1,
         )
-    return FileLedger(ledger, None)
+    return opened_ledger(ledger, None)
 
 
 def _column(data: Frame, unit: str | None) -> str | None:

@@ -1,0 +1,1 @@
+"""A curator's server: one store, shared by all workers."""

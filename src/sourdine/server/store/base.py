@@ -1,0 +1,325 @@
+"""What a server keeps: the records of its store, and what a release needs of a question.
+
+=================  ================================================================================
+`Meta`             who the store is, and the version of its tables
+`Dataset`          a data set: its total, how it is read, its public columns
+`Person`           somebody who may log in: owner, analyst or auditor
+`Grant`            how much of a data set's total an analyst may spend
+`Token`            a session of a browser, or a key of a script; the store knows its SHA-256
+`KeyedRequest`     who asks what of which data set, under which key
+`StoredRelease`    what became of it: its charge, its head, its state, its answers
+`Guard`            evaluation data under guard; `Submission` is what a team sent to it
+`SurveyEntry`      a survey on the same server
+=================  ================================================================================
+
+Texts named JSON are whatever the server's faces understand; the store keeps them as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from hashlib import sha256
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+
+from sourdine.errors import ParameterError, SourdineError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sourdine.session import Call, Terms
+
+__all__ = [
+    "AskedQuestions",
+    "Dataset",
+    "Grant",
+    "Guard",
+    "KeyReusedError",
+    "KeyedRequest",
+    "Meta",
+    "NotGrantedError",
+    "Person",
+    "StoredRelease",
+    "Submission",
+    "SurveyEntry",
+    "Token",
+    "fingerprint",
+]
+
+T = TypeVar("T")
+Role = Literal["owner", "analyst", "auditor"]
+State = Literal["charged", "answered", "failed"]
+
+
+class KeyReusedError(ParameterError):
+    """A key came again with another request."""
+
+
+class NotGrantedError(SourdineError):
+    """There is no such data set, or none that this person may ask; which of both is not said."""
+
+
+def fingerprint(text: str | bytes) -> str:
+    """Return the SHA-256 of a text: of a request's body, or of a token."""
+    return sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meta:
+    """Who a store is.
+
+    Parameters
+    ----------
+    identity
+        32 letters that no other store has.
+    version
+        The version of its tables.
+    opened
+        When it was made, in UTC, as ISO 8601.
+    """
+
+    identity: str
+    version: int
+    opened: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """A data set that may be asked; only its state ever changes.
+
+    Parameters
+    ----------
+    name
+        What it is called in addresses.
+    terms
+        The total (epsilon, delta and the reserve, or rho), the relation, the unit and its rows.
+        They stand in the first line of the data set's ledger, and nowhere else.
+    source
+        The path or address that the server reads the data from.
+    columns
+        What is public about the columns, as JSON: names, kinds, bounds, keys.
+    n_about
+        About how many records there are, as the owner says it; None if that is not public.
+    state
+        ``"open"`` or ``"closed"``, which is for good.
+    opened
+        When it was registered.
+    """
+
+    name: str
+    terms: Terms
+    source: str
+    columns: str = "{}"
+    n_about: int | None = None
+    state: Literal["open", "closed"] = "open"
+    opened: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """Somebody who may log in.
+
+    Parameters
+    ----------
+    name, role
+        What they are called, and ``"owner"``, ``"analyst"`` or ``"auditor"``.
+    password
+        The hash of their password by argon2id; empty for somebody who has none.
+    disabled
+        Whether they are locked out.
+    """
+
+    name: str
+    role: Role
+    password: str = ""
+    disabled: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """How much an analyst may spend of a data set, within its total.
+
+    Parameters
+    ----------
+    dataset, analyst
+        What and who.
+    epsilon
+        What the epsilons of the analyst's releases may sum to. It is a ceiling, not a share that
+        is set aside: the data set's own total is what binds all analysts together.
+    spent
+        What they sum to.
+    """
+
+    dataset: str
+    analyst: str
+    epsilon: Fraction
+    spent: Fraction = Fraction(0)
+
+    @property
+    def left(self) -> Fraction:
+        """What is left of the grant; nothing where it was lowered below what is spent."""
+        return max(self.epsilon - self.spent, Fraction(0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """What stands for a person.
+
+    Parameters
+    ----------
+    sha256
+        The SHA-256 of the token (`fingerprint`); the token itself is shown once and not kept.
+    who
+        Who it stands for.
+    kind
+        ``"session"`` of a browser, or ``"api"``.
+    label
+        What the person calls it.
+    until
+        When it ends, in seconds since 1970, UTC.
+    revoked
+        Whether it was ended before.
+    """
+
+    sha256: str
+    who: str
+    kind: Literal["session", "api"]
+    until: float
+    label: str = ""
+    revoked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyedRequest:
+    """A request that is charged once, however often it is sent.
+
+    Parameters
+    ----------
+    analyst, key
+        Who asks, and the key that they chose; together they name the request.
+    dataset
+        What is asked.
+    asked
+        The `fingerprint` of the request's body: the same key with another one is refused.
+    """
+
+    analyst: str
+    key: str
+    dataset: str
+    asked: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRelease:
+    """What became of a request.
+
+    Parameters
+    ----------
+    request
+        What was asked.
+    state
+        ``"charged"``: nothing was answered yet, and nothing was seen; ``"answered"``: the answers
+        stand; ``"failed"``: the draw raised, and is never made again.
+    number, count
+        The first of its charges in the data set's ledger, and how many there are.
+    line, head
+        The line of the ledger that its last charge stands in, and that line's check: who remembers
+        both notices a ledger that was put back or rewritten.
+    answers
+        What was released, as JSON, one for each charge; empty unless answered.
+    fresh
+        Whether this very call charged it.
+    """
+
+    request: KeyedRequest
+    state: State
+    number: int
+    count: int
+    line: int
+    head: str
+    answers: tuple[str, ...] = ()
+    fresh: bool = False
+
+
+class AskedQuestions(Protocol):
+    """Questions as a session asks them (`sourdine.session.Prepared`)."""
+
+    def charged(self, charge: Callable[[Sequence[Call]], T]) -> T:
+        """Charge one call for each question; a refusal is in the words of whoever asked."""
+
+    def draw(self) -> Sequence[str]:
+        """Read the data, draw, and return one answer for each call, as JSON."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """Evaluation data under guard.
+
+    Parameters
+    ----------
+    name
+        What it is called in addresses.
+    path
+        The file that the guard keeps (`sourdine.adaptive.GuardedHoldout`).
+    facts
+        What is public about it, as JSON.
+    state
+        ``"open"`` or ``"closed"``.
+    """
+
+    name: str
+    path: str
+    facts: str = "{}"
+    state: Literal["open", "closed"] = "open"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """What a team sent to a guard, and what it was told.
+
+    Parameters
+    ----------
+    guard, who, key
+        To what, who, and under which key; together they name it.
+    asked
+        The `fingerprint` of what was sent.
+    answer
+        What was told, as JSON; None if nothing yet.
+    state
+        ``"charged"`` until it is ``"answered"`` or ``"failed"``.
+    """
+
+    guard: str
+    who: str
+    key: str
+    asked: str
+    answer: str | None = None
+    state: State = "charged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyEntry:
+    """A survey on this server; its records are in a store of their own.
+
+    Parameters
+    ----------
+    name
+        What it is called in addresses.
+    store
+        Where its records are kept (`sourdine.survey.SurveyStore`); empty while it is a draft.
+    document
+        What is asked, as JSON.
+    public
+        Whether anybody may see its results.
+    state
+        ``"draft"``, ``"open"`` or ``"closed"``; a document changes while it is a draft alone.
+    page
+        The SHA-256 of its page; empty while it is a draft.
+    """
+
+    name: str
+    document: str
+    store: str = ""
+    public: bool = False
+    state: Literal["draft", "open", "closed"] = "draft"
+    page: str = ""

@@ -1,0 +1,119 @@
+"""Data sets: what may be asked, and the ledger of each."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from sourdine.append_only import now
+from sourdine.database import TableBook
+from sourdine.errors import ParameterError
+from sourdine.server.store.base import Dataset
+from sourdine.session import BookLedger
+from sourdine.session.kept_ledgers import LEDGER, beginning
+
+if TYPE_CHECKING:
+    from sourdine.database import SharedDatabase, Transaction
+
+__all__ = ["Datasets", "named"]
+
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+DATASET = "SELECT name, source, columns, n_about, state, opened FROM datasets"
+
+
+def named(name: str) -> str:
+    """Return a name that may stand in an address, or refuse it."""
+    if NAME.fullmatch(name) is None:
+        raise ParameterError(
+            "name",
+            "be of small letters, digits, - and _, at most 64",
+            repr(name[:80]),
+            "Type another name, such as wages.",
+        )
+    return name
+
+
+class Datasets:
+    """The data sets of a store."""
+
+    def __init__(self, database: SharedDatabase) -> None:
+        self._database = database
+        self._ledgers: dict[str, BookLedger] = {}
+
+    def add(self, dataset: Dataset) -> Dataset:
+        """Register a data set, and open its ledger; a ledger that is there must say the same."""
+        book = TableBook(self._database, named(dataset.name), LEDGER, beginning(dataset.terms))
+        self._ledgers[dataset.name] = BookLedger(book, dataset.terms)
+        values = (dataset.name, dataset.source, dataset.columns, dataset.n_about, "open", now())
+
+        def job(transaction: Transaction) -> None:
+            if transaction.one(f"{DATASET} WHERE name = ?", dataset.name) is not None:
+                raise ParameterError("name", "be new", repr(dataset.name), "Type another name.")
+            transaction.run("INSERT INTO datasets VALUES (?, ?, ?, ?, ?, ?)", *values)
+
+        self._database.write(job)
+        return self._dataset(values)
+
+    def get(self, name: str) -> Dataset | None:
+        """Return a data set; None if there is no such name."""
+        found = self._database.read(lambda t: t.one(f"{DATASET} WHERE name = ?", name))
+        return None if found is None else self._dataset(found)
+
+    def all(self) -> list[Dataset]:
+        """Return all data sets, by name."""
+        found = self._database.read(lambda t: t.all(f"{DATASET} ORDER BY name"))
+        return [self._dataset(row) for row in found]
+
+    def close(self, name: str) -> None:
+        """Close a data set for good: it answers nothing more, and can still be read and checked."""
+        self._database.write(
+            lambda t: t.run(
+                "UPDATE datasets SET state = 'closed' WHERE name = ? AND state = 'open'", name
+            )
+        )
+
+    def ledger(self, name: str) -> BookLedger:
+        """Return the ledger of a data set, for ``Session(data, ledger=...)``."""
+        found = self._ledgers.get(name)
+        if found is None:
+            found = BookLedger(self.book(name))
+            self._ledgers[name] = found
+        return found
+
+    def book(self, name: str) -> TableBook:
+        """Return the lines of a data set's ledger."""
+        found = self._ledgers.get(name)
+        if found is not None and isinstance(found.book, TableBook):
+            return found.book
+        return TableBook(self._database, name, LEDGER)
+
+    def head(self, name: str, line: int | None = None) -> tuple[int, str] | None:
+        """Return how far a ledger has got: its last line and that line's check.
+
+        Parameters
+        ----------
+        name
+            The data set.
+        line
+            Another line than the last, which somebody remembers; None comes back if there is none.
+        """
+        find = "SELECT number, substr(line, 1, 32) FROM lines WHERE book = ? "
+        if line is None:
+            found = self._database.read(
+                lambda t: t.one(f"{find} ORDER BY number DESC LIMIT 1", name)
+            )
+        else:
+            found = self._database.read(lambda t: t.one(f"{find} AND number = ?", name, line))
+        return None if found is None else (found[0], found[1])
+
+    def _dataset(self, row: tuple[Any, ...]) -> Dataset:
+        name, source, columns, n_about, state, opened = row
+        return Dataset(
+            name=name,
+            terms=self.ledger(name).terms,
+            source=source,
+            columns=columns,
+            n_about=n_about,
+            state=state,
+            opened=opened,
+        )

@@ -1,0 +1,313 @@
+"""Releases: charged once, drawn, stored, and answered with what is stored.
+
+====================  ============================================================================
+1. the charge         the lines of the ledger and the request, in one transaction
+2. the draw           reads the data; whoever dies here has shown nothing
+3. the answer         stored if none is stored, in a second transaction
+4. the response       what is stored, and nothing else
+====================  ============================================================================
+
+A request that was charged and not answered is drawn again: nobody saw the first draw. Of two draws
+that race the first to be stored is the answer, and the other is thrown away unseen. A draw that
+raised is stored as failed and never made again, or whoever can make draws fail could choose among
+them.
+
+*Claim*: whenever workers are killed, charges sum exactly, a key has one answer, and no draw is seen
+that is not the stored one. *Checked by* ``test_killed_workers_charge_once_and_answer_once``.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sourdine.errors import BudgetExceededError, ParameterError
+from sourdine.privacy import Guarantee
+from sourdine.privacy.printing import shown
+from sourdine.server.store.base import KeyedRequest, KeyReusedError, NotGrantedError, StoredRelease
+from sourdine.session.accounts import SumAccount
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    from sourdine.database import SharedDatabase, TableBook, TablePage, Transaction
+    from sourdine.server.store.base import AskedQuestions
+    from sourdine.server.store.datasets import Datasets
+    from sourdine.server.store.people import Grants
+    from sourdine.session import BookLedger, Call
+
+__all__ = ["Releases"]
+
+RELEASE = (
+    "SELECT r.analyst, r.key, r.dataset, r.asked, r.state, r.number, r.count, r.line, "
+    "substr(l.line, 1, 32), r.answer FROM releases r "
+    "JOIN lines l ON l.book = r.dataset AND l.number = r.line"
+)
+LONGEST_KEY = 200
+
+
+class Releases:
+    """The releases of a store.
+
+    Parameters
+    ----------
+    database, datasets, grants
+        Where they are kept, what is asked, and who may ask how much.
+    """
+
+    def __init__(self, database: SharedDatabase, datasets: Datasets, grants: Grants) -> None:
+        self._database, self._datasets, self._grants = database, datasets, grants
+
+    def charge_once(self, request: KeyedRequest, asked: AskedQuestions) -> StoredRelease:
+        """Charge a request once, draw, store, and return what is stored.
+
+        Parameters
+        ----------
+        request
+            Who asks what, under which key.
+        asked
+            The questions, as the data set's session asks them: ``session.prepare(questions)``.
+
+        Returns
+        -------
+        StoredRelease
+            ``answered`` or ``failed``.
+
+        Raises
+        ------
+        BudgetExceededError
+            It would pass the data set's total, or the analyst's grant; nothing was charged.
+        KeyReusedError
+            The key stands for another request.
+        NotGrantedError
+            There is no such data set, or this analyst has no grant.
+        ParameterError
+            The data set is closed.
+        """
+        stored = asked.charged(lambda calls: self.charge(request, calls))
+        if stored.state != "charged":
+            return stored
+        try:
+            answers = tuple(asked.draw())
+        except Exception:  # noqa: BLE001 - whatever it was, it is not drawn again
+            return replace(self.fail(request), fresh=stored.fresh)
+        return replace(self.answer(request, answers), fresh=stored.fresh)
+
+    def charge(self, request: KeyedRequest, calls: Sequence[Call]) -> StoredRelease:
+        """Charge a request once, and return what became of it until now; the first step alone."""
+        if not 0 < len(request.key) <= LONGEST_KEY or not calls:
+            raise ParameterError(
+                "key",
+                f"have 1 to {LONGEST_KEY} letters, and stand for a question",
+                f"{len(request.key)} letters",
+                "Send a random one, such as a UUID, for each new request.",
+            )
+        found, grant = self._database.read(
+            lambda t: (
+                self._found(t, request),
+                self._grants.look(t, request.dataset, request.analyst),
+            )
+        )
+        if found is not None:
+            return found
+        if grant is None:
+            raise _not_granted(request)
+        ledger, book = (
+            self._datasets.ledger(request.dataset),
+            self._datasets.book(request.dataset),
+        )
+
+        def attempt(whole: bool) -> StoredRelease:  # noqa: FBT001 - a ledger's own callback
+            stored, page = self._database.write(
+                lambda t: self._charge(t, request, calls, (ledger, book), whole=whole)
+            )
+            if page is not None:
+                book.remember(page)
+            return stored
+
+        return ledger.declaring(attempt, calls)
+
+    def _charge(
+        self,
+        transaction: Transaction,
+        request: KeyedRequest,
+        calls: Sequence[Call],
+        into: tuple[BookLedger, TableBook],
+        *,
+        whole: bool,
+    ) -> tuple[StoredRelease, TablePage | None]:
+        found = self._found(transaction, request)
+        if found is not None:
+            return found, None
+        self._require_open(transaction, request)
+        ledger, book = into
+        spent = self._granted(transaction, request, calls)
+        page = book.page(transaction)
+        charges = ledger.write(ledger.desk(page), calls, whole=whole)
+        transaction.run(
+            "INSERT INTO releases VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'charged', NULL)",
+            *(request.analyst, request.key, request.asked, request.dataset),
+            *(charges[0].number, len(charges), page.head.lines, str(spent)),
+        )
+        stored = StoredRelease(
+            request=request,
+            state="charged",
+            number=charges[0].number,
+            count=len(charges),
+            line=page.head.lines,
+            head=page.head.chain.decode(),
+            fresh=True,
+        )
+        return stored, page
+
+    def _require_open(self, transaction: Transaction, request: KeyedRequest) -> None:
+        state = transaction.one("SELECT state FROM datasets WHERE name = ?", request.dataset)
+        if state is None:
+            raise _not_granted(request)
+        if state[0] != "open":
+            raise ParameterError(
+                "dataset", "be open", f"{request.dataset}, which was closed", "Ask another one."
+            )
+
+    def _granted(
+        self, transaction: Transaction, request: KeyedRequest, calls: Sequence[Call]
+    ) -> Fraction:
+        """Return what the analyst has spent after the calls, or refuse them."""
+        grant = self._grants.look(transaction, request.dataset, request.analyst)
+        if grant is None:
+            raise _not_granted(request)
+        relation = self._datasets.ledger(request.dataset).terms.total.relation
+        most = max(grant.epsilon, grant.spent)  # it may have been lowered since
+        account = SumAccount(Guarantee(most, 0, relation), Guarantee(grant.spent, 0, relation))
+        try:
+            for call in calls:
+                own = Guarantee(call.cost.exact_epsilon(), 0, call.cost.relation)
+                account = account.after(own, ())
+        except BudgetExceededError as refusal:
+            raise refusal.also(
+                f"{request.analyst} was granted {shown(grant.epsilon, up=False)}."
+            ) from None
+        return account.spent.exact_epsilon()
+
+    def answer(self, request: KeyedRequest, answers: Sequence[str]) -> StoredRelease:
+        """Store answers if none are stored, and return what is stored; the second step alone."""
+        book = self._datasets.book(request.dataset)
+        ledger = self._datasets.ledger(request.dataset)
+
+        def job(transaction: Transaction) -> tuple[StoredRelease, TablePage]:
+            page = book.page(transaction)
+            stored = self._required(transaction, request)
+            if stored.state == "charged":
+                if len(answers) != stored.count:
+                    raise ValueError(f"{len(answers)} answers to {stored.count} charges")
+                first = page.head.lines + 1
+                for number, answer in enumerate(answers, stored.number):
+                    ledger.answer(page, number, answer)
+                self._settle(transaction, request, "answered", first)
+                stored = replace(stored, state="answered", answers=tuple(answers))
+            return stored, page
+
+        stored, page = self._database.write(job)
+        book.remember(page)
+        return stored
+
+    def fail(self, request: KeyedRequest) -> StoredRelease:
+        """Store that a draw raised, if nothing is stored, and return what is stored."""
+
+        def job(transaction: Transaction) -> StoredRelease:
+            stored = self._required(transaction, request)
+            if stored.state != "charged":
+                return stored
+            self._settle(transaction, request, "failed", None)
+            return replace(stored, state="failed")
+
+        return self._database.write(job)
+
+    def get(self, analyst: str, key: str) -> StoredRelease | None:
+        """Return what became of a request; None if it was never charged."""
+        where = f"{RELEASE} WHERE r.analyst = ? AND r.key = ?"
+
+        def job(transaction: Transaction) -> StoredRelease | None:
+            found = transaction.one(where, analyst, key)
+            return None if found is None else self._stored(transaction, found)
+
+        return self._database.read(job)
+
+    def of(
+        self, dataset: str, *, analyst: str | None = None, after: int = 0, most: int = 1000
+    ) -> list[StoredRelease]:
+        """Return the releases of a data set, the first one first.
+
+        Parameters
+        ----------
+        dataset, analyst
+            Of what; by one analyst, or by all.
+        after
+            Only those whose number is larger.
+        most
+            How many at most.
+        """
+        whose, values = ("AND r.analyst = ? ", (analyst,)) if analyst is not None else ("", ())
+        where = f"{RELEASE} WHERE r.dataset = ? AND r.number > ? {whose}ORDER BY r.number LIMIT ?"
+
+        def job(transaction: Transaction) -> list[StoredRelease]:
+            rows = transaction.all(where, dataset, after, *values, most)
+            return [self._stored(transaction, row) for row in rows]
+
+        return self._database.read(job)
+
+    def _settle(
+        self, transaction: Transaction, request: KeyedRequest, state: str, line: int | None
+    ) -> None:
+        transaction.run(
+            "UPDATE releases SET state = ?, answer = ? WHERE analyst = ? AND key = ?",
+            *(state, line, request.analyst, request.key),
+        )
+
+    def _found(self, transaction: Transaction, request: KeyedRequest) -> StoredRelease | None:
+        where = f"{RELEASE} WHERE r.analyst = ? AND r.key = ?"
+        found = transaction.one(where, request.analyst, request.key)
+        if found is None:
+            return None
+        if (found[2], found[3]) != (request.dataset, request.asked):
+            raise KeyReusedError(
+                "key",
+                "stand for one request",
+                "another request under the same key",
+                "Send a new key for a new request; nothing was charged.",
+            )
+        return self._stored(transaction, found)
+
+    def _required(self, transaction: Transaction, request: KeyedRequest) -> StoredRelease:
+        found = self._found(transaction, request)
+        if found is None:
+            raise LookupError("an answer to a request that was never charged")
+        return found
+
+    def _stored(self, transaction: Transaction, row: tuple[Any, ...]) -> StoredRelease:
+        analyst, key, dataset, asked, state, number, count, line, head, answer = row
+        answers: tuple[str, ...] = ()
+        if answer is not None:
+            lines = transaction.all(
+                "SELECT line FROM lines WHERE book = ? AND number >= ? AND number < ? "
+                "ORDER BY number",
+                *(dataset, answer, answer + count),
+            )
+            answers = tuple(json.loads(text[33:])[1]["answer"] for (text,) in lines)
+        return StoredRelease(
+            request=KeyedRequest(analyst=analyst, key=key, dataset=dataset, asked=asked),
+            state=state,
+            number=number,
+            count=count,
+            line=line,
+            head=head,
+            answers=answers,
+        )
+
+
+def _not_granted(request: KeyedRequest) -> NotGrantedError:
+    return NotGrantedError(
+        "dataset", "be one that you may ask", repr(request.dataset), "Ask its owner for a grant."
+    )

@@ -1,0 +1,196 @@
+"""`ServerStore`: everything a server keeps, in one database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from sourdine.database import Address, SharedDatabase
+from sourdine.errors import ParameterError, SourdineError
+from sourdine.server.store.base import Meta
+from sourdine.server.store.checks import DatasetCheck, checked
+from sourdine.server.store.datasets import Datasets
+from sourdine.server.store.people import Grants, People, Tokens
+from sourdine.server.store.registry import Guards, Surveys
+from sourdine.server.store.releases import Releases
+from sourdine.server.store.tables import MIGRATIONS, VERSION, make_tables
+from sourdine.server.store.witness import Witness
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from sourdine.database import Transaction
+    from sourdine.server.store.base import AskedQuestions, KeyedRequest, StoredRelease
+
+__all__ = ["ServerStore"]
+
+
+class ServerStore:
+    """The store of a server: a file of SQLite, or a database of PostgreSQL.
+
+    All workers share it. Whatever changes it is one transaction, on the disk when the call
+    returns; calls that wait together, from threads of one process, share a commit. Every method
+    may be called from any thread, and blocks: a server calls them in its pool of threads.
+
+    Parameters
+    ----------
+    database
+        One that `create` filled.
+
+    Attributes
+    ----------
+    people, tokens, grants
+        Who may log in, by what, and how much they may spend.
+    datasets
+        What may be asked, and the ledger of each.
+    releases
+        What was charged and answered.
+    guards, surveys
+        The other things on the same server.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sourdine.server.store import Dataset, KeyedRequest, Person, fingerprint
+    >>> from sourdine.session import Session, Terms
+    >>> from sourdine.privacy import Guarantee
+    >>> from sourdine import questions
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> store = ServerStore.create(f"sqlite:///{folder.name}/store.db")
+    >>> dataset = Dataset(name="ages", terms=Terms(total=Guarantee(1)), source="ages.csv")
+    >>> dataset = store.datasets.add(dataset)
+    >>> anna = store.people.add(Person(name="anna", role="analyst"))
+    >>> grant = store.grants.give("ages", "anna", 0.5)
+
+    A server keeps one session for each data set; a request is charged once under its key:
+
+    >>> session = Session({"age": [20, 30, 40] * 100}, ledger=store.datasets.ledger("ages"))
+    >>> body = {"statistic": "count", "epsilon": 0.25}
+    >>> request = KeyedRequest(
+    ...     analyst="anna", key="first", dataset="ages", asked=fingerprint(str(body))
+    ... )
+    >>> asked = session.prepare([questions.read(body)])
+    >>> first = store.charge_once(request, asked)
+    >>> again = store.charge_once(request, asked)
+    >>> first.state, first.answers == again.answers, (first.fresh, again.fresh)
+    ('answered', True, (True, False))
+    >>> print(session.remaining)
+    epsilon 0.75, one record added or removed
+    >>> store.close(); folder.cleanup()
+    """
+
+    def __init__(self, database: SharedDatabase) -> None:
+        self.database = database
+        self.people, self.tokens = People(database), Tokens(database)
+        self.grants, self.datasets = Grants(database), Datasets(database)
+        self.releases = Releases(database, self.datasets, self.grants)
+        self.guards, self.surveys = Guards(database), Surveys(database)
+
+    @classmethod
+    def create(cls, address: str) -> Self:
+        """Make the tables of a new store: a new file, or an empty database."""
+        where = Address.read(address)
+        if where.is_file:
+            try:
+                where.path.touch(mode=0o600, exist_ok=False)
+            except FileExistsError:
+                raise ParameterError(
+                    "store", "be a new file", f"{where}, which exists", "Type another name."
+                ) from None
+            except OSError as error:
+                raise SourdineError(f"{where} could not be written: {error.strerror}.") from None
+        database = SharedDatabase(where)
+        database.write(make_tables)
+        return cls(database)
+
+    @classmethod
+    def open(cls, address: str, *, witness: str | PathLike[str] | None = None) -> Self:
+        """Open a store that `create` made, of this version.
+
+        Parameters
+        ----------
+        address
+            The store.
+        witness
+            A file on another disk that remembers how far the ledgers have got (`Witness`): a store
+            that is behind it is refused.
+        """
+        database = SharedDatabase(address)
+        version = _meta(database).version
+        if version != VERSION:
+            database.close()
+            raise ParameterError(
+                "store",
+                f"have tables of version {VERSION}",
+                f"version {version}",
+                "Stop all servers, make a copy, and migrate it."
+                if version < VERSION
+                else "Install a later version of Sourdine.",
+            )
+        store = cls(database)
+        if witness is not None:
+            store.watch(Witness(witness, store.meta.identity))
+        return store
+
+    @classmethod
+    def migrate(cls, address: str) -> tuple[int, int]:
+        """Bring the tables of a store to this version; return the version before and after."""
+        database = SharedDatabase(address)
+
+        def job(transaction: Transaction) -> tuple[int, int]:
+            before = _version(transaction)
+            for version in range(before, VERSION):
+                MIGRATIONS[version](transaction)
+                transaction.run("UPDATE meta SET version = ?", version + 1)
+            return before, max(before, VERSION)
+
+        try:
+            return database.write(job)
+        finally:
+            database.close()
+
+    @property
+    def meta(self) -> Meta:
+        """Who the store is."""
+        return _meta(self.database)
+
+    def charge_once(self, request: KeyedRequest, asked: AskedQuestions) -> StoredRelease:
+        """Charge a request once, draw, store, and return what is stored (`Releases`)."""
+        return self.releases.charge_once(request, asked)
+
+    def watch(self, witness: Witness) -> None:
+        """Refuse to be behind a witness, and tell it of every commit from now on."""
+        witness.require(lambda name, line: (self.datasets.head(name, line) or (0, None))[1])
+        names = self.database.read(lambda t: t.all("SELECT name FROM books"))
+        heads = {name: self.datasets.head(name) for (name,) in names}
+        witness({name: f"{head[0]} {head[1]}" for name, head in heads.items() if head})
+        self.database.witness = witness
+
+    def check(self) -> list[DatasetCheck]:
+        """Read everything, and return for each data set what is wrong with it, if anything is."""
+        return [checked(self.datasets, dataset.name) for dataset in self.datasets.all()]
+
+    def backup(self, path: str | PathLike[str]) -> None:
+        """Write a copy of a file of SQLite to a new one, while workers go on.
+
+        The copy is a store; for PostgreSQL there is ``pg_dump``. To put an older copy back is to
+        forget what was charged since: keep a witness.
+        """
+        self.database.backup(path)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.database.close()
+
+
+def _meta(database: SharedDatabase) -> Meta:
+    found = database.read(lambda t: t.one("SELECT identity, version, opened FROM meta"))
+    if found is None:
+        raise ParameterError(
+            "store", "be one that Sourdine made", str(database.address), "Make it first."
+        )
+    identity, version, opened = found
+    return Meta(identity=identity, version=version, opened=opened)
+
+
+def _version(transaction: Transaction) -> int:
+    return int((transaction.one("SELECT version FROM meta") or (0,))[0])
