@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from inspect import getattr_static
 from typing import Any, Generic, TypeVar
 
 from sourdine import question
@@ -64,6 +65,18 @@ class Statistics(ABC, Generic[R]):
     mode = Face(Mode)
     table = Face(Table)
 
+    def of(self, asked: Mapping[str, Any]) -> R:
+        """Do with a question that JSON holds what this face does.
+
+        Parameters
+        ----------
+        asked
+            The name as ``"statistic"``, one of the methods of this face, and the parameters.
+        """
+        name, typed = apart(asked)
+        face = getattr_static(type(self), name, None) if isinstance(name, str) else None
+        return self._ask(face.statistic if isinstance(face, Face) else named(name), typed)
+
     @abstractmethod
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> R:
         """Do with a question what this face does."""
@@ -90,12 +103,17 @@ def read(asked: Mapping[str, Any] | str) -> Statistic:
             raise ParameterError(
                 "the question", "be JSON", "a text that is none", "Write an object."
             ) from None
+    name, typed = apart(asked)
+    return question.read(named(name), typed)
+
+
+def apart(asked: object) -> tuple[object, dict[str, Any]]:
+    """Return the name and the parameters of a question that JSON holds."""
     if not isinstance(asked, Mapping):
         raise ParameterTypeError(
             "the question", "be an object of parameters", given(asked), "Write an object."
         )
-    typed = {key: value for key, value in asked.items() if key != "statistic"}
-    return question.read(named(asked.get("statistic")), typed)
+    return asked.get("statistic"), {k: v for k, v in asked.items() if k != "statistic"}
 
 
 def named(name: object) -> type[Statistic]:

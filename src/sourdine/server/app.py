@@ -1,0 +1,161 @@
+"""The application: the API below ``/api/v1``, and whatever pages are added to it.
+
+====================  ============================================================================
+``routes``            every operation, from which requests are served and the API is described
+``incoming``          a request as an operation sees it
+``auth``, ``people``  who asks: tokens, cookies, passwords
+``limits``            what a request may be at most
+``columns``           what the owner says of columns; ``reading`` makes questions with it
+``datasets``, ``planning``, ``releasing``, ``ledgers``, ``operating``   what is done
+``problems``          refusals; ``guarding`` puts headers, log and counts around everything
+====================  ============================================================================
+
+Operations are plain functions that run in threads; the store waits for the disk there, and whoever
+waits together shares a commit. Pages are added with ``build(settings, pages=...)``: they are
+Starlette's own routes, find the worker's state as ``request.app.state.server``, and who asks by
+`visitor`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.routing import Route
+
+from sourdine.errors import SourdineError
+from sourdine.server.auth import Caller, identify
+from sourdine.server.guarding import Guarded
+from sourdine.server.incoming import Incoming, Operation
+from sourdine.server.limits import read_body
+from sourdine.server.openapi import PREFIX
+from sourdine.server.problems import RefusedError, problem
+from sourdine.server.routes import API
+from sourdine.server.settings import ServerSettings
+from sourdine.server.state import ServerState
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import BaseRoute
+    from starlette.types import ASGIApp
+
+__all__ = ["build", "visitor", "worker"]
+
+
+def build(settings: ServerSettings, pages: Sequence[BaseRoute] = ()) -> ASGIApp:
+    """Return the application of one worker.
+
+    Parameters
+    ----------
+    settings
+        How it runs. The store is opened when the application starts.
+    pages
+        Further routes, beside the API.
+    """
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        app.state.server = state = await run_in_threadpool(ServerState, settings)
+        await run_in_threadpool(state.passwords.warm)
+        try:
+            yield
+        finally:
+            state.close()
+
+    routes = [Route(PREFIX + one.path, _endpoint(one), methods=[one.method]) for one in API]
+    app = Starlette(
+        routes=[*routes, *pages],
+        lifespan=lifespan,
+        exception_handlers={SourdineError: _refused, HTTPException: _elsewhere},
+    )
+    return Guarded(app)
+
+
+def worker() -> ASGIApp:
+    """Return the application of a worker that a server started."""
+    return build(ServerSettings.told())
+
+
+async def visitor(request: Request) -> Caller | None:
+    """Return who asks for a page; None for somebody who must log in first."""
+    try:
+        return await run_in_threadpool(_caller, request)
+    except RefusedError:
+        return None
+
+
+def _caller(request: Request) -> Caller:
+    store = request.app.state.server.store
+    found = identify(store, request.method, request.headers, request.cookies)
+    request.state.person = found.name
+    return found
+
+
+def _endpoint(one: Operation) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        began = perf_counter()
+        state: ServerState = request.app.state.server
+        data = await read_body(request)
+        answer = await run_in_threadpool(_answer, one, request, data)
+        tick = state.settings.tick
+        if one.ticked and tick:
+            await asyncio.sleep(tick - (perf_counter() - began) % tick)
+        return answer
+
+    return endpoint
+
+
+def _answer(one: Operation, request: Request, data: bytes) -> Response:
+    caller = _caller(request) if one.roles else None
+    if caller is not None and caller.person.role not in one.roles:
+        raise RefusedError(
+            403,
+            "the role",
+            f"be {' or '.join(one.roles)}",
+            caller.person.role,
+            "Ask somebody who has it.",
+        )
+    call = Incoming(
+        state=request.app.state.server,
+        caller=caller,
+        path=request.path_params,
+        query=request.query_params,
+        headers=request.headers,
+        cookies=request.cookies,
+        data=data,
+    )
+    answer = one.does(call)
+    if "dataset" in request.path_params:
+        request.state.dataset = request.path_params["dataset"]
+    return answer
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    del request
+    return problem(error)
+
+
+async def _elsewhere(request: Request, error: Exception) -> Response:
+    """Answer to a path or a method that there is none of."""
+    del request
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    answer = problem(
+        RefusedError(
+            status,
+            "the address",
+            "be one that the API describes",
+            "another one",
+            f"See {PREFIX}/openapi.json.",
+        )
+    )
+    if isinstance(error, HTTPException) and error.headers:
+        answer.headers.update(error.headers)
+    return answer

@@ -1,0 +1,184 @@
+"""The API described as OpenAPI 3.1: from its routes, and from the one schema of questions."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from sourdine import __version__, question
+from sourdine.server.limits import MOST_BINS, MOST_QUANTILES, MOST_QUESTIONS
+from sourdine.server.reading import CLASSES
+
+if TYPE_CHECKING:
+    from sourdine.server.incoming import Operation
+
+__all__ = ["document"]
+
+PREFIX = "/api/v1"
+COMPONENT = "#/components/schemas/{name}"
+WORDS = {"text/html", "text/plain", "application/x-ndjson"}
+EXACT = {"type": "string", "description": "A number or a quotient, exactly."}
+TEXT = {"type": "string"}
+WHOLE = {"type": "integer"}
+REFUSALS = {
+    "400": "no key",
+    "401": "nobody who is known",
+    "403": "not this role, too little left, or another site",
+    "404": "none, or none of yours",
+    "409": "the data are not where they were",
+    "413": "too long",
+    "415": "compressed, or not JSON",
+    "422": "a parameter, or a key that stands for another request",
+}
+
+
+@cache
+def document(operations: tuple[Operation, ...]) -> dict[str, Any]:
+    """Return the description of all operations."""
+    bodies = [one.takes for one in operations if one.takes and not isinstance(one.takes, str)]
+    shapes, parts = msgspec.json.schema_components(bodies, ref_template=COMPONENT)
+    refs = dict(zip(bodies, shapes, strict=True))
+    paths: dict[str, Any] = {}
+    for one in operations:
+        paths.setdefault(PREFIX + one.path, {})[one.method.lower()] = _operation(one, refs)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Sourdine",
+            "version": __version__,
+            "description": "Private statistics of data that stay on the server.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": {**_questions(), **_answers(), **parts},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _operation(one: Operation, refs: dict[Any, Any]) -> dict[str, Any]:
+    kept = {status: text for status, text in REFUSALS.items() if one.roles or status != "403"}
+    found: dict[str, Any] = {
+        "operationId": one.does.__name__,
+        "summary": one.text,
+        "parameters": _parameters(one),
+        "responses": {
+            "201" if one.does.__name__ in ("register", "make_token") else "200": _content(
+                one.gives, "done"
+            ),
+            **{status: _problem(text) for status, text in kept.items()},
+        },
+    }
+    if one.roles:
+        found["security"] = [{"token": []}]
+        found["description"] = f"For: {', '.join(one.roles)}."
+    if one.takes:
+        shape = refs[one.takes] if one.takes in refs else _ref(one.takes)
+        found["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": shape}},
+        }
+    return found
+
+
+def _parameters(one: Operation) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+        for name in re.findall(r"\{(\w+)\}", one.path)
+    ]
+    for name in one.query:
+        enum = {"enum": ["html", "md", "json"]} if name == "format" else {}
+        shape = {**TEXT, **enum} if enum else {"type": "integer", "minimum": 0, "maximum": 1000}
+        found.append({"name": name, "in": "query", "schema": shape})
+    if one.keyed:
+        key = {"type": "string", "minLength": 16, "maxLength": 200, "pattern": "^[!-~]+$"}
+        found.append({"name": "Idempotency-Key", "in": "header", "required": True, "schema": key})
+    return found
+
+
+def _ref(name: str) -> dict[str, str]:
+    return {"$ref": COMPONENT.format(name=name)}
+
+
+def _content(gives: str, text: str) -> dict[str, Any]:
+    kind, shape = (gives, TEXT) if gives in WORDS else ("application/json", _ref(gives))
+    return {"description": text, "content": {kind: {"schema": shape}}}
+
+
+def _problem(text: str) -> dict[str, Any]:
+    return {
+        "description": text,
+        "content": {"application/problem+json": {"schema": _ref("Problem")}},
+    }
+
+
+def _questions() -> dict[str, Any]:
+    """Return the questions as this server takes them: bounds may be left to the owner."""
+    whole = question.schema(CLASSES)
+    found = {f"question-{kind}": _taken(facts) for kind, facts in whole["$defs"].items()}
+    one = {"oneOf": [_ref(name) for name in found]}
+    several = {
+        "type": "object",
+        "required": ["questions"],
+        "properties": {
+            "questions": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": MOST_QUESTIONS,
+                "items": _ref("Question"),
+            },
+        },
+        "additionalProperties": False,
+    }
+    total = {"epsilon": {"type": "number"}, "delta": {"type": "number"}}
+    planned = {**several, "properties": {**several["properties"], **total}}
+    return {
+        **found,
+        "Question": one,
+        "ReleaseRequest": {"anyOf": [_ref("Question"), several]},
+        "PlanRequest": {"anyOf": [_ref("Question"), planned]},
+    }
+
+
+def _taken(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a question here: what a session fixes is left out, limits are said."""
+    own = {
+        name: shape
+        for name, shape in facts["properties"].items()
+        if name not in ("read", "relation", "unit", "rows")
+    }
+    limits = {"q": {"maxItems": MOST_QUANTILES}, "bins": {"maximum": MOST_BINS}}
+    for name, limit in limits.items():
+        if name in own:
+            own[name] = {**own[name], **limit}
+    left = [name for name in facts["required"] if name not in ("bounds", "categories")]
+    return {**facts, "properties": own, "required": left}
+
+
+def _answers() -> dict[str, Any]:
+    problem = {"type": TEXT, "title": TEXT, "status": WHOLE, "detail": TEXT}
+    release = {"number": WHOLE, "count": WHOLE, "state": TEXT, "line": WHOLE, "head": TEXT}
+    shapes = {
+        "Problem": problem,
+        "Facts": {},
+        "Person": {"name": TEXT, "role": TEXT},
+        "NewTokenMade": {"token": TEXT, "sha256": TEXT, "days": WHOLE},
+        "Dataset": {"name": TEXT, "state": TEXT, "total": TEXT, "share": {"type": "number"}},
+        "Grant": {"analyst": TEXT, "epsilon": EXACT, "spent": EXACT, "remaining": EXACT},
+        "Plan": {"epsilon": EXACT, "fits": {"type": "boolean"}},
+        "Curve": {"points": {"type": "array", "items": {"type": "array"}}},
+        "Release": {**release, "answers": {"type": "array", "items": {"type": "object"}}},
+        "History": {"charges": {"type": "array", "items": {"type": "object"}}},
+        "Check": {"sound": {"type": "boolean"}, "line": WHOLE, "head": TEXT},
+    }
+    lists = {"Datasets": "Dataset", "Grants": "Grant", "Tokens": "Facts"}
+    return {
+        **{
+            name: {"type": "object", "required": list(shape), "properties": shape}
+            for name, shape in shapes.items()
+        },
+        **{name: {"type": "array", "items": _ref(of)} for name, of in lists.items()},
+    }

@@ -1,0 +1,130 @@
+"""Releases: charged once under a key, and answered with what is stored.
+
+*Claim*: however often a request is sent, its charge stands once and its answer is one. *Checked by*
+``test_a_connection_that_breaks_twice_is_one_charge`` and ``test_a_key_with_another_body``.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from sourdine.server.incoming import Operation, reply
+from sourdine.server.limits import checked_key
+from sourdine.server.reading import asked_of, listed
+from sourdine.server.store import KeyedRequest, NotGrantedError, fingerprint
+from sourdine.session.ledger import CHARGES
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from sourdine.server.incoming import Incoming
+    from sourdine.server.store import StoredRelease
+
+__all__ = ["OPERATIONS"]
+
+MOST_LISTED = 1000
+REPLAYED = "idempotent-replayed"
+
+
+def release(call: Incoming) -> Response:
+    """Charge a request once, draw, store, and answer with what is stored."""
+    key = checked_key(call.headers.get("idempotency-key"))
+    dataset = call.dataset
+    session, body = call.state.session(dataset), call.body()
+    could = session.could
+    questions = [asked_of(could, asked, dataset).question for asked in listed(body)]
+    request = KeyedRequest(
+        analyst=call.who.name,
+        key=key,
+        dataset=dataset.name,
+        asked=fingerprint(json.dumps(body, sort_keys=True)),
+    )
+    stored = call.state.store.charge_once(request, session.prepare(questions))
+    heads = {**call.heads(dataset.name), REPLAYED: "false" if stored.fresh else "true"}
+    return reply(_stored(stored), headers=heads)
+
+
+def _stored(stored: StoredRelease) -> dict[str, Any]:
+    return {
+        "number": stored.number,
+        "count": stored.count,
+        "state": stored.state,
+        "line": stored.line,
+        "head": stored.head,
+        "answers": [msgspec.Raw(answer.encode()) for answer in stored.answers],
+    }
+
+
+def history(call: Incoming) -> Response:
+    """Answer with the charges of a data set, and the answers that the caller may see."""
+    dataset = call.dataset
+    after = call.number("after", 0, 10**12)
+    most = call.number("most", MOST_LISTED, MOST_LISTED)
+    book = call.state.store.datasets.book(dataset.name)
+    rows = book.look(lambda page: page.rows(CHARGES))[after : after + most]
+    found = call.state.store.releases.of(dataset.name, after=after, most=len(rows))
+    of = {one.number + i: (one, i) for one in found for i in range(one.count)}
+    charges = [_line(call, row, of.get(row["number"])) for row in rows]
+    return reply({"charges": charges}, headers=call.heads(dataset.name))
+
+
+def _line(
+    call: Incoming, row: dict[str, Any], found: tuple[StoredRelease, int] | None
+) -> dict[str, Any]:
+    if found is None:
+        return {**row, "analyst": None, "state": "unknown", "answer": None}
+    stored, i = found
+    own = call.who.sees_all or stored.request.analyst == call.who.name
+    answer = msgspec.Raw(stored.answers[i].encode()) if own and stored.answers else None
+    return {**row, "analyst": stored.request.analyst, "state": stored.state, "answer": answer}
+
+
+def one_release(call: Incoming) -> Response:
+    """Answer with one request and its answers, if they are the caller's to see."""
+    dataset = call.dataset
+    text = call.path["number"]
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 15 else 0
+    found = call.state.store.releases.of(dataset.name, after=number - 1, most=1) if number else []
+    if not found or found[0].number != number:
+        raise _none()
+    if not (call.who.sees_all or found[0].request.analyst == call.who.name):
+        raise _none()
+    return reply(_stored(found[0]), headers=call.heads(dataset.name))
+
+
+def _none() -> NotGrantedError:
+    return NotGrantedError(
+        "number", "be of a release that you may see", "another one", "Look at the history."
+    )
+
+
+OPERATIONS = (
+    Operation(
+        method="POST",
+        path="/datasets/{dataset}/releases",
+        does=release,
+        text="Charge a question once under its key, and answer it.",
+        takes="ReleaseRequest",
+        gives="Release",
+        ticked=True,
+        keyed=True,
+    ),
+    Operation(
+        method="GET",
+        path="/datasets/{dataset}/releases",
+        does=history,
+        text="Every charge, and the answers to your own.",
+        gives="History",
+        query=("after", "most"),
+    ),
+    Operation(
+        method="GET",
+        path="/datasets/{dataset}/releases/{number}",
+        does=one_release,
+        text="One request and its answers.",
+        gives="Release",
+    ),
+)

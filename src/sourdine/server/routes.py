@@ -1,0 +1,17 @@
+"""Every route of the API, in the order of its description."""
+
+from __future__ import annotations
+
+from sourdine.server import datasets, ledgers, operating, people, planning, releasing
+
+__all__ = ["API"]
+
+API = (
+    *people.OPERATIONS,
+    *datasets.OPERATIONS,
+    *planning.OPERATIONS,
+    *releasing.OPERATIONS,
+    *ledgers.OPERATIONS,
+    *operating.OPERATIONS,
+)
+"""All operations below ``/api/v1``."""

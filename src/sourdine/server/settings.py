@@ -1,0 +1,48 @@
+"""What a server is started with, told to its workers through the environment."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+
+__all__ = ["ServerSettings"]
+
+VARIABLE = "SOURDINE_SERVER"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSettings:
+    """How a server runs.
+
+    Parameters
+    ----------
+    store
+        The address of its store.
+    tick
+        Seconds: answers leave after a whole number of ticks, so that their time tells nothing finer
+        of the data. 0 lets them leave at once.
+    witness
+        A file on another disk that remembers how far the ledgers have got; None for none.
+    behind_proxy
+        Whether a proxy with TLS stands in front: cookies are then for HTTPS alone.
+
+    Examples
+    --------
+    >>> ServerSettings(store="sqlite:///store.db").tick
+    0.25
+    """
+
+    store: str
+    tick: float = 0.25
+    witness: str | None = None
+    behind_proxy: bool = False
+
+    def tell_workers(self) -> None:
+        """Put the settings where a worker that is started next reads them."""
+        os.environ[VARIABLE] = json.dumps(asdict(self))
+
+    @classmethod
+    def told(cls) -> ServerSettings:
+        """Return the settings of the server that started this worker."""
+        return cls(**json.loads(os.environ[VARIABLE]))

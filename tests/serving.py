@@ -1,0 +1,90 @@
+"""A server in this process, on loopback, for tests that speak HTTP to it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import contextmanager
+from threading import Thread
+from time import sleep
+
+import httpx
+import uvicorn
+
+from sourdine.server.app import build
+from sourdine.server.auth import new_token
+from sourdine.server.columns import read_columns
+from sourdine.server.settings import ServerSettings
+from sourdine.server.setting_up import add_person
+from sourdine.server.store import Dataset, Person, ServerStore
+
+__all__ = ["PASSWORD", "Api", "data_file", "filled_store", "served"]
+
+PASSWORD = "correct horse battery"  # noqa: S105 - of a test
+COLUMNS = {"age": {"bounds": [0, 120], "step": 1}, "sex": {"keys": ["f", "m"]}}
+
+
+@contextmanager
+def served(address, **settings):
+    """Yield the address of a server that runs in a thread."""
+    app = build(ServerSettings(store=address, **{"tick": 0, **settings}))
+    config = uvicorn.Config(app, port=0, log_level="critical", lifespan="on", loop="asyncio")
+    server = uvicorn.Server(config)
+    thread = Thread(target=lambda: asyncio.run(server.serve()), daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive(), "the server did not start"
+        sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(30)
+
+
+def data_file(folder, data):
+    """Return the path of a CSV file of columns."""
+    path = folder / "people.csv"
+    rows = zip(*data.values(), strict=True)
+    lines = [",".join(data), *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def filled_store(address, path, terms, columns=None):
+    """Return a store with data sets, people who may log in, and a token for each."""
+    store = ServerStore.create(address)
+    for name in ("people", "others"):
+        facts = json.dumps(read_columns(columns or {}))
+        dataset = Dataset(name=name, terms=terms, source=str(path), columns=facts, n_about=600)
+        store.datasets.add(dataset)
+    add_person(store, "olga", "owner", PASSWORD)
+    for name, role in {"anna": "analyst", "ben": "analyst", "udo": "auditor"}.items():
+        store.people.add(Person(name=name, role=role))
+    store.grants.give("people", "anna", 1000)
+    store.grants.give("others", "ben", 1000)
+    tokens = {
+        name: new_token(store, name, "api", days=1) for name in ("olga", "anna", "ben", "udo")
+    }
+    return store, tokens
+
+
+class Api:
+    """Calls of the API by one person."""
+
+    def __init__(self, url, token=None):
+        headers = {"authorization": f"Bearer {token}"} if token else {}
+        self.client = httpx.Client(base_url=f"{url}/api/v1", headers=headers, timeout=30)
+        self._keys = iter(range(10**6))
+
+    def get(self, path, **more):
+        return self.client.get(path, **more)
+
+    def post(self, path, body=None, *, key=None, **more):
+        headers = {**({"idempotency-key": key} if key else {}), **more.pop("headers", {})}
+        return self.client.post(path, json=body, headers=headers, **more)
+
+    def release(self, body, dataset="people", key=None):
+        key = key or f"key-{id(self):x}-{next(self._keys):08d}-{'k' * 8}"
+        return self.post(f"/datasets/{dataset}/releases", body, key=key)
