@@ -14,8 +14,8 @@ import uvicorn
 from sourdine.server.app import build
 from sourdine.server.auth import new_token
 from sourdine.server.columns import read_columns
-from sourdine.server.settings import ServerSettings
 from sourdine.server.setting_up import add_person
+from sourdine.server.settings import ServerSettings
 from sourdine.server.store import Dataset, Person, ServerStore
 
 __all__ = ["PASSWORD", "Api", "data_file", "filled_store", "served"]

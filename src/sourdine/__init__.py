@@ -23,6 +23,7 @@ The rooms, ground floor first; each imports only those before it:
 ``questions``     every question by name: schema, reader, faces
 ``plan``          what an answer will cost, before paying
 ``session``       one budget for many answers, with a ledger
+``client``        the same calls on data that lie on a server
 ================  ==============================================================================
 """
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         adaptive,
         audit,
         central,
+        client,
         curator,
         data,
         exact,
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
         table,
         variance,
     )
+    from sourdine.client import Remote
     from sourdine.curator import check
     from sourdine.grid import Grid
     from sourdine.plan import explain
@@ -83,7 +86,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _ROOMS = (
-    "adaptive", "audit", "central", "curator", "data", "exact", "laws", "local",
+    "adaptive", "audit", "central", "client", "curator", "data", "exact", "laws", "local",
     "mechanisms", "noise", "plan", "privacy", "questions", "session", "tally",
 )  # fmt: skip
 _STATISTICS = (
@@ -100,6 +103,7 @@ _NAMES = {
     "explain": "plan",
     "Reading": "tally",
     "Release": "answers",
+    "Remote": "client",
     "Session": "session",
 }
 
@@ -117,6 +121,7 @@ __all__ = [
     "Reading",
     "Relation",
     "Release",
+    "Remote",
     "Session",
     "SourdineError",
     "adaptive",
@@ -125,6 +130,7 @@ __all__ = [
     "cdf",
     "central",
     "check",
+    "client",
     "count",
     "curator",
     "data",

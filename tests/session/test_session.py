@@ -20,28 +20,8 @@ from sourdine.noise import SeededSource
 from sourdine.privacy import SUBSTITUTE
 from sourdine.server.store import ServerStore
 from sourdine.session import Session
+from session_calls import AGE, AGES, CALLS
 
-AGES = {"age": [20, 30, 40] * 200, "sex": ["f", "m", "f"] * 200, "who": list(range(300)) * 2}
-AGE = {"column": "age", "bounds": (0, 120), "step": 1}
-CALLS = [
-    ("count", {}),
-    ("count", {"column": "age", "by": "sex", "keys": ["f", "m"]}),
-    ("sum", AGE),
-    ("mean", AGE),
-    ("mean", {**AGE, "by": "sex", "keys": ["f", "m", "x"]}),
-    ("mean", {**AGE, "method": "exponential"}),
-    ("variance", AGE),
-    ("proportion", {"column": "sex", "category": "f"}),
-    ("proportion", {"column": "sex", "category": "f", "n": 600}),
-    ("proportion", {"column": "sex", "category": "f", "n": 600, "missing": "exclude"}),
-    ("quantiles", {**AGE, "q": [0.25, 0.5, 0.75]}),
-    ("quantiles", {**AGE, "q": [0.5], "interval": 0.95}),
-    ("quantile", {**AGE, "q": 0.9}),
-    ("median", AGE),
-    ("histogram", {"column": "age", "bins": 4, "bounds": (0, 120)}),
-    ("histogram", {"column": "sex", "categories": ["f", "m"]}),
-    ("histogram", {"column": "age", "bins": [0, 25, 120], "by": "sex", "keys": ["f", "m"]}),
-]
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "ledger.py"
 
 

@@ -169,6 +169,7 @@ def _answers() -> dict[str, Any]:
         "Dataset": {"name": TEXT, "state": TEXT, "total": TEXT, "share": {"type": "number"}},
         "Grant": {"analyst": TEXT, "epsilon": EXACT, "spent": EXACT, "remaining": EXACT},
         "Plan": {"epsilon": EXACT, "fits": {"type": "boolean"}},
+        "Could": {"fits": {"type": "boolean"}, "reason": TEXT},
         "Curve": {"points": {"type": "array", "items": {"type": "array"}}},
         "Release": {**release, "answers": {"type": "array", "items": {"type": "object"}}},
         "History": {"charges": {"type": "array", "items": {"type": "object"}}},

@@ -52,6 +52,7 @@ def _facts(plan: Plan, dataset: Dataset, session: Session) -> dict[str, Any]:
         "error": plain_parameter(
             _error(plan, plan.epsilon, dataset) if plan.unknown else plan.error
         ),
+        "target": plain_parameter(plan.target),
         "ranks": plan.ranks,
         "fits": plan.fits,
         "remaining": left.to_dict(),
@@ -87,6 +88,18 @@ def _records(question: Statistic, dataset: Dataset) -> int | None:
         return None
     lists = keys.values() if isinstance(keys, dict) else [keys]
     return max(dataset.n_about // prod(len(part) or 1 for part in lists), 1)
+
+
+def could(call: Incoming) -> Response:
+    """Answer whether a question would be admitted now, and what would be left."""
+    dataset = call.dataset
+    found = asked_of(call.state.session(dataset).could, single(call.body()), dataset)
+    facts = {
+        **found.to_dict(),
+        "question": found.question.to_dict(),
+        "target": plain_parameter(found.question.target),
+    }
+    return reply(facts, headers=call.heads(dataset.name))
 
 
 def curve(call: Incoming) -> Response:
@@ -126,6 +139,14 @@ OPERATIONS = (
         text="What a question will cost, or how far off it will be; several under one total.",
         takes="PlanRequest",
         gives="Plan",
+    ),
+    Operation(
+        method="POST",
+        path="/datasets/{dataset}/could",
+        does=could,
+        text="Whether a question would be admitted now; charges nothing.",
+        takes="Question",
+        gives="Could",
     ),
     Operation(
         method="POST",

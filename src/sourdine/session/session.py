@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import PurePath
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from sourdine.central import Describe, Statistic
+from sourdine.central import Statistic
 from sourdine.errors import (
     LEFT_OUT,
     ParameterError,
@@ -19,10 +18,8 @@ from sourdine.errors import (
 from sourdine.exact import flag, given
 from sourdine.plan import Plan, Planner
 from sourdine.privacy import Guarantee
-from sourdine.question import Face, converters, read
+from sourdine.question import converters, read
 from sourdine.question.kinds import spelled
-from sourdine.questions import Statistics
-from sourdine.release import History, Release, Sheet, Shown
 from sourdine.session.charges import Terms
 from sourdine.session.could import Asking
 from sourdine.session.filing import About, FiledReport
@@ -30,6 +27,7 @@ from sourdine.session.kept_ledgers import opened_ledger
 from sourdine.session.ledger import MemoryLedger
 from sourdine.session.prepared import Prepared
 from sourdine.session.room import Room
+from sourdine.session.spending import Spending
 from sourdine.session.totals import read_budget
 from sourdine.tally import Frame
 from sourdine.tally.reading import STANDARD
@@ -40,28 +38,17 @@ if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
     from sourdine.privacy import Relation
     from sourdine.question import Question
-    from sourdine.session.accounts import Total
+    from sourdine.release import Release
+    from sourdine.session.accounts import Account
     from sourdine.session.charges import Charge
     from sourdine.session.kept_ledgers import BookLedger
     from sourdine.session.ledger import Ledger
-    from sourdine.session.room import Charged
     from sourdine.tally import Reading
 
-__all__ = ["Session"]
-
-HEADS = {
-    "number": "",
-    "when": "time",
-    "what": "question",
-    "epsilon": "epsilon",
-    "delta": "delta",
-    "value": "answer",
-    "mechanism": "by",
-}
-"""What a history shows of a charge."""
+__all__ = ["Session", "left_to_the_session", "typed_question"]
 
 
-class Session(Statistics[Release], Shown):
+class Session(Spending):
     r"""Many statistics of one data set under one total.
 
     Every call is charged before its mechanism runs, and refused if the total would be passed,
@@ -137,8 +124,6 @@ class Session(Statistics[Release], Shown):
 
     __slots__ = ("_data", "_keep", "_ledger", "_reading")
 
-    describe = Face(Describe)
-
     def __init__(  # noqa: PLR0913 - what a person may say of a session
         self,
         data: object,
@@ -187,31 +172,14 @@ class Session(Statistics[Release], Shown):
         return self._ledger.terms
 
     @property
-    def total(self) -> Total:
-        """What all releases may cost together: epsilon and delta, or rho."""
-        return self.terms.total
+    def account(self) -> Account:
+        """What was spent until now, by the way in which the ledger counts."""
+        return self._ledger.account
 
     @property
-    def spent(self) -> Guarantee | Charged:
-        """What has been charged: a promise, or with delta a share of the total.
-
-        Both have `epsilon`, the sum of the epsilons, and `delta`.
-        """
-        return self._ledger.account.used
-
-    @property
-    def remaining(self) -> Guarantee | Room:
-        """What is left: a promise, or with delta a share of the total.
-
-        Both have `epsilon`, the largest that fits whatever is asked, and `delta`. A `Room` also
-        knows the largest epsilon by kind of loss.
-        """
-        return self._ledger.account.remaining
-
-    @property
-    def history(self) -> History[Charge]:
-        """Every charge: when, what, its cost, its public parameters and the answer kept with it."""
-        return History(self._ledger.history, HEADS)
+    def charges(self) -> list[Charge]:
+        """Every charge, the first one first."""
+        return self._ledger.history
 
     @property
     def plan(self) -> Planner:
@@ -294,7 +262,7 @@ class Session(Statistics[Release], Shown):
         batch
             Questions or plans.
         """
-        typed = [_question(one) for one in batch]
+        typed = [typed_question(one) for one in batch]
         return Prepared(
             questions=tuple(self._checked(question) for question in typed),
             by_error=len(typed) == 1 and typed[0].target is not None,
@@ -319,7 +287,7 @@ class Session(Statistics[Release], Shown):
         """
         return Asking(
             self._read,
-            lambda question: self._checked(_question(question)),
+            lambda question: self._checked(typed_question(question)),
             self._ledger.account,
         )
 
@@ -328,11 +296,11 @@ class Session(Statistics[Release], Shown):
         question = question.as_read(self._data.reading)
         for name, own in self._fixed().items():
             if getattr(question, name) != own:
-                raise _left_to_the_session(name)
+                raise left_to_the_session(name)
         if question.read != self._data.reading:
-            raise _left_to_the_session("read")
+            raise left_to_the_session("read")
         if not question.source.private:
-            raise _left_to_the_session("source")
+            raise left_to_the_session("source")
         question.require_columns(self._data)
         return question
 
@@ -363,7 +331,7 @@ class Session(Statistics[Release], Shown):
     def _read(self, cls: type[Question], typed: Mapping[str, Any]) -> Statistic:
         for name in {**self._fixed(), "read": None, "source": None}:
             if typed.get(name) is not None:
-                raise _left_to_the_session(name)
+                raise left_to_the_session(name)
         question: Statistic = read(cls, {**typed, **self._fixed()})  # type: ignore[assignment]
         return question
 
@@ -385,13 +353,6 @@ class Session(Statistics[Release], Shown):
         """
         return FiledReport.of(self._ledger, About.read(about))
 
-    def sheet(self) -> Sheet:
-        """Return what is printed: every charge, and what is left."""
-        whom = self.terms.protected
-        parts = {"spent": self.spent, "left": self.remaining}
-        notes = [(name, part.told(whom)) for name, part in parts.items()]
-        return replace(self.history.sheet(), notes=[*notes, ("of", self.terms.told())])
-
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise ParameterTypeError(
             "a session",
@@ -400,13 +361,8 @@ class Session(Statistics[Release], Shown):
             "Open another session on the same ledger.",
         )
 
-    def __repr__(self) -> str:
-        if isinstance(self.total, Guarantee) and isinstance(self.spent, Guarantee):
-            return f"<Session: {self.spent} spent of {self.total}>"
-        return f"<Session: {self.remaining.told()} left>"
 
-
-def _question(asked: object) -> Statistic:
+def typed_question(asked: object) -> Statistic:
     """Return a question, or that of a plan; refuse whatever else was passed."""
     question = asked.question if isinstance(asked, Plan) else asked
     if isinstance(question, Statistic):
@@ -419,7 +375,8 @@ def _question(asked: object) -> Statistic:
     )
 
 
-def _left_to_the_session(name: str) -> ParameterError:
+def left_to_the_session(name: str) -> ParameterError:
+    """Return the refusal of a parameter that a session fixes for all its calls."""
     elsewhere = (
         "a session draws from the system's source alone"
         if name == "source"
