@@ -18,7 +18,7 @@ from sourdine.server.setting_up import add_person
 from sourdine.server.settings import ServerSettings
 from sourdine.server.store import Dataset, Person, ServerStore
 
-__all__ = ["PASSWORD", "Api", "data_file", "filled_store", "served"]
+__all__ = ["COLUMNS", "PASSWORD", "Api", "data_file", "filled_store", "served"]
 
 PASSWORD = "correct horse battery"  # noqa: S105 - of a test
 COLUMNS = {"age": {"bounds": [0, 120], "step": 1}, "sex": {"keys": ["f", "m"]}}
@@ -75,7 +75,10 @@ class Api:
 
     def __init__(self, url, token=None):
         headers = {"authorization": f"Bearer {token}"} if token else {}
-        self.client = httpx.Client(base_url=f"{url}/api/v1", headers=headers, timeout=30)
+        alone = httpx.Limits(max_keepalive_connections=0)  # so no test has to close it
+        self.client = httpx.Client(
+            base_url=f"{url}/api/v1", headers=headers, timeout=30, limits=alone
+        )
         self._keys = iter(range(10**6))
 
     def get(self, path, **more):

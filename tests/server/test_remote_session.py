@@ -42,7 +42,7 @@ def session(place):
     """Return what opens a session on a new data set of a server."""
     store, path, remote = place
 
-    def opened(epsilon=1, delta=None, reserve=None, relation="add_remove", unit=None, rows=1):
+    def opened(*, epsilon=1, delta=None, reserve=None, relation="add_remove", unit=None, rows=1):
         total, decides = read_budget(epsilon, delta, None, reserve, converters.relation(relation))
         name = f"ages-{next(NUMBERS)}"
         terms = Terms(total=total, filter=decides, unit=unit, rows=rows)
@@ -210,6 +210,6 @@ def test_a_session_prints_and_names_its_data(session, place):
         "<RemoteSession: epsilon 0, one record added or removed spent of epsilon 1, "
         "one record added or removed>"
     )
-    assert s.facts["about"] == 600
+    assert s.facts["n"] == 600
     assert s.name in [one["name"] for one in place[2].datasets]
     assert repr(place[2]).startswith("<Remote: http://127.0.0.1:")

@@ -13,6 +13,7 @@ from sourdine.cli.command import speaks_shell
 from sourdine.cli.commands import add_local, add_plans, add_statistics
 from sourdine.cli.guard import guard
 from sourdine.cli.plugins import add_plugins
+from sourdine.cli.serve import serve
 from sourdine.cli.streams import complain, give_up
 from sourdine.cli.survey import survey
 from sourdine.errors import BudgetExceededError, SourdineError
@@ -45,6 +46,7 @@ add_plans(plan)
 app.add_typer(plan, name="plan")
 app.add_typer(guard, name="guard")
 app.add_typer(survey, name="survey")
+app.add_typer(serve, name="serve")
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback

@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     from sourdine.survey import Survey
     from sourdine.survey.store import SurveyStore
 
-__all__ = ["Round", "add_collector", "of_round"]
+__all__ = [
+    "LOOPBACK",
+    "Port",
+    "Round",
+    "add_collector",
+    "of_round",
+    "read_port",
+    "say",
+    "whole",
+]
 
 Kept = Annotated[
     str,
@@ -71,19 +80,19 @@ def _open(
 
     found, name = of_round(Survey.read(path), round)
     place = store or f"{name}.db"
-    made, codes = SurveyStore.create(place, found, tickets=_whole(tickets, "tickets", 500))
+    made, codes = SurveyStore.create(place, found, tickets=whole(tickets, "tickets", 500))
     made.close()
     for code in codes:
         print(f"{_place(found)}#ticket={code}")  # noqa: T201 - the answer
-    _say(f"Opened {found.name}, survey {found.fingerprint}")
-    _say(f"Now: sourdine survey serve {made.shown}")
+    say(f"Opened {found.name}, survey {found.fingerprint}")
+    say(f"Now: sourdine survey serve {made.shown}")
 
 
 def of_round(survey: Survey, turn: str | None) -> tuple[Survey, str]:
     """Return the survey of the round that was asked for, and the name of its files."""
     if turn is None:
         return survey, survey.name
-    number = _whole(turn, "round", 1)
+    number = whole(turn, "round", 1)
     return survey.round(number), f"{survey.name}-{number}"
 
 
@@ -113,16 +122,16 @@ def _serve(
 
     async def run() -> int:
         collector = Collector(store, public=not hide)
-        server = WebServer(collector, host=host, port=_port(port))
+        server = WebServer(collector, host=host, port=read_port(port))
         base = urlsplit(collector.survey.send_to).path.rpartition("/")[0]
 
         def ready() -> None:
             place = f"http://{server.host}:{server.port}{base}/"
-            _say(f"Page     {place}")
-            _say("Results  hidden" if hide else f"Results  {place}results")
-            _say(f"Records  are sent to {collector.survey.send_to}")
+            say(f"Page     {place}")
+            say("Results  hidden" if hide else f"Results  {place}results")
+            say(f"Records  are sent to {collector.survey.send_to}")
             if host not in LOOPBACK:
-                _say("This is not encrypted: put a proxy with TLS in front.")
+                say("This is not encrypted: put a proxy with TLS in front.")
 
         try:
             await server.serve(ready)
@@ -134,16 +143,18 @@ def _serve(
             collector.stop()
         return collector.people
 
-    _say(f"Stopped: {asyncio.run(run())} people are counted")
+    say(f"Stopped: {asyncio.run(run())} people are counted")
 
 
-def _whole(text: str, name: str, example: int) -> int:
+def whole(text: str, name: str, example: int) -> int:
+    """Return the whole number that a person typed."""
     number = read_number(text, name, example=example)
     return integer(number.numerator if number.denominator == 1 else number, name, least=0)
 
 
-def _port(text: str) -> int:
-    number = _whole(text, "port", 8000)
+def read_port(text: str) -> int:
+    """Return the port that a person typed."""
+    number = whole(text, "port", 8000)
     if number > LAST_PORT:
         raise ParameterError("port", f"be at most {LAST_PORT}", text, "Type {port}.", port=8000)
     return number
@@ -153,7 +164,7 @@ def _close(store: Kept) -> None:
     """Close a survey for good: what was accepted is counted, nothing more is accepted."""
     for kept in _opened(store):
         kept.end()
-        _say(f"Closed {kept.survey.name}: {kept.people} people are counted")
+        say(f"Closed {kept.survey.name}: {kept.people} people are counted")
 
 
 def _estimate(store: Kept, *, json: Json = False) -> None:
@@ -204,7 +215,7 @@ def _export(
             kept.aggregator().save(out)
         except OSError as error:
             raise SourdineError(f"{out} could not be written: {error.strerror}.") from None
-        _say(f"Wrote {out}: {kept.people} people")
+        say(f"Wrote {out}: {kept.people} people")
 
 
 def _demo(
@@ -219,10 +230,10 @@ def _demo(
     from sourdine.survey.demo import demo  # noqa: PLC0415 - commands load what they need
 
     found = demo(
-        n=_whole(n, "n", 500),
+        n=whole(n, "n", 500),
         seconds=float(read_number(seconds, "seconds", example=120)),
-        port=_port(port),
-        say=_say,
+        port=read_port(port),
+        say=say,
     )
     print_sheet(Terminal(), found.sheet())
 
@@ -246,5 +257,6 @@ def _written(path: Path, content: bytes) -> None:
         raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """Print on standard error, for whoever watches."""
     Terminal(stderr=True).print(text, highlight=False, markup=False, soft_wrap=True)

@@ -74,7 +74,11 @@ def build(settings: ServerSettings, pages: Sequence[BaseRoute] = ()) -> ASGIApp:
     app = Starlette(
         routes=[*routes, *pages],
         lifespan=lifespan,
-        exception_handlers={SourdineError: _refused, HTTPException: _elsewhere},
+        exception_handlers={
+            SourdineError: _refused,
+            HTTPException: _elsewhere,
+            Exception: _refused,
+        },
     )
     return Guarded(app)
 

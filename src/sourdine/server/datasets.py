@@ -46,7 +46,7 @@ class Registering(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     relation: str = "add_remove"
     unit: str | None = None
     rows: Annotated[int, msgspec.Meta(ge=1, le=10**9)] = 1
-    about: Annotated[int, msgspec.Meta(ge=1, le=10**15)] | None = None
+    n: Annotated[int, msgspec.Meta(ge=1, le=10**15)] | None = None
     columns: dict[str, Any] = {}
 
 
@@ -76,7 +76,7 @@ def registered(said: Registering) -> Dataset:
         terms=terms,
         source=said.source,
         columns=json.dumps(columns),
-        n_about=said.about,
+        n_about=said.n,
     )
 
 
@@ -95,7 +95,7 @@ def reading(call: Incoming) -> Response:
     facts = {
         **_summary(call, dataset),
         "columns": stored_columns(dataset.columns),
-        "about": dataset.n_about,
+        "n": dataset.n_about,
         "opened": dataset.opened,
         "terms": terms_row(dataset.terms),
         "last": book.look(lambda page: page.last(CHARGES)),

@@ -14,8 +14,9 @@ from sourdine.session.filing import About, FiledReport
 
 if TYPE_CHECKING:
     from sourdine.server.incoming import Incoming
+    from sourdine.server.store import ServerStore
 
-__all__ = ["OPERATIONS"]
+__all__ = ["OPERATIONS", "ledger_text"]
 
 FORMATS = {"html": "text/html", "md": "text/markdown", "json": "application/json"}
 
@@ -27,13 +28,18 @@ def ledger(call: Incoming) -> Response:
     JSON of ASCII, so anybody can follow the chain.
     """
     dataset = call.dataset
-    lines = call.state.store.datasets.book(dataset.name).look(lambda page: page.lines())
-    text = "".join(
+    text = ledger_text(call.state.store, dataset.name)
+    return Response(text, 200, call.heads(dataset.name), "application/x-ndjson")
+
+
+def ledger_text(store: ServerStore, name: str) -> str:
+    """Return all lines of a data set's ledger, an object of JSON each."""
+    lines = store.datasets.book(name).look(lambda page: page.lines())
+    return "".join(
         json.dumps({"line": head.lines, "head": head.chain.decode(), "table": table, "row": row})
         + "\n"
         for table, row, head in lines
     )
-    return Response(text, 200, call.heads(dataset.name), "application/x-ndjson")
 
 
 def check(call: Incoming) -> Response:

@@ -80,13 +80,23 @@ KINDS: tuple[tuple[type[SourdineError], int, str], ...] = (
     (ParameterError, 422, "parameter"),
     (ParameterTypeError, 422, "parameter"),
 )
+OWN = {
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not-found",
+    405: "method-not-allowed",
+    409: "conflict",
+    413: "too-long",
+    415: "unsupported",
+}
+"""What is wrong with a request itself, by the status of the answer."""
 WORDS = JsonWording()
 
 
 def problem(error: Exception) -> Response:
     """Return the answer to a request that raised."""
     if isinstance(error, RefusedError):
-        return _said(error, error.status, HTTPStatus(error.status).phrase.lower().replace(" ", "-"))
+        return _said(error, error.status, OWN.get(error.status, "request"))
     for cls, status, kind in KINDS:
         if isinstance(error, cls):
             return _said(error, status, kind)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import socket
 from typing import TYPE_CHECKING
 
+from sourdine.errors import SourdineError
+from sourdine.server.store import ServerStore
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sourdine.server.settings import ServerSettings
 
 __all__ = ["serve"]
@@ -14,23 +20,38 @@ GRACE = 30
 
 
 def serve(
-    settings: ServerSettings, *, host: str = "127.0.0.1", port: int = 8000, workers: int = 1
+    settings: ServerSettings,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    workers: int = 1,
+    say: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C.
+    """Serve until SIGTERM or Ctrl-C; then finish what is under way.
 
     Parameters
     ----------
     settings
         How the server runs.
     host, port
-        Where it listens.
+        Where it listens; port 0 takes a free one.
     workers
         How many processes answer.
+    say
+        Told where it listens.
+
+    Raises
+    ------
+    SourdineError
+        The store cannot be opened, is behind its witness, or the port cannot be listened on.
     """
     import uvicorn  # noqa: PLC0415 - an extra, loaded late
+    from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
+    ServerStore.open(settings.store, witness=settings.witness).close()
     settings.tell_workers()
-    uvicorn.run(
+    bound = _bound(host, port)
+    config = uvicorn.Config(
         "sourdine.server.app:worker",
         factory=True,
         host=host,
@@ -43,6 +64,30 @@ def serve(
         proxy_headers=settings.behind_proxy,
         timeout_graceful_shutdown=GRACE,
         timeout_keep_alive=30,
-        limit_concurrency=512,
         h11_max_incomplete_event_size=16_384,
+        ws="none",
     )
+    shown = f"[{host}]" if ":" in host else host
+    say(f"Serving http://{shown}:{bound.getsockname()[1]}/ (API at /api/v1/openapi.json)")
+    try:
+        if workers > 1:
+            Multiprocess(config, target=uvicorn.Server(config).run, sockets=[bound]).run()
+        else:
+            uvicorn.Server(config).run(sockets=[bound])
+    except KeyboardInterrupt:
+        pass
+    finally:
+        bound.close()
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+    except OSError as error:
+        bound.close()
+        raise SourdineError(f"{host}:{port} could not be listened on: {error.strerror}.") from None
+    bound.set_inheritable(True)
+    return bound

@@ -52,7 +52,7 @@ def demo_store(folder: Path) -> tuple[str, list[DemoPerson]]:
     columns = {
         "wage": {"bounds": [0, 200_000], "step": 1, "text": "What somebody earned in a year, in $."}
     }
-    wages = Registering(name="wages", source=WAGES, epsilon=TOTAL, about=250_000, columns=columns)
+    wages = Registering(name="wages", source=WAGES, epsilon=TOTAL, n=250_000, columns=columns)
     store.datasets.add(registered(wages))
     store.grants.give("wages", "analyst", GRANT)
     store.close()
