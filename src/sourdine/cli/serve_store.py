@@ -124,7 +124,8 @@ def _add_data(  # noqa: PLR0913 - what a person may say of a data set
     )
     with _opened(store) as kept:
         found = kept.datasets.add(registered(said))
-    say(f"Added {found.name}: {found.terms.told()}. Now: sourdine serve grant {name} ANALYST")
+    say(f"Added {found.name}: {found.terms.told()}. ")
+    say(f"Now: sourdine serve grant {name} ANALYST --epsilon NUMBER")
 
 
 def _facts(path: Path) -> dict[str, Any]:

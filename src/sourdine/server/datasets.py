@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
+from sourdine.errors import ParameterError
 from sourdine.exact import positive
 from sourdine.question import converters
 from sourdine.question.kinds import spelled
@@ -59,6 +60,14 @@ class Granting(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 def registered(said: Registering) -> Dataset:
     """Return the data set that an owner describes, whose columns were looked for; or refuse it."""
+    if said.epsilon is None and said.rho is None:
+        raise ParameterError(
+            "epsilon",
+            "be what all releases may cost together",
+            "none",
+            "Type {epsilon}.",
+            epsilon=1,
+        )
     numbers = map(spelled, (said.epsilon, said.delta, said.rho, said.reserve))
     total, decides = read_budget(*numbers, converters.relation(said.relation))
     data, columns = Frame(opened(said.source)), read_columns(said.columns)

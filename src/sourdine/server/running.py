@@ -71,7 +71,7 @@ def serve(
     say(f"Serving http://{shown}:{bound.getsockname()[1]}/ (API at /api/v1/openapi.json)")
     try:
         if workers > 1:
-            Multiprocess(config, target=uvicorn.Server(config).run, sockets=[bound]).run()
+            Multiprocess(config, sockets=[bound]).run()
         else:
             uvicorn.Server(config).run(sockets=[bound])
     except KeyboardInterrupt:
