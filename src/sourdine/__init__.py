@@ -38,6 +38,7 @@ from sourdine.errors import (
     ParameterTypeError,
     SourdineError,
 )
+from sourdine.version import __version__
 
 if TYPE_CHECKING:
     from sourdine import (
@@ -83,8 +84,6 @@ if TYPE_CHECKING:
     from sourdine.session import Session
     from sourdine.tally import Frame, Reading
 
-__version__ = "0.1.0"
-
 _ROOMS = (
     "adaptive", "audit", "central", "client", "curator", "data", "exact", "laws", "local",
     "mechanisms", "noise", "plan", "privacy", "questions", "session", "tally",
@@ -124,6 +123,7 @@ __all__ = [
     "Remote",
     "Session",
     "SourdineError",
+    "__version__",
     "adaptive",
     "ask",
     "audit",

@@ -8,12 +8,14 @@ import re
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from fractions import Fraction
+from io import StringIO
 from pathlib import Path
 from shutil import copy
 from threading import Thread
 from time import monotonic, sleep
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -21,6 +23,7 @@ import pytest
 from serving import Api, data_file, served
 from session_calls import AGES
 from sourdine import Remote
+from sourdine.cli import main
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.server.store import ServerStore
 
@@ -30,9 +33,17 @@ COLUMNS = '[age]\nbounds = [0, 120]\nstep = 1\n\n[sex]\nkeys = ["f", "m"]\n'
 
 
 def run(folder, *words):
-    return subprocess.run(  # noqa: S603 - our own command
-        [*COMMAND, "serve", *words], cwd=folder, capture_output=True, text=True, check=False
-    )
+    """Run a command in this process: its status, and what it printed."""
+    out, err, status = StringIO(), StringIO(), 0
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.chdir(folder)
+        patch.setenv("COLUMNS", "100")
+        patch.setattr(sys, "argv", ["sourdine", "serve", *words])
+        try:
+            main()
+        except SystemExit as ended:
+            status = ended.code or 0
+    return SimpleNamespace(returncode=status, stdout=out.getvalue(), stderr=err.getvalue())
 
 
 @contextmanager

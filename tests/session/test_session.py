@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from session_calls import AGE, AGES, CALLS
 from sourdine import __version__, central, questions
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError, SourdineError
 from sourdine.noise import SeededSource
 from sourdine.privacy import SUBSTITUTE
 from sourdine.server.store import ServerStore
 from sourdine.session import Session
-from session_calls import AGE, AGES, CALLS
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "ledger.py"
 

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from sourdine import __version__
 from sourdine.cli.command import speaks_shell
 from sourdine.cli.commands import add_local, add_plans, add_statistics
 from sourdine.cli.guard import guard
@@ -17,6 +16,7 @@ from sourdine.cli.serve import serve
 from sourdine.cli.streams import complain, give_up
 from sourdine.cli.survey import survey
 from sourdine.errors import BudgetExceededError, SourdineError
+from sourdine.version import __version__
 
 __all__ = ["main"]
 

@@ -106,7 +106,9 @@ def _of_column(said: Mapping[str, Any], takes: set[str], columns: PublicColumns)
     if not isinstance(column, str) or "of" in takes:
         return {}
     facts = columns[column]
-    own = {name: facts[name] for name in ("bounds", "step") if name in facts and name in takes}
+    own: dict[str, Any] = {
+        name: facts[name] for name in ("bounds", "step") if name in facts and name in takes
+    }
     if isinstance(said.get("bins"), (list, str)):
         own.pop("bounds", None)  # edges say it themselves
     if "categories" in takes and "keys" in facts and "bins" not in said:

@@ -68,8 +68,13 @@ def registered(said: Registering) -> Dataset:
             "Type {epsilon}.",
             epsilon=1,
         )
-    numbers = map(spelled, (said.epsilon, said.delta, said.rho, said.reserve))
-    total, decides = read_budget(*numbers, converters.relation(said.relation))
+    total, decides = read_budget(
+        spelled(said.epsilon),
+        spelled(said.delta),
+        spelled(said.rho),
+        spelled(said.reserve),
+        converters.relation(said.relation),
+    )
     data, columns = Frame(opened(said.source)), read_columns(said.columns)
     for name in (*columns, *filter(None, [said.unit])):
         data.resolve(name)

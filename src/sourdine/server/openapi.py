@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sourdine import __version__, question
+from sourdine import question
 from sourdine.server.limits import MOST_BINS, MOST_QUANTILES, MOST_QUESTIONS
 from sourdine.server.reading import CLASSES
+from sourdine.version import __version__
 
 if TYPE_CHECKING:
     from sourdine.server.incoming import Operation
@@ -120,7 +121,7 @@ def _questions() -> dict[str, Any]:
     whole = question.schema(CLASSES)
     found = {f"question-{kind}": _taken(facts) for kind, facts in whole["$defs"].items()}
     one = {"oneOf": [_ref(name) for name in found]}
-    several = {
+    several: dict[str, Any] = {
         "type": "object",
         "required": ["questions"],
         "properties": {
@@ -161,7 +162,7 @@ def _taken(facts: dict[str, Any]) -> dict[str, Any]:
 def _answers() -> dict[str, Any]:
     problem = {"type": TEXT, "title": TEXT, "status": WHOLE, "detail": TEXT}
     release = {"number": WHOLE, "count": WHOLE, "state": TEXT, "line": WHOLE, "head": TEXT}
-    shapes = {
+    shapes: dict[str, dict[str, Any]] = {
         "Problem": problem,
         "Facts": {},
         "Person": {"name": TEXT, "role": TEXT},

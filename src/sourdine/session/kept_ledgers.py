@@ -16,13 +16,13 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from sourdine import __version__
 from sourdine.append_only import Book, FileKind
 from sourdine.append_only.kept import IDENTITY
 from sourdine.database import Address, SharedDatabase, TableBook, is_address
 from sourdine.errors import ParameterError
 from sourdine.session import lines
 from sourdine.session.ledger import Charging
+from sourdine.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from sourdine import __version__
 from sourdine.errors import BudgetExceededError
 from sourdine.privacy.accounting import of_promise
 from sourdine.session import lines
 from sourdine.session.accounts import FilterAccount, under
+from sourdine.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,13 +7,13 @@ from fractions import Fraction
 from math import inf, nextafter
 from typing import TYPE_CHECKING, Any
 
-from sourdine import __version__
 from sourdine.presentation.texts import STEERING, printable
 from sourdine.privacy import ADD_REMOVE, Guarantee
 from sourdine.privacy.printing import percent, shown
 from sourdine.session.filing import words
 from sourdine.session.filing.registry import TIERS, UNSAID, lacking
 from sourdine.session.filing.releases import algorithms
+from sourdine.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

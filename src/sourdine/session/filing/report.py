@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sourdine import __version__
 from sourdine.append_only import now
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.exact import given
@@ -22,6 +21,7 @@ from sourdine.session.filing.checks import Check, checks
 from sourdine.session.filing.markdown import markdown
 from sourdine.session.filing.page import article, page
 from sourdine.session.filing.sections import sections
+from sourdine.version import __version__
 
 if TYPE_CHECKING:
     import os

@@ -10,13 +10,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from sourdine import __version__
 from sourdine.plan.explanation import Explanation
 from sourdine.privacy import ADD_REMOVE, Guarantee
 from sourdine.privacy.printing import percent, shown
 from sourdine.session.filing import words
 from sourdine.session.filing.blocks import Facts, Section, Text, TextTable
 from sourdine.session.filing.releases import algorithms, bounds, lists, released
+from sourdine.version import __version__
 
 if TYPE_CHECKING:
     from sourdine.session.filing.report import FiledReport

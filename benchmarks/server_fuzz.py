@@ -1,0 +1,221 @@
+"""Fuzz a server by its own description: no answer of 5xx, and hundreds of accepted releases.
+
+A server runs in this process, on loopback, with a data set whose total never ends. Cases are drawn
+by schemathesis from ``/api/v1/openapi.json``. As most random questions are refused, as many again
+are drawn from questions that a person might type: these must be accepted often enough that draws
+themselves are met by odd parameters.
+
+Run with ``python benchmarks/server_fuzz.py --cases 5000 --accepted 500``; exit status 1 if an
+answer was of 5xx, or too few releases were accepted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import sys
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
+from time import perf_counter, sleep
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import httpx
+import schemathesis
+import uvicorn
+from hypothesis import HealthCheck, Phase, given, settings
+
+from sourdine.server.app import build
+from sourdine.server.auth import new_token
+from sourdine.server.datasets import Registering, registered
+from sourdine.server.setting_up import add_person
+from sourdine.server.settings import ServerSettings
+from sourdine.server.store import ServerStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OPERATIONS = {
+    "login": 4, "make_token": 4, "listing": 1, "reading": 1, "plan": 20, "could": 20, "curve": 4,
+    "release": 30, "history": 2, "one_release": 2, "grants": 1, "grant": 3, "register": 4, "me": 1,
+    "tokens": 1, "check": 1, "report": 1, "health": 1,
+}  # fmt: skip
+"""How often each is tried, in parts."""
+
+
+def made_store(folder: Path) -> tuple[str, str]:
+    """Return the address of a store, and the token of an owner who may also ask."""
+    data = folder / "people.csv"
+    rows = [f"{20 + i % 60},{'fm'[i % 2]},{i % 7},2020-01-{1 + i % 28:02d}" for i in range(3000)]
+    data.write_text("\n".join(["age,sex,size,day", *rows]) + "\n")
+    address = f"sqlite:///{folder}/store.db"
+    store = ServerStore.create(address)
+    add_person(store, "olga", "owner", "correct horse battery")
+    said = Registering(
+        name="people", source=str(data), epsilon=10**9, delta=0.5, reserve=0.5, n=3000
+    )
+    store.datasets.add(registered(said))
+    store.grants.give("people", "olga", 10**9)
+    token = new_token(store, "olga", "api", days=1)
+    store.close()
+    return address, token
+
+
+@contextmanager
+def served(address: str) -> Iterator[str]:
+    """Yield the address of a server in a thread."""
+    server = uvicorn.Server(
+        uvicorn.Config(build(ServerSettings(store=address, tick=0)), port=0, log_level="critical")
+    )
+    thread = Thread(target=lambda: asyncio.run(server.serve()), daemon=True)
+    thread.start()
+    while not server.started:
+        sleep(0.01)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join(30)
+
+
+class Fuzz:
+    """Sends cases and counts what comes back."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self.client = httpx.Client(
+            base_url=url, headers={"authorization": f"Bearer {token}"}, timeout=60
+        )
+        self.statuses: Counter[tuple[str, int]] = Counter()
+        self.broken: list[str] = []
+        self.accepted = 0
+
+    def send(self, name: str, method: str, path: str, **parts: Any) -> None:  # noqa: ANN401
+        """Send a case."""
+        headers = {k: v for k, v in parts.pop("headers", {}).items() if str(v).isascii()}
+        try:
+            answer = self.client.request(method, path, headers=headers, **parts)
+        except (httpx.InvalidURL, httpx.LocalProtocolError, UnicodeError, ValueError):
+            return  # no request that could be sent
+        self.statuses[name, answer.status_code] += 1
+        self.accepted += name == "release" and answer.status_code == 200
+        if answer.status_code >= 500:
+            self.broken.append(f"{name} {path} {str(parts)[:400]}")
+
+    def described(self, cases: int) -> None:
+        """Send cases drawn from the description of the server."""
+        schema = schemathesis.openapi.from_dict(self.client.get("/api/v1/openapi.json").json())
+        whole = sum(OPERATIONS.values())
+        for found in schema.get_all_operations():
+            operation = found.ok()
+            name = str(operation.definition.raw["operationId"])
+            if name not in OPERATIONS:
+                continue
+            share = max(cases * OPERATIONS[name] // whole, 1)
+
+            self._tried(name, operation, share)
+
+    def _tried(self, name: str, operation: Any, cases: int) -> None:  # noqa: ANN401
+        base = str(self.client.base_url).rstrip("/")
+
+        @given(case=operation.as_strategy())
+        @settings(
+            max_examples=cases, deadline=None, database=None, phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )  # fmt: skip
+        def tried(case: Any) -> None:  # noqa: ANN401
+            parts = case.as_transport_kwargs(base_url=base)
+            if random.random() < 0.9:  # noqa: S311 - the data set that is there
+                parts["url"] = _at_people(case, base)
+            kept = {k: parts[k] for k in ("json", "params") if parts.get(k) is not None}
+            headers = dict(parts.get("headers") or {})
+            if random.random() < 0.95:  # noqa: S311 - somebody who is known
+                headers = {k: v for k, v in headers.items() if k.lower() != "authorization"}
+            self.send(name, parts["method"], parts["url"], headers=headers, **kept)
+
+        tried()
+
+    def typed(self, cases: int) -> None:
+        """Send questions that a person might type, with odd numbers in them."""
+        for _ in range(cases):
+            key = {"idempotency-key": uuid4().hex}
+            self.send(
+                "release", "POST", "/api/v1/datasets/people/releases", headers=key, json=question()
+            )
+
+
+def _at_people(case: Any, base: str) -> str:  # noqa: ANN401
+    path = case.path.replace("{dataset}", "people")
+    for name, value in (case.path_parameters or {}).items():
+        path = path.replace(f"{{{name}}}", str(value).replace("/", "-"))
+    return f"{base.rstrip('/')}{path}"
+
+
+def question() -> dict[str, Any]:
+    """Return a question, with numbers at the edges of what can be asked."""
+    draw = random.choice
+    column = draw(["age", "size"])
+    low, width = draw([0, -5, 18, -0.5, "1/3"]), draw([1, 7, 120, 1e6, 0.25])
+    bounds = [low, width + (1 / 3 if isinstance(low, str) else low)]
+    typed: dict[str, Any] = {"statistic": draw(["count", "sum", "mean", "variance", "proportion",
+        "histogram", "quantiles", "quantile", "median", "cdf", "mode", "table"]),
+        "epsilon": draw([1, 0.5, "1/3", 1e-3, 1e-6, 20, 700, "0.1", 3e-9])}  # fmt: skip
+    kind = typed["statistic"]
+    if kind in ("sum", "mean", "variance", "quantiles", "quantile", "median", "cdf"):
+        typed |= {"column": column, "bounds": bounds}
+        if draw([True, False]):
+            typed["step"] = draw([1, 0.5, "1/7", width])
+    if kind == "quantiles":
+        typed["q"] = draw([[0.5], [0.1, 0.5, 0.9], [0, 1], [i / 20 for i in range(1, 20)]])
+    if kind == "quantile":
+        typed["q"] = draw([0.5, 0, 1, "1/3"])
+    if kind == "histogram":
+        typed |= draw([
+            {"column": column, "bins": draw([1, 3, 500]), "bounds": bounds},
+            {"column": column, "bins": [0, 10, 20.5]},
+            {"column": "sex", "categories": draw([["f", "m"], ["x"], ["f", "f"]])},
+            {"column": "sex", "categories": "unknown", "delta": 1e-9},
+        ])  # fmt: skip
+    if kind == "proportion":
+        typed |= {"column": "sex", "category": draw(["f", "x", ""])}
+    if kind == "mode":
+        typed |= {"column": "sex", "categories": draw([["f", "m"], ["x"]])}
+    if kind == "table":
+        typed |= {"of": {column: draw([["mean"], ["mean", "quartiles"]]), "*": ["count"]},
+            "bounds": {column: bounds}}  # fmt: skip
+    if kind not in ("cdf", "table") and draw([True, False, False]):
+        typed |= {"by": "sex", "keys": draw([["f", "m"], ["f", "m", "x"]])}
+    return typed
+
+
+def main() -> None:
+    """Fuzz, and say what was found."""
+    reader = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    reader.add_argument("--cases", type=int, default=5000)
+    reader.add_argument("--accepted", type=int, default=500)
+    wanted = reader.parse_args()
+    began = perf_counter()
+    with TemporaryDirectory() as folder:
+        address, token = made_store(Path(folder))
+        with served(address) as url:
+            fuzz = Fuzz(url, token)
+            fuzz.described(wanted.cases // 2)
+            fuzz.typed(wanted.cases - wanted.cases // 2)
+            fuzz.client.close()
+        store = ServerStore.open(address)
+        sound = all(store.check())
+        store.close()
+    sent = sum(fuzz.statuses.values())
+    for (name, status), number in sorted(fuzz.statuses.items()):
+        print(f"{name:<12} {status}  {number}")
+    print(f"{sent} cases, {fuzz.accepted} accepted releases, {len(fuzz.broken)} answers of 5xx, "
+          f"ledger {'sound' if sound else 'BROKEN'}, {perf_counter() - began:.0f} s")  # fmt: skip
+    for text in fuzz.broken[:20]:
+        print("BROKEN", text)
+    if fuzz.broken or fuzz.accepted < wanted.accepted or not sound:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
