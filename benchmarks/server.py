@@ -1,0 +1,165 @@
+"""How much a server does: plans, counts, means and deciles a second, and the memory of a worker.
+
+``sourdine serve`` runs in processes of its own, with the 247 696 wages; as many requests as are
+said are in flight at a time. Answers leave at once (``--tick 0``).
+
+Run with ``python benchmarks/server.py --seconds 10 --workers 2``; ``--store postgresql://...`` asks
+a database that ``sourdine serve init`` has not touched yet. Exit status 1 if a request fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import re
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter, sleep
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import httpx
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+from sourdine.server.auth import new_token
+from sourdine.server.datasets import Registering, registered
+from sourdine.server.setting_up import add_person
+from sourdine.server.sources import WAGES
+from sourdine.server.store import ServerStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WAGE = {"column": "wage"}
+DECILES = [i / 10 for i in range(1, 10)]
+LOADS: dict[str, tuple[str, dict[str, Any], int]] = {
+    "plans": ("plan", {"statistic": "mean", "epsilon": 0.1, **WAGE}, 4),
+    "counts": ("releases", {"statistic": "count", "epsilon": 0.001}, 16),
+    "means": ("releases", {"statistic": "mean", "epsilon": 0.001, **WAGE}, 16),
+    "deciles": ("releases", {"statistic": "quantiles", "q": DECILES, "epsilon": 0.1, **WAGE}, 4),
+}
+"""What is asked, and how many requests are in flight."""
+
+
+@dataclass
+class Measured:
+    """How long requests took, in seconds."""
+
+    name: str
+    seconds: float = 0.0
+    took: list[float] = field(default_factory=list)
+    failed: int = 0
+
+    def row(self) -> tuple[str, ...]:
+        """Return what is printed."""
+        times = sorted(self.took) or [0.0]
+        at = [1000 * times[min(int(p * len(times)), len(times) - 1)] for p in (0.5, 0.99)]
+        rate = len(self.took) / self.seconds
+        return self.name, f"{rate:.0f}", *(f"{ms:.0f}" for ms in at), str(self.failed)
+
+
+def made_store(address: str) -> str:
+    """Fill a new store with the wages, and return the token of an analyst."""
+    store = ServerStore.create(address)
+    add_person(store, "anna", "analyst", "correct horse battery")
+    columns = {"wage": {"bounds": [0, 200_000], "step": 1}}
+    said = Registering(name="wages", source=WAGES, epsilon=10**6, n=250_000, columns=columns)
+    store.datasets.add(registered(said))
+    store.grants.give("wages", "anna", 10**6)
+    token = new_token(store, "anna", "api", days=1)
+    store.close()
+    return token
+
+
+async def load(url: str, token: str, name: str, seconds: float) -> Measured:
+    """Ask one thing again and again for some seconds."""
+    path, body, flying = LOADS[name]
+    found = Measured(name)
+    headers = {"authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(base_url=f"{url}/api/v1", headers=headers, timeout=60) as client:
+        began = perf_counter()
+
+        async def one() -> None:
+            while perf_counter() - began < seconds:
+                start, key = perf_counter(), {"idempotency-key": uuid4().hex}
+                answer = await client.post(f"/datasets/wages/{path}", json=body, headers=key)
+                found.took.append(perf_counter() - start)
+                found.failed += answer.status_code != 200
+
+        await one_warm(client, path, body)
+        began = perf_counter()
+        await asyncio.gather(*(one() for _ in range(flying)))
+        found.seconds = perf_counter() - began
+    return found
+
+
+async def one_warm(client: httpx.AsyncClient, path: str, body: dict[str, Any]) -> None:
+    """Ask a few times before the clock runs, so that every worker has opened the data."""
+    for _ in range(8):
+        key = {"idempotency-key": uuid4().hex}
+        await client.post(f"/datasets/wages/{path}", json=body, headers=key)
+
+
+def started(log: Path, process: subprocess.Popen[bytes]) -> str:
+    """Return the address of a server that has come up."""
+    while process.poll() is None:
+        found = re.search(r"Serving (http://\S+?)/ ", log.read_text())
+        try:
+            if found and httpx.get(f"{found[1]}/api/v1/healthz").status_code == 200:
+                return found[1]
+        except httpx.TransportError:
+            pass
+        sleep(0.1)
+    sys.exit(log.read_text())
+
+
+def memory(process: subprocess.Popen[bytes]) -> Iterator[float]:
+    """Yield what each worker keeps in memory, in megabytes."""
+    whole = psutil.Process(process.pid)
+    for one in whole.children() or [whole]:
+        if "resource_tracker" not in " ".join(one.cmdline()):
+            yield one.memory_info().rss / 1e6
+
+
+def main() -> None:
+    """Measure, and print."""
+    reader = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    reader.add_argument("--seconds", type=float, default=10)
+    reader.add_argument("--workers", default="2")
+    reader.add_argument("--store")
+    reader.add_argument("--only", choices=list(LOADS), nargs="*", default=list(LOADS))
+    wanted = reader.parse_args()
+    with TemporaryDirectory() as folder:
+        address = wanted.store or f"sqlite:///{folder}/store.db"
+        token, log = made_store(address), Path(folder) / "log"
+        words = ["serve", "--store", address, "--port", "0", "--tick", "0", "--workers"]
+        command = [sys.executable, "-c", "from sourdine.cli import main; main()", *words]
+        with log.open("wb") as stream:
+            process = subprocess.Popen([*command, wanted.workers], stderr=stream)  # noqa: S603
+        try:
+            url = started(log, process)
+            found = [asyncio.run(load(url, token, name, wanted.seconds)) for name in wanted.only]
+            kept = list(memory(process))
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(60)
+    table = Table("", "a second", "p50 ms", "p99 ms", "failed")
+    for one in found:
+        table.add_row(*one.row())
+    console = Console()
+    console.print(table)
+    print(f"memory of a worker: {', '.join(f'{mb:.0f} MB' for mb in kept)}; "
+          f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.0f}")  # fmt: skip
+    if any(one.failed for one in found):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
