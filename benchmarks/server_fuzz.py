@@ -12,32 +12,25 @@ answer was of 5xx, or too few releases were accepted.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import random
 import sys
 from collections import Counter
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Thread
-from time import perf_counter, sleep
-from typing import TYPE_CHECKING, Any
+from time import perf_counter
+from typing import Any
 from uuid import uuid4
 
 import httpx
 import schemathesis
-import uvicorn
 from hypothesis import HealthCheck, Phase, given, settings
 
-from sourdine.server.app import build
 from sourdine.server.auth import new_token
 from sourdine.server.datasets import Registering, registered
+from sourdine.server.running import serving
 from sourdine.server.setting_up import add_person
 from sourdine.server.settings import ServerSettings
 from sourdine.server.store import ServerStore
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 OPERATIONS = {
     "login": 4, "make_token": 4, "listing": 1, "reading": 1, "plan": 20, "could": 20, "curve": 4,
@@ -63,21 +56,6 @@ def made_store(folder: Path) -> tuple[str, str]:
     token = new_token(store, "olga", "api", days=1)
     store.close()
     return address, token
-
-
-@contextmanager
-def served(address: str) -> Iterator[str]:
-    """Yield the address of a server in a thread."""
-    server = uvicorn.Server(
-        uvicorn.Config(build(ServerSettings(store=address, tick=0)), port=0, log_level="critical")
-    )
-    thread = Thread(target=lambda: asyncio.run(server.serve()), daemon=True)
-    thread.start()
-    while not server.started:
-        sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join(30)
 
 
 class Fuzz:
@@ -198,7 +176,7 @@ def main() -> None:
     began = perf_counter()
     with TemporaryDirectory() as folder:
         address, token = made_store(Path(folder))
-        with served(address) as url:
+        with serving(ServerSettings(store=address, tick=0)) as url:
             fuzz = Fuzz(url, token)
             fuzz.described(wanted.cases // 2)
             fuzz.typed(wanted.cases - wanted.cases // 2)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from contextlib import contextmanager
-from threading import Thread
-from time import sleep
 
 import httpx
-import uvicorn
 
-from sourdine.server.app import build
 from sourdine.server.auth import new_token
 from sourdine.server.columns import read_columns
+from sourdine.server.running import serving
 from sourdine.server.setting_up import add_person
 from sourdine.server.settings import ServerSettings
 from sourdine.server.store import Dataset, Person, ServerStore
@@ -24,23 +19,9 @@ PASSWORD = "correct horse battery"  # noqa: S105 - of a test
 COLUMNS = {"age": {"bounds": [0, 120], "step": 1}, "sex": {"keys": ["f", "m"]}}
 
 
-@contextmanager
 def served(address, **settings):
-    """Yield the address of a server that runs in a thread."""
-    app = build(ServerSettings(store=address, **{"tick": 0, **settings}))
-    config = uvicorn.Config(app, port=0, log_level="critical", lifespan="on", loop="asyncio")
-    server = uvicorn.Server(config)
-    thread = Thread(target=lambda: asyncio.run(server.serve()), daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive(), "the server did not start"
-        sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        thread.join(30)
+    """Serve a store while a block runs, without ticks unless they are asked for."""
+    return serving(ServerSettings(store=address, **{"tick": 0, **settings}))
 
 
 def data_file(folder, data):

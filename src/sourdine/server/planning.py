@@ -45,17 +45,15 @@ def plan(call: Incoming) -> Response:
 
 
 def _facts(plan: Plan, dataset: Dataset, session: Session) -> dict[str, Any]:
-    left = session.remaining
     return {
-        **plan.to_dict(),
+        "question": plan.question.to_dict(),
+        "confidence": float(plan.confidence),
         "epsilon": str(plan.epsilon),
-        "error": plain_parameter(
-            _error(plan, plan.epsilon, dataset) if plan.unknown else plan.error
-        ),
+        "error": plain_parameter(_error(plan, plan.epsilon, dataset)),
         "target": plain_parameter(plan.target),
         "ranks": plan.ranks,
         "fits": plan.fits,
-        "remaining": left.to_dict(),
+        "remaining": session.remaining.to_dict(),
         "mechanism": str(plan.question.drawer()),
         "text": plan.name,
     }
@@ -70,7 +68,7 @@ def _together(whole: Plans, dataset: Dataset, session: Session) -> dict[str, Any
 
 def _error(plan: Plan, epsilon: Fraction, dataset: Dataset) -> Any:  # noqa: ANN401 - a number or a duration
     """Return the error at an epsilon, with the owner's number of records where one is needed."""
-    question = plan.question.at(epsilon)
+    question = plan.question if epsilon == plan.epsilon else plan.question.at(epsilon)
     beta = 1 - plan.confidence
     try:
         return as_error(question.error(beta), question)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+from contextlib import contextmanager
+from threading import Thread
+from time import sleep
 from typing import TYPE_CHECKING
 
 from sourdine.errors import SourdineError
 from sourdine.server.store import ServerStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from sourdine.server.settings import ServerSettings
 
-__all__ = ["serve"]
+__all__ = ["serve", "serving"]
 
 GRACE = 30
 """Seconds for what is under way when the server stops."""
@@ -77,6 +81,35 @@ def serve(
     except KeyboardInterrupt:
         pass
     finally:
+        bound.close()
+
+
+@contextmanager
+def serving(settings: ServerSettings) -> Iterator[str]:
+    """Serve in a thread of this process while a block runs; yield the address, on this machine.
+
+    Parameters
+    ----------
+    settings
+        How the server runs.
+    """
+    import uvicorn  # noqa: PLC0415 - an extra, loaded late
+
+    from sourdine.server.app import build  # noqa: PLC0415
+
+    bound = _bound("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(build(settings), log_level="critical", lifespan="on"))
+    thread = Thread(target=lambda: asyncio.run(server.serve(sockets=[bound])), daemon=True)
+    thread.start()
+    try:
+        while not server.started:
+            if not thread.is_alive():
+                raise SourdineError("the server could not be started.")
+            sleep(0.01)
+        yield f"http://127.0.0.1:{bound.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(GRACE)
         bound.close()
 
 
