@@ -90,7 +90,7 @@ def require_same_site(headers: Mapping[str, str], *, silent: bool) -> None:
 
 def new_token(
     store: ServerStore,
-    person: str,
+    who: str,
     kind: Literal["session", "api"],
     *,
     days: float,
@@ -100,8 +100,8 @@ def new_token(
 
     Parameters
     ----------
-    store, person
-        Who it stands for.
+    store, who
+        Where it is written down, and who it stands for.
     kind
         ``"session"`` of a browser, or ``"api"``.
     days
@@ -113,7 +113,7 @@ def new_token(
     store.tokens.add(
         Token(
             sha256=fingerprint(token),
-            person=person,
+            who=who,
             kind=kind,
             until=time() + days * DAY,
             label=label,

@@ -16,7 +16,7 @@ from sourdine.server.incoming import Operation, reply
 from sourdine.server.sources import opened, source_name
 from sourdine.server.store import Dataset
 from sourdine.session import Terms
-from sourdine.session.ledger import CHARGES
+from sourdine.session.kept_ledgers import CHARGES
 from sourdine.session.lines import terms_row
 from sourdine.session.totals import read_budget
 from sourdine.tally import Frame

@@ -15,7 +15,7 @@ from sourdine.server.incoming import Operation, reply
 from sourdine.server.limits import checked_key
 from sourdine.server.reading import asked_of, listed
 from sourdine.server.store import KeyedRequest, NotGrantedError, fingerprint
-from sourdine.session.ledger import CHARGES
+from sourdine.session.kept_ledgers import CHARGES
 
 if TYPE_CHECKING:
     from starlette.responses import Response
