@@ -67,6 +67,7 @@ class Fuzz:
         )
         self.statuses: Counter[tuple[str, int]] = Counter()
         self.broken: list[str] = []
+        self.failed: list[str] = []
         self.accepted = 0
 
     def send(self, name: str, method: str, path: str, **parts: Any) -> None:  # noqa: ANN401
@@ -77,7 +78,10 @@ class Fuzz:
         except (httpx.InvalidURL, httpx.LocalProtocolError, UnicodeError, ValueError):
             return  # no request that could be sent
         self.statuses[name, answer.status_code] += 1
-        self.accepted += name == "release" and answer.status_code == 200
+        if name == "release" and answer.status_code == 200:
+            self.accepted += 1
+            if answer.json()["state"] != "answered":
+                self.failed.append(f"{path} {str(parts)[:400]}")
         if answer.status_code >= 500:
             self.broken.append(f"{name} {path} {str(parts)[:400]}")
 
@@ -188,9 +192,12 @@ def main() -> None:
     for (name, status), number in sorted(fuzz.statuses.items()):
         print(f"{name:<12} {status}  {number}")
     print(f"{sent} cases, {fuzz.accepted} accepted releases, {len(fuzz.broken)} answers of 5xx, "
+          f"{len(fuzz.failed)} not drawn, "
           f"ledger {'sound' if sound else 'BROKEN'}, {perf_counter() - began:.0f} s")  # fmt: skip
     for text in fuzz.broken[:20]:
         print("BROKEN", text)
+    for text in fuzz.failed[:20]:
+        print("charged, and not drawn:", text)
     if fuzz.broken or fuzz.accepted < wanted.accepted or not sound:
         sys.exit(1)
 

@@ -13,10 +13,24 @@ from sourdine.server.setting_up import add_person
 from sourdine.server.settings import ServerSettings
 from sourdine.server.store import Dataset, Person, ServerStore
 
-__all__ = ["COLUMNS", "PASSWORD", "Api", "data_file", "filled_store", "served"]
+__all__ = [
+    "COLUMNS",
+    "COUNT",
+    "KEY",
+    "MEAN",
+    "PASSWORD",
+    "Api",
+    "data_file",
+    "filled_store",
+    "problem",
+    "served",
+]
 
 PASSWORD = "correct horse battery"  # noqa: S105 - of a test
 COLUMNS = {"age": {"bounds": [0, 120], "step": 1}, "sex": {"keys": ["f", "m"]}}
+MEAN = {"statistic": "mean", "column": "age", "epsilon": 0.01}
+COUNT = {"statistic": "count", "epsilon": 0.01}
+KEY = "0123456789abcdef"
 
 
 def served(address, **settings):
@@ -72,3 +86,13 @@ class Api:
     def release(self, body, dataset="people", key=None):
         key = key or f"key-{id(self):x}-{next(self._keys):08d}-{'k' * 8}"
         return self.post(f"/datasets/{dataset}/releases", body, key=key)
+
+
+def problem(answer, status, kind):
+    """Return what a refusal says, once it is known to be one."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    facts = answer.json()
+    assert facts["type"] == f"urn:sourdine:{kind}"
+    assert facts["status"] == status
+    return facts

@@ -1,11 +1,11 @@
-"""Each route: what it answers, to whom, and what it refuses."""
+"""Each route: what it answers, and what it refuses."""
 
 from __future__ import annotations
 
 import asyncio
-import gzip
 import hashlib
 import json
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from time import perf_counter
 from types import SimpleNamespace
@@ -14,54 +14,22 @@ import httpx
 import jsonschema
 import pytest
 
-from serving import COLUMNS, PASSWORD, Api, data_file, filled_store, served
+from serving import (
+    COLUMNS,
+    COUNT,
+    KEY,
+    MEAN,
+    Api,
+    data_file,
+    filled_store,
+    problem,
+    served,
+)
 from session_calls import AGES
 from sourdine.privacy import Guarantee
 from sourdine.release import Release
-from sourdine.server import passwords
-from sourdine.server.auth import COOKIE
 from sourdine.server.settings import ServerSettings
 from sourdine.session import Terms
-
-MEAN = {"statistic": "mean", "column": "age", "epsilon": 0.01}
-COUNT = {"statistic": "count", "epsilon": 0.01}
-KEY = "0123456789abcdef"
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("api")
-    path, address = data_file(folder, AGES), f"sqlite:///{folder}/store.db"
-    store, tokens = filled_store(address, path, Terms(total=Guarantee(100)), COLUMNS)
-    with served(address) as url:
-        yield url, tokens, store, path
-    store.close()
-
-
-@pytest.fixture(params=["anna"])
-def anna(place):
-    return Api(place[0], place[1]["anna"])
-
-
-@pytest.fixture
-def owner(place):
-    return Api(place[0], place[1]["olga"])
-
-
-@pytest.fixture
-def auditor(place):
-    return Api(place[0], place[1]["udo"])
-
-
-def problem(answer, status, kind):
-    """Return what a refusal says, once it is known to be one."""
-    assert answer.status_code == status, answer.text
-    assert answer.headers["content-type"] == "application/problem+json"
-    facts = answer.json()
-    assert facts["type"] == f"urn:sourdine:{kind}"
-    assert facts["status"] == status
-    return facts
-
 
 # ---- questions
 
@@ -170,97 +138,6 @@ def test_a_key_with_another_body(anna):
     assert anna.get("/datasets/people").json()["spent"] == spent
 
 
-# ---- who may do what
-
-
-OWNERS = [
-    ("POST", "/datasets", {"name": "x", "source": "x", "epsilon": 1}),
-    ("POST", "/datasets/people/close", None),
-    ("POST", "/datasets/people/grants", {"analyst": "anna", "epsilon": 1}),
-]
-OVERSEERS = [
-    ("GET", f"/datasets/people/{what}", None) for what in ("ledger", "check", "report", "grants")
-]
-
-
-def test_roles(place):
-    url, tokens, *_ = place
-    for method, path, body in [*OWNERS, *OVERSEERS, ("GET", "/metrics", None)]:
-        who = ["anna", "udo"] if (method, path, body) in OWNERS else ["anna"]
-        for name in who:
-            answer = Api(url, tokens[name]).client.request(method, path, json=body)
-            problem(answer, 403, "forbidden")
-
-
-ASKED = [
-    ("GET", "", None),
-    ("GET", "/releases", None),
-    ("GET", "/releases/1", None),
-    ("POST", "/plan", COUNT),
-    ("POST", "/could", COUNT),
-    ("POST", "/curve", COUNT),
-    ("POST", "/releases", COUNT),
-]
-
-
-def test_others_data_sets_are_as_if_there_were_none(place):
-    url, tokens, *_ = place
-    anna = Api(url, tokens["anna"])
-    headers = {"idempotency-key": KEY}
-    for method, path, body in ASKED:
-        said = []
-        for name in ("others", "nowhere", "%00", "a%2Fb"):
-            answer = anna.client.request(
-                method, f"/datasets/{name}{path}", json=body, headers=headers
-            )
-            if name != "a%2Fb":
-                problem(answer, 404, "unknown")
-                said.append(answer.text)
-            assert answer.status_code == 404
-        assert len(set(said)) == 1
-    assert [one["name"] for one in anna.get("/datasets").json()] == ["people"]
-
-
-def test_others_answers_are_not_shown(place):
-    url, tokens, store, _ = place
-    store.grants.give("people", "ben", 1)
-    anna, ben = Api(url, tokens["anna"]), Api(url, tokens["ben"])
-    number = anna.release(COUNT).json()["number"]
-    problem(ben.get(f"/datasets/people/releases/{number}"), 404, "unknown")
-    line = ben.get(f"/datasets/people/releases?after={number - 1}&most=1").json()["charges"][0]
-    assert (line["number"], line["analyst"], line["answer"]) == (number, "anna", None)
-    assert anna.get(f"/datasets/people/releases/{number}").status_code == 200
-    facts = problem(ben.release({**COUNT, "epsilon": 2}), 403, "budget")
-    assert "ben was granted 1" in facts["detail"]
-
-
-def test_nobody_is_known_without_a_token(place):
-    url = place[0]
-    for token in (None, "sourdine-unknown", "é"):
-        api = Api(url)
-        headers = {} if token is None else {"authorization": f"Bearer {token}".encode()}
-        for path in ("/me", "/datasets", "/datasets/people", "/tokens", "/metrics"):
-            problem(api.get(path, headers=headers), 401, "unauthorized")
-    assert Api(url).get("/healthz").json() == {"status": "ok"}
-
-
-def test_tokens_are_shown_once_and_can_be_ended(place, anna):
-    url, _, store, _ = place
-    made = anna.post("/tokens", {"label": "a script", "days": 2})
-    token = made.json()["token"]
-    assert made.status_code == 201
-    other = Api(url, token)
-    assert other.get("/me").json() == {"name": "anna", "role": "analyst"}
-    assert token not in other.get("/tokens").text
-    digest = hashlib.sha256(token.encode()).hexdigest()
-    assert [t.label for t in store.tokens.of("anna") if t.sha256 == digest] == ["a script"]
-    ben = Api(url, place[1]["ben"])
-    problem(ben.client.delete(f"/tokens/{digest}"), 404, "unknown")
-    assert anna.client.delete(f"/tokens/{digest}").status_code == 200
-    problem(other.get("/me"), 401, "unauthorized")
-    problem(anna.post("/tokens", {"days": 4000}), 422, "parameter")
-
-
 # ---- owners and auditors
 
 
@@ -296,6 +173,23 @@ def test_an_owner_registers_grants_and_closes(owner, anna, tmp_path):
         problem(owner.post("/datasets", {**said, **changed}), 422, "parameter")
 
 
+def test_data_are_a_table_of_duckdb_or_a_folder_of_parquet(owner, anna, tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    (tmp_path / "parts").mkdir()
+    with duckdb.connect(str(tmp_path / "people.db")) as db:
+        db.execute("CREATE TABLE people AS SELECT range AS age FROM range(100)")
+        db.execute(f"COPY people TO '{tmp_path}/parts/a.parquet'")
+    sources = {"table": f"duckdb:///{tmp_path}/people.db#people", "folder": f"{tmp_path}/parts"}
+    for name, source in sources.items():
+        said = {"name": name, "source": source, "epsilon": 100}
+        assert owner.post("/datasets", said).status_code == 201
+        owner.post(f"/datasets/{name}/grants", {"analyst": "anna", "epsilon": 100})
+        found = anna.release({"statistic": "count", "epsilon": 50}, dataset=name).json()
+        assert found["answers"][0]["value"] == pytest.approx(100, abs=3)
+    said = {"name": "none", "source": f"duckdb:///{tmp_path}/people.db#nothing", "epsilon": 1}
+    problem(owner.post("/datasets", said), 422, "parameter")
+
+
 def test_a_ledger_can_be_followed_by_anybody_who_may_see_it(auditor, anna):
     anna.release(COUNT)
     answer = auditor.get("/datasets/people/ledger")
@@ -328,196 +222,6 @@ def test_metrics_are_those_of_prometheus(owner, anna):
     assert any(line.startswith("sourdine_requests_total{") for line in lines)
     assert any('dataset="people",kind="share"' in line for line in lines)
     assert all(line[0] == "#" or " " in line for line in lines)
-
-
-# ---- log in, and from where
-
-
-def test_logging_in_gives_a_cookie_for_this_site_alone(place):
-    api = Api(place[0])
-    answer = api.post("/login", {"name": "olga", "password": PASSWORD})
-    assert answer.json() == {"name": "olga", "role": "owner"}
-    cookie = answer.headers["set-cookie"].lower()
-    assert "httponly" in cookie
-    assert "samesite=strict" in cookie
-    assert api.get("/me").json()["name"] == "olga"
-    problem(api.post("/tokens", {}), 403, "forbidden")  # says not where it comes from
-    own = {"headers": {"sec-fetch-site": "same-origin"}}
-    assert api.post("/tokens", {}, **own).status_code == 201
-    for site in ("cross-site", "same-site", "anything"):
-        problem(api.post("/tokens", {}, headers={"sec-fetch-site": site}), 403, "forbidden")
-    assert api.post("/logout", {}, **own).status_code == 200
-    problem(api.get("/me"), 401, "unauthorized")
-    there = {"headers": {"sec-fetch-site": "cross-site"}}
-    problem(api.post("/login", {"name": "olga", "password": PASSWORD}, **there), 403, "forbidden")
-
-
-def test_a_cookie_is_no_token_and_a_token_no_cookie(place):
-    api = Api(place[0])
-    api.post("/login", {"name": "olga", "password": PASSWORD})
-    session = api.client.cookies[COOKIE]
-    problem(Api(place[0], session).get("/me"), 401, "unauthorized")
-    other = Api(place[0])
-    other.client.cookies.set(COOKIE, place[1]["olga"])
-    problem(other.get("/me"), 401, "unauthorized")
-
-
-def test_unknown_names_cost_a_hash_too(place, monkeypatch):
-    """Wrong passwords and unknown names are the same answer, after the same work."""
-    computed = []
-    check = passwords.PasswordHasher.verify
-
-    def counted(self, known, password):
-        computed.append(known.split("$")[1:4])
-        return check(self, known, password)
-
-    monkeypatch.setattr(passwords.PasswordHasher, "verify", counted)
-    api, said = Api(place[0]), set()
-    for name in ("olga", "nobody", "anna", "\0", "olga' --"):
-        answer = api.post("/login", {"name": name, "password": "wrong wrong wrong"})
-        problem(answer, 401, "unauthorized")
-        said.add(answer.text)
-    assert len(said) == 1
-    assert len(computed) == 5
-    assert len(set(map(tuple, computed))) == 1
-
-
-# ---- hostile requests
-
-
-def test_long_compressed_and_other_bodies_are_refused(anna):
-    path, headers = "/datasets/people/plan", {"content-type": "application/json"}
-    long = b'{"statistic": "' + b"x" * 70_000 + b'"}'
-    problem(anna.client.post(path, content=long, headers=headers), 413, "too-long")
-
-    def chunks():
-        for _ in range(100):
-            yield b"x" * 1000
-
-    problem(anna.client.post(path, content=chunks(), headers=headers), 413, "too-long")
-    bomb = gzip.compress(b" " * 10**6)
-    packed = {**headers, "content-encoding": "gzip"}
-    answer = anna.client.post(path, content=bomb, headers=packed)
-    problem(answer, 415, "unsupported")
-    for kind in ("text/plain", "application/x-www-form-urlencoded", ""):
-        answer = anna.client.post(path, content=b"{}", headers={"content-type": kind})
-        problem(answer, 415, "unsupported")
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"",
-        b"[",
-        b"7",
-        b"[]",
-        b"null",
-        b'"count"',
-        b"[" * 30_000,
-        b'{"statistic": ["count"]}',
-        b'{"statistic": "count", "epsilon": "1e-4000"}',
-        b'{"statistic": "count", "epsilon": 1e-310}',
-        b'{"statistic": "count", "epsilon": 1e400}',
-        b'{"statistic": "count", "epsilon": {}}',
-        b'{"statistic": "count", "epsilon": [1]}',
-        b'{"statistic": "count", "epsilon": true}',
-        b'{"statistic": "count", "epsilon": 1, "by": {"a": 1}}',
-        b'{"statistic": "count", "epsilon": 1, "column": 7}',
-        b'{"statistic": "count", "epsilon": 1, "\\u0000": 7}',
-        b'{"statistic": "table", "of": 7, "epsilon": 1}',
-        b'{"statistic": "table", "of": {"age": 7}, "epsilon": 1}',
-        b'{"statistic": "histogram", "column": "age", "bins": 501, "epsilon": 1}',
-        b'{"statistic": "histogram", "column": "age", "bins": "1e9", "epsilon": 1}',
-        b'{"statistic": "histogram", "column": "age", "bins": {}, "epsilon": 1}',
-        b'{"statistic": "describe", "columns": 7, "epsilon": 1}',
-        b'{"questions": []}',
-        b'{"questions": [7]}',
-    ],
-)
-def test_what_no_person_types_is_refused(anna, body):
-    headers = {"content-type": "application/json", "idempotency-key": KEY}
-    for path in ("plan", "could", "curve", "releases"):
-        answer = anna.client.post(f"/datasets/people/{path}", content=body, headers=headers)
-        if path == "curve" and b'"count"' in body and answer.status_code == 200:
-            continue  # a curve is of all epsilons
-        assert answer.status_code in {422, 403}, (path, answer.text)
-        assert answer.headers["content-type"] == "application/problem+json"
-
-
-def test_at_most_99_quantiles_and_500_bins(anna):
-    asked = {"statistic": "quantiles", "column": "age", "epsilon": 1}
-    q = [i / 101 for i in range(1, 101)]
-    facts = problem(anna.release({**asked, "q": q}), 422, "parameter")
-    assert facts["must"] == "have at most 99 orders"
-    problem(anna.release({**asked, "q": ",".join(map(str, q))}), 422, "parameter")
-    edges = list(range(502))
-    asked = {"statistic": "histogram", "column": "age", "epsilon": 1}
-    problem(anna.release({**asked, "bins": edges}), 422, "parameter")
-    assert anna.release({**asked, "bins": 120}).status_code == 200
-
-
-def test_every_answer_carries_the_headers(anna):
-    for answer in (
-        anna.get("/me"),
-        anna.get("/nothing"),
-        anna.post("/login", {}),
-        anna.release({}),
-    ):
-        policy = answer.headers["content-security-policy"]
-        assert "default-src 'none'" in policy
-        assert "unsafe" not in policy
-        assert answer.headers["x-content-type-options"] == "nosniff"
-        assert answer.headers["cache-control"] == "no-store"
-        assert answer.headers["referrer-policy"] == "no-referrer"
-        assert "access-control-allow-origin" not in answer.headers
-
-
-def test_what_should_not_be_has_one_body(anna, monkeypatch, capfd):
-    from sourdine.session import Session  # noqa: PLC0415
-
-    bodies = set()
-    for text in ("secret 17", "secret 18"):
-
-        def broken(*_, text=text):
-            raise RuntimeError(text)
-
-        monkeypatch.setattr(Session, "prepare", broken)
-        answer = anna.release(COUNT)
-        assert answer.status_code == 500
-        bodies.add(answer.text)
-    (body,) = bodies
-    assert "secret" not in body
-    assert json.loads(body)["type"] == "urn:sourdine:unforeseen"
-    logged = capfd.readouterr().err
-    assert "secret" not in logged
-    assert '"raised": "RuntimeError"' in logged
-
-
-def test_a_draw_that_raises_tells_nothing(anna, monkeypatch):
-    from sourdine.central import Count  # noqa: PLC0415
-
-    def broken(*_):
-        raise RuntimeError("17")
-
-    monkeypatch.setattr(Count, "release", broken)
-    first = anna.release(COUNT, key=f"{KEY}-failed")
-    monkeypatch.undo()
-    again = anna.release(COUNT, key=f"{KEY}-failed")
-    assert first.json() == again.json()
-    assert (first.json()["state"], first.json()["answers"]) == ("failed", [])
-
-
-def test_the_log_holds_no_private_value(anna, capfd):
-    answer = anna.release({"statistic": "sum", "column": "age", "epsilon": 0.5})
-    anna.get("/datasets/secret-name")
-    logged = capfd.readouterr().err.splitlines()
-    facts = [json.loads(line) for line in logged]
-    assert {"method", "route", "status", "ms", "person", "time", "event", "dataset"} >= {
-        name for line in facts for name in line
-    }
-    assert facts[0]["dataset"] == "people"
-    for private in (str(answer.json()["answers"][0]["value"]), "age", "secret-name", "127.0.0.1"):
-        assert not any(private in line for line in logged)
 
 
 # ---- the description
@@ -579,3 +283,41 @@ def test_an_address_that_is_none(anna):
     problem(answer, 405, "method-not-allowed")
     assert "GET" in answer.headers["allow"]
     assert isinstance(answer, httpx.Response)
+
+
+# ---- many at once, and another store
+
+
+def test_one_key_sent_by_many_at_once_is_one_charge(place, anna):
+    before = anna.get("/datasets/people/check").status_code
+    assert before == 403
+    count = len(anna.get("/datasets/people/releases").json()["charges"])
+    with ThreadPoolExecutor(8) as pool:
+        sent = [pool.submit(Api(place[0], place[1]["anna"]).release, COUNT, key=f"{KEY}-at-once")
+                for _ in range(8)]  # fmt: skip
+        answers = [one.result() for one in sent]
+    assert {answer.status_code for answer in answers} == {200}
+    assert len({answer.text for answer in answers}) == 1
+    assert sorted(a.headers["idempotent-replayed"] for a in answers) == ["false"] + 7 * ["true"]
+    assert len(anna.get("/datasets/people/releases").json()["charges"]) == count + 1
+
+
+def test_the_api_on_postgresql(postgres, tmp_path):
+    path = data_file(tmp_path, AGES)
+    store, tokens = filled_store(postgres, path, Terms(total=Guarantee(1)), COLUMNS)
+    store.close()
+    with served(postgres) as url:
+        anna, olga = Api(url, tokens["anna"]), Api(url, tokens["olga"])
+        first, again = (anna.release(MEAN, key=KEY) for _ in range(2))
+        assert first.json() == again.json()
+        problem(anna.release(COUNT, key=KEY), 422, "key-reused")
+        problem(anna.release({**COUNT, "epsilon": 1}), 403, "budget")
+        problem(anna.get("/datasets/%00"), 404, "unknown")
+        problem(Api(url).post("/login", {"name": "\0", "password": "x"}), 401, "unauthorized")
+        problem(anna.post("/tokens", {"label": "\0"}), 422, "parameter")
+        said = {"analyst": "\0", "epsilon": 1}
+        problem(olga.post("/datasets/people/grants", said), 422, "parameter")
+        said = {"name": "x", "source": str(path), "epsilon": 1, "unit": "\0"}
+        problem(olga.post("/datasets", said), 422, "parameter")
+        assert olga.get("/datasets/people/check").json()["sound"]
+        assert len(anna.get("/datasets/people/releases").json()["charges"]) == 1

@@ -105,7 +105,7 @@ def test_commands_keep_a_store(folder):
     for words, said in {
         ("add-person", "anna"): "NAME must be new",
         ("add-person", "x", "--role", "king"): "--role must be",
-        ("add-data", "x", "nowhere.csv", "--epsilon", "1"): "SOURCE must be a path",
+        ("add-data", "x", "nowhere.csv", "--epsilon", "1"): "SOURCE must be data on the server",
         ("add-data", "x", "people.csv"): "--epsilon must be what all releases may cost together",
         ("grant", "people", "nobody", "--epsilon", "1"): "ANALYST must be one of this store",
         ("token", "nobody"): "NAME must be that of a person",

@@ -39,15 +39,32 @@ def opened(source: str) -> Any:  # noqa: ANN401 - whatever a session takes
         return {"wage": wages()}
     found = DUCKDB.fullmatch(source)
     if found is not None:
-        import duckdb  # noqa: PLC0415 - loaded when asked for
-
-        path = Path(unquote(found["path"])).absolute()
-        return duckdb.connect(str(path), read_only=True).table(f'"{found["table"]}"')
-    if not ADDRESS.match(source) and not Path(source).exists():
-        raise ParameterError(
-            "source", "be a path on the server that exists", repr(source), "Type another path."
-        )
+        return _table(Path(unquote(found["path"])).absolute(), found["table"])
+    if not ADDRESS.match(source) and not _is_there(source):
+        raise _not_there()
     return source
+
+
+def _table(path: Path, table: str) -> Any:  # noqa: ANN401 - a relation of DuckDB's
+    import duckdb  # noqa: PLC0415 - loaded when asked for
+
+    try:
+        return duckdb.connect(str(path), read_only=True).table(f'"{table}"')
+    except duckdb.Error:
+        raise _not_there() from None
+
+
+def _is_there(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except OSError:  # a name that is too long
+        return False
+
+
+def _not_there() -> ParameterError:
+    return ParameterError(
+        "source", "be data on the server that can be read", "none", "Type another path."
+    )
 
 
 def source_name(source: str) -> str:
