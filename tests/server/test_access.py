@@ -9,7 +9,10 @@ from serving import (
     KEY,
     PASSWORD,
     Api,
+    data_file,
+    filled_store,
     problem,
+    served,
 )
 from session_calls import AGES
 from sourdine.privacy import Guarantee
