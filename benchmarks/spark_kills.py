@@ -1,13 +1,13 @@
 """Kill the Python workers of Spark's executors in the middle of releases, and look for each charge.
 
-Each round asks a session with a ledger on disk for a table of several statistics, or for a mean
-with two rows a person: both are counted by Python on the executors. Meanwhile a random worker is
-killed (SIGKILL), again and again, until as many kills as asked have hit. Then, of each release:
+Each round asks for a table of several statistics, or for a mean with two rows a person: both are
+counted by Python on the executors. It is asked of a session with a ledger on disk, and again from
+known random bytes. Meanwhile a random worker is killed (SIGKILL), again and again, until as many
+kills as asked have hit. Then:
 
-* it was answered, or refused with an error that says nothing of the data;
-* its charge stands in the ledger once, whether it was answered or not;
-* if it was answered, then with what the same random bytes give without any kill: the counts were
-  the same, so the law was.
+* each release was answered, or refused with an error that says nothing of the data;
+* the charge stands in the ledger once, whether it was answered or not;
+* known bytes give what they give without any kill: the counts were the same, so the law was.
 
 Run ``python benchmarks/spark_kills.py`` (``--kills 100``, ``--rows 2e5``) in an environment with
 PySpark and Java 17. The exit status is 1 on failure.
@@ -21,6 +21,7 @@ import random
 import signal
 import sys
 import tempfile
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -35,23 +36,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 BOUNDS = {"wage": (0, 200_000), "age": (0, 120)}
-CALLS: tuple[tuple[dict[str, Any], Callable[[Any, SeededSource], Any]], ...] = (
-    (
-        {},
-        lambda session, source: session.table(
-            of={"wage": ["mean", "deciles"], "age": ["median"]},
-            bounds=BOUNDS,
-            epsilon=1,
-            source=source,
-        ),
-    ),
-    (
-        {"unit": "patient", "rows": 2},
-        lambda session, source: session.mean(
-            column="wage", bounds=BOUNDS["wage"], epsilon=1, source=source
-        ),
-    ),
+TABLE = {"of": {"wage": ["mean", "deciles"], "age": ["median"]}, "bounds": BOUNDS, "epsilon": 1}
+MEAN = {"column": "wage", "bounds": BOUNDS["wage"], "epsilon": 1}
+OWNED = {"unit": "patient", "rows": 2}
+CHARGED: tuple[Callable[[Any, Path], Any], ...] = (
+    lambda rows, ledger: sd.Session(rows, epsilon=2, ledger=ledger).table(**TABLE),
+    lambda rows, ledger: sd.Session(rows, epsilon=2, ledger=ledger, **OWNED).mean(**MEAN),
 )
+"""Releases that a session charges."""
+SEEDED: tuple[Callable[[Any], Any], ...] = (
+    lambda rows: sd.table(rows, **TABLE, source=SeededSource(1)),
+    lambda rows: sd.mean(rows, **MEAN, **OWNED, source=SeededSource(1)),
+)
+"""Releases from known bytes."""
 
 
 def people(spark: Any, rows: int) -> Any:  # noqa: ANN401
@@ -86,38 +83,54 @@ def charges(path: Path) -> int:
     return len(FileLedger(path, None).history)
 
 
-def rounds(frame: Any, jvm: int, kills: int, folder: Path) -> tuple[list[str], int, int, int]:  # noqa: ANN401
-    """Return what went wrong, and how many releases were answered, refused, and hit by kills."""
-    calm = [call(sd.Session(frame, epsilon=2, **own), SeededSource(1)) for own, call in CALLS]
-    wrong: list[str] = []
-    answered = refused = 0
-    hits: list[int] = []
-    i = 0
-    while len(hits) < kills:
-        which, path = i % len(CALLS), folder / f"{i}.ledger"
-        own, call = CALLS[which]
-        asked = sd.Session(frame, epsilon=2, ledger=path, **own)
-        done = Event()
-        killer = Thread(target=kill, args=(jvm, done, hits))
-        killer.start()
-        try:
-            release = call(asked, SeededSource(1))
-            answered += 1
-            if repr(release.value) != repr(calm[which].value):
-                wrong.append(f"round {i}: another answer")
-        except ParameterError as error:
-            refused += 1
-            if "whose query failed" not in str(error):
-                wrong.append(f"round {i}: another error")
-        finally:
-            done.set()
-            killer.join()
+@dataclass
+class Outcome:
+    """What became of the releases."""
+
+    answered: int = 0
+    refused: int = 0
+    hits: list[int] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return f"{len(self.hits)} kills: {self.answered} answers, {self.refused} errors"
+
+
+def disturbed(work: Callable[[], Any], jvm: int, outcome: Outcome) -> Any:  # noqa: ANN401
+    """Return what a release gives while workers are killed; None if it was refused."""
+    done = Event()
+    killer = Thread(target=kill, args=(jvm, done, outcome.hits))
+    killer.start()
+    try:
+        found = work()
+    except ParameterError as error:
+        outcome.refused += 1
+        if "whose query failed" not in str(error):
+            outcome.wrong.append(f"another error: {error}")
+        return None
+    finally:
+        done.set()
+        killer.join()
+    outcome.answered += 1
+    return found
+
+
+def rounds(frame: Any, jvm: int, kills: int, folder: Path) -> Outcome:  # noqa: ANN401
+    """Ask until as many kills have hit."""
+    calm = [repr(call(frame).value) for call in SEEDED]
+    outcome, i = Outcome(), 0
+    while len(outcome.hits) < kills:
+        which, path = i % len(CHARGED), folder / f"{i}.ledger"
+        disturbed(lambda: CHARGED[which](frame, path), jvm, outcome)  # noqa: B023
         if charges(path) != 1:
-            wrong.append(f"round {i}: {charges(path)} charges")
+            outcome.wrong.append(f"round {i}: {charges(path)} charges")
+        found = disturbed(lambda: SEEDED[which](frame), jvm, outcome)  # noqa: B023
+        if found is not None and repr(found.value) != calm[which]:
+            outcome.wrong.append(f"round {i}: another answer")
         i += 1
-        print(f"\r{len(hits)} kills, {answered} answers, {refused} errors", end="", flush=True)
+        print(f"\r{outcome}", end="", flush=True)
     print()
-    return wrong, answered, refused, len(hits)
+    return outcome
 
 
 def main() -> None:
@@ -130,11 +143,10 @@ def main() -> None:
     jvm = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()  # noqa: SLF001
     with tempfile.TemporaryDirectory() as place:
         frame = people(spark, int(given.rows))
-        wrong, answered, refused, hits = rounds(frame, jvm, given.kills, Path(place))
+        outcome = rounds(frame, jvm, given.kills, Path(place))
     spark.stop()
-    print(f"{hits} kills: {answered} releases answered, {refused} refused, {len(wrong)} wrong")
-    print("\n".join(wrong))
-    sys.exit(bool(wrong))
+    print(f"{outcome}, {len(outcome.wrong)} wrong", *outcome.wrong, sep="\n")
+    sys.exit(bool(outcome.wrong))
 
 
 if __name__ == "__main__":
