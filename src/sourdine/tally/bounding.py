@@ -17,7 +17,7 @@ from sourdine.tally.keyed import DIGITS, MOST, NARROW
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["bounded"]
+__all__ = ["bounded", "stays"]
 
 
 def bounded(relation: Any, kinds: Mapping[str, str], unit: str, rows: int, key: bytes) -> Any:  # noqa: ANN401
@@ -54,9 +54,14 @@ def bounded(relation: Any, kinds: Mapping[str, str], unit: str, rows: int, key: 
     number = f"CAST('0x' || left({digest}, {DIGITS}) AS BIGINT)"
     people = counted.project(f"owner, owned, {number} % owned AS first")
 
-    wide = "BIGINT" if rows < NARROW else "HUGEINT"
-    stays = f"(CAST(place AS {wide}) * {rows} + first) % owned < {rows}"
     same = "own.person IS NOT DISTINCT FROM people.owner"
     joined = ranked.set_alias("own").join(people.set_alias("people"), same)
-    kept = joined.filter(f"CASE WHEN owned <= {rows} THEN true ELSE {stays} END")
+    kept = joined.filter(stays(rows))
     return kept.project(", ".join(f"v{i} AS {sql.name(c)}" for i, c in enumerate(kinds)))
+
+
+def stays(rows: int) -> str:
+    """Return whether a row stays, by its ``place`` and by the rows ``owned`` and the ``first``."""
+    wide = "BIGINT" if rows < NARROW else "HUGEINT"
+    chosen = f"(CAST(place AS {wide}) * {rows} + first) % owned < {rows}"
+    return f"CASE WHEN owned <= {rows} THEN true ELSE {chosen} END"

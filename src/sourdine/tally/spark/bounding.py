@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Place", "bounded", "plain", "sortable"]
 
+
 def bounded(  # noqa: PLR0913, PLR0917
     frame: Any,  # noqa: ANN401
     e: Expressions,

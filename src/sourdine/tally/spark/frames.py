@@ -30,7 +30,9 @@ def functions(frame: Any) -> Any:  # noqa: ANN401
 
 def windows(frame: Any) -> Any:  # noqa: ANN401
     """Return what makes windows over this frame's rows."""
-    return import_module(f"pyspark.sql.{'connect' if _is_remote(frame) else 'classic'}.window").Window
+    return import_module(
+        f"pyspark.sql.{'connect' if _is_remote(frame) else 'classic'}.window"
+    ).Window
 
 
 def _is_remote(frame: Any) -> bool:  # noqa: ANN401
