@@ -1,12 +1,13 @@
 """Counting in DuckDB: deciles by intervals of values, and unit bounding, beside plain queries.
 
-Run ``python benchmarks/engines.py`` (``--rows 1e8`` for a long look). A Parquet file of a float and
-of a whole number that names a person, who owns ten rows on average, is written to a temporary
-folder. Each way is then run in a fresh process, in turns, and the best of the repeats counts:
-deciles as they are read now, as they were (every row snapped anew to be left out, blocks divided in
-128 bits) and by DuckDB's own exact and approximate quantiles; the sum of at most two rows of each
-person by one plain window that ranks by the value, by one that ranks by DuckDB's hash of the row,
-and by unit bounding. Multiples are of the seconds and of the processor time of the first way; other
+Run ``python benchmarks/engines.py`` (``--rows 1e8`` for a long look). A Parquet file of a float, of
+a whole number and a text that name a person, who owns ten rows on average, and of a region is
+written to a temporary folder. Each way is then run in a fresh process, in turns, and the best of
+the repeats counts: deciles as they are read now, as they were (every row snapped anew to be left
+out, blocks divided in 128 bits) and by DuckDB's own exact and approximate quantiles; the sum of at
+most two rows of each person by one plain window that ranks by the value, by one that ranks by
+DuckDB's hash of the row, and by unit bounding; the same of people with names, whose rows hold a
+text besides. Multiples are of the seconds and of the processor time of the first way; other
 programs disturb processor time least. Memory is the largest resident set. A Markdown copy goes to
 ``benchmarks/out/engines.md``.
 """
@@ -49,6 +50,7 @@ def written(path: Path, rows: int) -> None:
     normal = "50 + 12 * sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random())"
     person = f"CAST(random() * {rows // 10} AS BIGINT)"
     made = f"SELECT {normal} AS x, {person} AS who FROM range({rows})"  # noqa: S608
+    made = f"SELECT *, 'p' || who AS name, substr('nsew', 1 + who % 4, 1) AS region FROM ({made})"  # noqa: S608
     duckdb.sql(f"COPY ({made}) TO '{path}'")
 
 
@@ -82,21 +84,31 @@ def approximate_quantiles(path: str) -> None:
     duckdb.sql(f"SELECT approx_quantile(x, {DECILES}) FROM '{path}'").fetchall()  # noqa: S608
 
 
-def bound(path: str) -> None:
+def bound(path: str, who: str = "who", *beside: str) -> None:
     """Sum the rows that unit bounding keeps."""
-    kept = Frame(path).only("x", "who").bound("who", KEPT)
+    kept = Frame(path).only("x", who, *beside).bound(who, KEPT)
     kept.total(Ticks("x", Grid(*BOUNDS, step=STEP)))
 
 
-def plain_window(path: str, by: str = "x") -> None:
+def bound_texts(path: str) -> None:
+    """Sum the rows that unit bounding keeps, of people with names, in the order of texts too."""
+    bound(path, "name", "region")
+
+
+def plain_window(path: str, who: str = "who", by: str = "x") -> None:
     """Sum the least rows of each person by one window."""
-    ranked = f"SELECT x, row_number() OVER (PARTITION BY who ORDER BY {by}) AS r FROM '{path}'"  # noqa: S608
+    ranked = f"SELECT x, row_number() OVER (PARTITION BY {who} ORDER BY {by}) AS r FROM '{path}'"  # noqa: S608
     duckdb.sql(f"SELECT sum(x) FROM ({ranked}) WHERE r <= {KEPT}").fetchall()  # noqa: S608
 
 
 def hashed_window(path: str) -> None:
     """Sum rows of each person by one window, in the order of their hashes."""
-    plain_window(path, "hash(x, who)")
+    plain_window(path, by="hash(x, who)")
+
+
+def window_of_texts(path: str) -> None:
+    """Sum rows of each person by one window, in the order of a text and of the value."""
+    plain_window(path, "name", "region, x")
 
 
 WAYS: dict[str, dict[str, Callable[[str], None]]] = {
@@ -110,6 +122,10 @@ WAYS: dict[str, dict[str, Callable[[str], None]]] = {
         "one plain window": plain_window,
         "one window by hash": hashed_window,
         "unit bounding": bound,
+    },
+    "two rows of each person, with texts": {
+        "one plain window": window_of_texts,
+        "unit bounding": bound_texts,
     },
 }
 

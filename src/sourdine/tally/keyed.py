@@ -25,13 +25,13 @@ for uniform (``test_every_row_is_kept_equally_often``).
 **Nobody changes the rows of another.** The order is one of what stands in the rows, and rows that
 it leaves equal are alike. So the rows that stay are a function of the key and of that person's
 rows: not of their place, of partitions, or of anybody else
-(``test_others_do_not_change_what_is_kept``). Whoever comes or goes brings or takes :math:`k` rows at
-most, for every key, and nobody who lacks the key can arrange which.
+(``test_others_do_not_change_what_is_kept``). Whoever comes or goes brings or takes :math:`k` rows
+at most, for every key, and nobody who lacks the key can arrange which.
 
 The order goes column by column, by the text of each value (`sourdine.tally.number_or_text`): first
 what is missing, then texts that are no numbers, then numbers. These are compared as floats, then as
-whole numbers, what is not written as one first; at last the texts are, by code points. So columns of
-numbers are in the order of their numbers, and no text of them is written.
+whole numbers, what is not written as one first; at last the texts are, by code points. So columns
+of numbers are in the order of their numbers, and no text of them is written.
 
 Rows hold the columns that a question reads, and no others. That changes no promise: the answer is
 one of the table of these columns alone, in which a person owns the same number of rows, and
@@ -47,7 +47,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.tally.number_or_text import as_float, read_number
+from sourdine.tally.number_or_text import read_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,7 +118,7 @@ def sort_key(text: str | None) -> bytes:
     number = read_number(text)
     if number is None:
         return b"\1" + written
-    bits = int.from_bytes(pack(">d", as_float(number) + 0.0), "big")
+    bits = int.from_bytes(pack(">d", float(number) + 0.0), "big")
     bits = bits ^ (2 * _SIGN - 1) if bits & _SIGN else bits | _SIGN
     whole = b"\1" + (number + (1 << 127)).to_bytes(16, "big") if type(number) is int else b"\0"
     return b"\2" + bits.to_bytes(8, "big") + whole + written
