@@ -12,7 +12,7 @@ from sourdine.errors import ParameterError
 from sourdine.grid import Grid
 from sourdine.noise import SeededSource
 from sourdine.tally import Codes, Frame, Ticks
-from sourdine.tally.spark.bounding import Keep
+from sourdine.tally.spark.bounding import Place
 
 G = Grid(0, 10, step=1)
 SECRET = "salary 12345"  # noqa: S105
@@ -194,14 +194,16 @@ def test_one_person_with_nearly_all_rows(spark, settings):
     assert kept.tally(*cells).total == 8
 
 
-def test_a_person_across_many_tables_keeps_the_same_rows(monkeypatch):
-    """The rows kept so far are remembered from table to table."""
-    monkeypatch.setattr("sourdine.tally.spark.executors.ROWS", 10)
-    table = pa.table({"who": ["a"] * 95 + ["b"] * 3, "x": [*range(95), *range(3)]})
-    keep = Keep("who", 4, b"k" * 32)
-    kept = pa.Table.from_batches(list(keep(iter(table.to_batches(max_chunksize=7)))))
-    whole = Frame(table).engine.bound("who", 4, b"k" * 32)
-    assert sorted(kept.column("x").to_pylist()) == sorted(whole.column("x").data.tolist())
+@pytest.mark.parametrize("most", [2, 5, 1 << 16, 1 << 63])
+def test_many_rows_kept_do_not_overflow(most, spark, monkeypatch):
+    """Places are multiplied in 128 bits; a low limit makes small tables take that way too."""
+    monkeypatch.setattr("sourdine.tally.spark.bounding.NARROW", 5)
+    rows = spark.range(300).selectExpr("id % 7 as who", "id * id % 31 as x")
+    stay, want = (
+        Frame(data).bound("who", most, source=SeededSource(8)).combinations(["who", "x"])
+        for data in (rows, rows.toPandas())
+    )
+    assert stay == want
 
 
 def test_the_key_is_in_no_plan(people, capfd):
@@ -215,7 +217,7 @@ def test_the_key_is_in_no_plan(people, capfd):
     assert "MapInArrow" in text
     assert key.hex() not in text
     assert str(list(key))[1:-1] not in text
-    assert "key" not in repr(Keep("who", 1, key))
+    assert "key" not in repr(Place("who", key))
 
 
 def test_only_needed_columns_are_read(people):

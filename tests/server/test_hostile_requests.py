@@ -7,11 +7,10 @@ import json
 
 import pytest
 
-from serving import (
-    COUNT,
-    KEY,
-    problem,
-)
+from serving import COUNT, KEY, Api, data_file, filled_store, problem, served
+from session_calls import AGES
+from sourdine.privacy import Guarantee
+from sourdine.session import Terms
 
 
 def test_long_compressed_and_other_bodies_are_refused(anna):
@@ -147,3 +146,31 @@ def test_the_log_holds_no_private_value(anna, capfd):
     assert facts[0]["dataset"] == "people"
     for private in (str(answer.json()["answers"][0]["value"]), "age", "secret-name", "127.0.0.1"):
         assert not any(private in line for line in logged)
+
+
+def test_an_owner_over_http_reaches_no_file_outside_the_folder(tmp_path):
+    inside, outside = tmp_path / "data", tmp_path / "secret"
+    for folder in (inside, outside):
+        folder.mkdir()
+        data_file(folder, AGES)
+    (inside / "link.csv").symlink_to(outside / "people.csv")
+    address = f"sqlite:///{tmp_path}/store.db"
+    store, tokens = filled_store(address, inside / "people.csv", Terms(total=Guarantee(1)))
+    store.close()
+    with served(address, folder=str(inside)) as url:
+        olga = Api(url, tokens["olga"])
+        said = set()
+        for source in (
+            f"{outside}/people.csv",
+            f"{inside}/../secret/people.csv",
+            f"{inside}/link.csv",
+            f"duckdb:///{outside}/people.db#people",
+            f"{outside}/nowhere.csv",
+            "postgresql://127.0.0.1/other",
+        ):
+            answer = olga.post("/datasets", {"name": "x", "source": source, "epsilon": 1})
+            problem(answer, 422, "parameter")
+            said.add(answer.text)
+        assert len(said) == 1
+        good = {"name": "x", "source": f"{inside}/people.csv", "epsilon": 1}
+        assert olga.post("/datasets", good).status_code == 201

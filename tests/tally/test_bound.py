@@ -1,19 +1,24 @@
-"""Each person keeps so many rows, chosen by a hash of their own rows."""
+"""Each person keeps so many rows, chosen by a key and by their own rows."""
 
 from __future__ import annotations
 
 import itertools
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.grid import Grid
 from sourdine.noise import SeededSource
 from sourdine.tally import Codes, Frame, Ticks
+from sourdine.tally.bounding import stays
+from sourdine.tally.keyed import MOST, NARROW, chosen, sort_key
+from sourdine.tally.number_or_text import read_text
 
 ENGINES = (
     *("list", "numpy", "pandas", "pandas-arrow", "polars", "polars-lazy", "arrow"),
@@ -99,21 +104,164 @@ def test_identical_rows_are_counted_one_by_one(engine, as_engine):
     assert len({tuple(counts) for counts in drawn}) == 2
 
 
+@pytest.mark.parametrize("n", range(1, 13))
+def test_so_many_rows_stay_for_every_start(n):
+    """All starts and all numbers of rows: so many stay, and each row for so many starts."""
+    for k in range(1, n):
+        found = np.array([chosen(np.arange(n), n, start, k) for start in range(n)])
+        assert (found.sum(1) == k).all()
+        assert (found.sum(0) == k).all()
+        assert (chosen(np.arange(n), n, 5 * n, k) == found[0]).all()
+
+
+LEVEL = 1e-3
+"""How often a test of uniformity that is drawn anew would fail."""
+
+
+def uniform(counts, off):
+    """Whether sets are equally frequent; a set that is so much off is noticed 19 times of 20."""
+    n, sets = sum(counts), len(counts)
+    limit = stats.chi2.isf(LEVEL, sets - 1)
+    noncentral = n * off**2 / (sets - 1)  # one set off by that part, the others share it
+    assert stats.ncx2.sf(limit, sets - 1, noncentral) > 0.95
+    return stats.chisquare(counts).statistic < limit
+
+
 def test_every_row_is_kept_equally_often():
-    frame = Frame({"who": ["a"] * 4, "x": [0, 0, 1, 2]})
-    grid = Ticks("x", Grid(0, 2, step=1))
-    n = 1000
-    kept_ones = sum(
-        frame.bound("who", 1, source=SeededSource(s)).tally(grid).counts for s in range(n)
+    """Over keys, the seven sets of three rows out of seven that can stay."""
+    frame = Frame({"who": ["a"] * 7, "x": list(range(7))})
+    drawn = [
+        tuple(frame.bound("who", 3, source=SeededSource(s)).distinct("x")[0]) for s in range(4000)
+    ]
+    sets, counts = np.unique(drawn, axis=0, return_counts=True)
+    assert len(sets) == 7
+    assert uniform(counts.tolist(), 0.25)
+    assert np.unique(sets, return_counts=True)[1].tolist() == [3] * 7
+
+
+def test_people_start_anywhere():
+    """Over people, under one key."""
+    people = 20_000
+    frame = Frame({"who": np.repeat(np.arange(people), 5), "x": np.tile(np.arange(5), people)})
+    kept_ones = frame.bound("who", 1, source=SeededSource(6)).tally(Ticks("x", Grid(0, 4, step=1)))
+    assert kept_ones.total == people
+    assert uniform(kept_ones.counts[:5].tolist(), 0.1)
+
+
+EDGES = [
+    *((NARROW - 1, 1 << 46), (NARROW, 1 << 46), (NARROW - 1, NARROW), (1, 1 << 62)),
+    *((NARROW, MOST), (MOST // 2, MOST), (MOST - 1, MOST), (MOST, MOST)),
+]
+
+
+@pytest.mark.parametrize(("rows", "owned"), EDGES)
+def test_many_rows_kept_do_not_overflow(rows, owned):
+    places = [0, 1, owned // 3, owned - 2, owned - 1]
+    for place, first in itertools.product(places, (0, 1, owned // 2, owned - 1)):
+        values = {"place": place, "owned": owned, "first": first}
+        columns = ", ".join(f"CAST('{v}' AS BIGINT) AS {name}" for name, v in values.items())
+        (found,) = duckdb.sql(f"SELECT {columns}").project(stays(rows)).fetchone()
+        assert found == (owned <= rows or chosen(place, owned, first, rows))
+
+
+@pytest.mark.parametrize("engine", ["list", "duckdb"])
+@pytest.mark.parametrize("most", [2, 40, 10**30])
+def test_wide_numbers_choose_the_same(engine, most, as_engine, monkeypatch):
+    rng = np.random.default_rng(7)
+    rows = pa.table({"who": rng.integers(0, 3, 300), "x": rng.integers(0, 99, 300)})
+    want = Frame(rows).bound("who", most, source=SeededSource(2)).combinations(["who", "x"])
+    monkeypatch.setattr("sourdine.tally.keyed._SQUARED", 1)
+    monkeypatch.setattr("sourdine.tally.bounding.NARROW", 1)
+    stay = as_engine(engine, rows).bound("who", most, source=SeededSource(2))
+    assert stay.combinations(["who", "x"]) == want
+    assert sum(want.values()) == min(3 * most, 300)
+
+
+NUMBERS = st.one_of(
+    st.floats(), st.integers(-(2**63), 2**64 - 1), st.integers(2**53 - 3, 2**53 + 3), st.booleans()
+)
+TEXTS = st.one_of(
+    st.none(), NUMBERS.map(str), st.text("0a\0é😀. 1e-", min_size=1), st.text(min_size=1)
+)
+
+
+@given(st.lists(NUMBERS, max_size=9))
+def test_columns_of_numbers_are_in_the_order_of_their_texts(values):
+    """What is sorted as numbers is in the order of the definition."""
+    for kind in (float, int, bool):
+        own = [v for v in values if type(v) is kind]
+        key = (lambda v: (v == v, v)) if kind is float else None  # noqa: PLR0124
+        by_number = [read_text(v) for v in sorted((v for v in own if v == v), key=key)]  # noqa: PLR0124
+        texts = [t for t in map(read_text, own) if t is not None]
+        assert by_number == sorted(texts, key=sort_key)
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=2, max_size=6))
+def test_keys_of_columns_may_be_put_together(rows):
+    rows = [[read_text(t) for t in row] for row in rows]
+    together = sorted(rows, key=lambda row: b"".join(map(sort_key, row)))
+    assert together == sorted(rows, key=lambda row: [sort_key(t) for t in row])
+
+
+HOSTILE = [
+    *("1", " 1", "1.0", "-0", "0", "-0.0", "1e999", "-1e999", "1e-999", "inf", "-Infinity", "nan"),
+    *("0x1", "1_0", "٣", "a", "A", "b", "B", "é", "e\u0301", "😀", "\uffff", "10", "9", "+9", "9."),
+    *(
+        "9007199254740993",
+        "9007199254740992.0",
+        "9007199254740992",
+        "9" * 38,
+        "9" * 39,
+        "-" + "9" * 38,
+    ),
+    *(
+        "10000000000000000",
+        "9999999999999999",
+        "-9999999999999999",
+        "-10000000000000000",
+        "2024-01-01",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    "engine", ["list", "numpy", "pandas", "polars-lazy", "duckdb", "parquet", "csv"]
+)
+def test_texts_have_one_order(engine, as_engine):
+    """A different start shows each place of the order."""
+    rng = np.random.default_rng(1)
+    rows = pa.table({"who": [3] * len(HOSTILE), "t": rng.permutation(HOSTILE).tolist()})
+    frame = as_engine(engine, rows)
+    seen = set()
+    for seed in range(60):
+        (text,) = frame.bound("who", 1, source=SeededSource(seed)).distinct("t")[0]
+        assert [text] == Frame(rows).bound("who", 1, source=SeededSource(seed)).distinct("t")[0]
+        seen.add(text)
+    assert len(seen) > len(HOSTILE) / 2
+
+
+def test_a_collation_does_not_matter():
+    connection = duckdb.connect()
+    connection.execute("SET default_collation = 'nocase'; SET default_order = 'DESC'")
+    rng = np.random.default_rng(3)
+    rows = pa.table(
+        {
+            "who": rng.choice(["a", "A", "b"], 60).tolist(),
+            "t": rng.choice(["x", "X", "y", "Y"], 60).tolist(),
+            "i": np.arange(60),
+        }
     )
-    expected = n * np.array([0.5, 0.25, 0.25, 0])
-    assert (np.abs(kept_ones - expected) <= 6.2 * np.sqrt(n) / 2).all()
+    want = Frame(rows).bound("who", 4, source=SeededSource(1)).distinct("i")[0]
+    connection.register("rows_of_test", rows)
+    relation = connection.sql("SELECT * FROM rows_of_test")
+    assert len(want) == 12
+    assert Frame(relation).bound("who", 4, source=SeededSource(1)).distinct("i")[0] == want
 
 
 def test_every_call_has_a_key_of_its_own():
-    frame = Frame({"who": ["a"] * 64, "x": list(range(64))})
-    chosen = [frame.bound("who", 20).distinct("x")[0] for _ in range(3)]
-    assert all(a != b for a, b in itertools.combinations(chosen, 2))
+    frame = Frame({"who": np.repeat(np.arange(64), 2), "x": np.arange(128)})
+    drawn = [frame.bound("who", 1).distinct("x")[0] for _ in range(3)]
+    assert all(a != b for a, b in itertools.combinations(drawn, 2))
 
 
 def test_bad_parameters():

@@ -28,7 +28,6 @@ from sourdine.grid import MISSING, Grid
 from sourdine.tally.asked import Asked
 from sourdine.tally.cells import Codes, Edges, Present, Ticked, Ticks
 from sourdine.tally.grouped import Partition, between_each
-from sourdine.tally.keyed import row_text
 from sourdine.tally.number_or_text import read_number, read_text
 from sourdine.tally.octaves import Octaves
 
@@ -322,16 +321,21 @@ def split(open_: Open) -> None:
 
 @_covers("bound")
 def bound(open_: Open) -> None:
-    """Check that the rows stay that the keyed hash of their texts ranks first."""
+    """Check that the rows stay that the definition keeps, and that each kind has its order."""
     frame, rows = _opened(open_)
     twice = {name: values * 2 for name, values in rows.items()}
     double = open_(hostile().take([*range(12), *range(12)]))
     key = bytes(range(32))
-    for opened, table, most in ((frame, rows, 1), (frame, rows, 3), (double, twice, 2)):
-        stay = opened.engine.bound("who", most, key)
-        _same(stay.rows(), len(want := _kept(table, most, key)), most)
+    cases = [(frame, rows, "who", 1), (frame, rows, "who", 3), (double, twice, "who", 2)]
+    for name in ("float", "whole", "unsigned", "text", "decimal", "moment", NAME):
+        own = {n: rows[n] for n in rows if n in {name, "nothing"}}
+        cases.append((frame.only(*own), own, "nothing", 5))
+    for opened, table, unit, most in cases:
+        stay = opened.engine.bound(unit, most, key)
+        want = _kept(table, unit, most, key)
         texts = {name: [read_text(values[i]) for i in want] for name, values in table.items()}
-        _same(_written(stay, tuple(table)), Counter(zip(*texts.values(), strict=True)), most)
+        _same(_written(stay, tuple(table)), Counter(zip(*texts.values(), strict=True)), *table)
+        _same(stay.rows(), len(want), most)
 
 
 def _written(engine: Engine, names: Sequence[str]) -> Counter[tuple[str | None, ...]]:
@@ -343,15 +347,26 @@ def _written(engine: Engine, names: Sequence[str]) -> Counter[tuple[str | None, 
     return found
 
 
-def _kept(rows: Rows, most: int, key: bytes) -> list[int]:
+def _kept(rows: Rows, unit: str, most: int, key: bytes) -> list[int]:
     """Return the rows that stay, by the definition."""
-    written = [row_text([read_text(v) for v in row]) for row in zip(*rows.values(), strict=True)]
-    hashes: dict[str | None, list[tuple[bytes, int]]] = {}
-    for i, (who, text) in enumerate(zip(map(read_text, rows["who"]), written, strict=True)):
-        again = sum(read_text(rows["who"][j]) == who and written[j] == text for j in range(i))
-        digest = sha256(f"{key.hex()}{text}#{again}".encode()).digest()
-        hashes.setdefault(who, []).append((digest, i))
-    return [i for own in hashes.values() for _, i in sorted(own)[:most]]
+    texts = {name: [read_text(v) for v in values] for name, values in rows.items()}
+    owned: dict[str | None, list[int]] = {}
+    for i, who in enumerate(texts[unit]):
+        owned.setdefault(who, []).append(i)
+    stay: list[int] = []
+    for who, own in owned.items():
+        own.sort(key=lambda i: [_place(column[i]) for column in texts.values()])
+        number, n = int(sha256(f"{key.hex()}{who or ''}".encode()).hexdigest(), 16) >> 196, len(own)
+        stay += [i for r, i in enumerate(own) if n <= most or (r * most + number) % n < most]
+    return stay
+
+
+def _place(text: str | None) -> tuple[Any, ...]:
+    """Return what values are put in order by."""
+    number = None if text is None else read_number(text)
+    if number is None:
+        return (text is not None, text)
+    return (2, float(number), (number,) if type(number) is int else (), text)
 
 
 @_covers("owned", "afresh")

@@ -61,6 +61,10 @@ def _serve(  # noqa: PLR0913 - what a person may say of a server
             metavar="PATH", help="A file on another disk that notices an older copy of the store."
         ),
     ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="Owners register over HTTP only data below this folder."),
+    ] = None,
     behind_proxy: Annotated[
         bool, typer.Option("--behind-proxy", help="A proxy with TLS stands in front.")
     ] = False,
@@ -75,6 +79,7 @@ def _serve(  # noqa: PLR0913 - what a person may say of a server
             workers=workers,
             tick=tick,
             witness=witness,
+            folder=folder,
             behind_proxy=behind_proxy,
         )
     except SourdineError as error:
@@ -90,6 +95,7 @@ def _run(  # noqa: PLR0913 - what a person may say of a server
     workers: str,
     tick: str,
     witness: Path | None,
+    folder: Path | None,
     behind_proxy: bool,
 ) -> None:
     try:
@@ -112,10 +118,10 @@ def _run(  # noqa: PLR0913 - what a person may say of a server
             "Leave {host} out, or type {store}.",
             store="sqlite:///sourdine.db",
         )
-    with TemporaryDirectory(prefix="sourdine-") as folder:
+    with TemporaryDirectory(prefix="sourdine-") as place:
         address = store
         if address is None:
-            address, people = demo_store(Path(folder))
+            address, people = demo_store(Path(place))
             say("A demo: 247 696 public wages, gone when it stops.")
             for one in people:
                 say(f"  {one.name:<8} password {one.password}")
@@ -126,6 +132,7 @@ def _run(  # noqa: PLR0913 - what a person may say of a server
             tick=seconds,
             witness=None if witness is None else str(witness.absolute()),
             behind_proxy=behind_proxy,
+            folder=None if folder is None else str(folder.absolute()),
         )
         start(settings, host=host, port=listening, workers=processes, say=say)
     say("Stopped.")

@@ -13,7 +13,7 @@ from sourdine.question import converters
 from sourdine.question.kinds import spelled
 from sourdine.server.columns import read_columns, stored_columns
 from sourdine.server.incoming import Operation, reply
-from sourdine.server.sources import opened, source_name
+from sourdine.server.sources import opened, require_below, source_name
 from sourdine.server.store import Dataset
 from sourdine.session import Terms
 from sourdine.session.kept_ledgers import CHARGES
@@ -142,7 +142,10 @@ def _grant(grant: Grant) -> dict[str, str]:
 
 def register(call: Incoming) -> Response:
     """Register a data set that lies on the server."""
-    dataset = call.state.store.datasets.add(registered(call.body(Registering)))
+    said: Registering = call.body(Registering)
+    if call.state.settings.folder is not None:
+        require_below(said.source, call.state.settings.folder)
+    dataset = call.state.store.datasets.add(registered(said))
     return reply(_summary(call, dataset), 201, {"location": f"/api/v1/datasets/{dataset.name}"})
 
 

@@ -26,6 +26,9 @@ class ServerSettings:
         A file on another disk that remembers how far the ledgers have got; None for none.
     behind_proxy
         Whether a proxy with TLS stands in front: cookies are then for HTTPS alone.
+    folder
+        The folder below which data must lie that an owner registers over HTTP; None for anywhere
+        that the server can read. The command ``serve add-data`` is not bound to it.
 
     Examples
     --------
@@ -37,6 +40,7 @@ class ServerSettings:
     tick: float = 0.25
     witness: str | None = None
     behind_proxy: bool = False
+    folder: str | None = None
 
     def tell_workers(self) -> None:
         """Put the settings where a worker that is started next reads them."""

@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from sourdine.errors import ParameterError
 
-__all__ = ["WAGES", "opened", "source_name"]
+__all__ = ["WAGES", "opened", "require_below", "source_name"]
 
 WAGES = "sourdine:wages"
 DUCKDB = re.compile(r"duckdb:///(?P<path>[^#]+)#(?P<table>[^#\"]+)")
@@ -43,6 +43,14 @@ def opened(source: str) -> Any:  # noqa: ANN401 - whatever a session takes
     if not ADDRESS.match(source) and not _is_there(source):
         raise _not_there()
     return source
+
+
+def require_below(source: str, folder: str) -> None:
+    """Refuse data that do not lie below a folder; they are as if there were none."""
+    found = DUCKDB.fullmatch(source)
+    path = unquote(found["path"]) if found is not None else source
+    if ADDRESS.match(path) or not Path(path).resolve().is_relative_to(Path(folder).resolve()):
+        raise _not_there()
 
 
 def _table(path: Path, table: str) -> Any:  # noqa: ANN401 - a relation of DuckDB's

@@ -1,11 +1,10 @@
-r"""Unit bounding in DuckDB: the rows that `sourdine.tally.keyed` keeps, without sorting them.
+r"""Unit bounding in DuckDB: the rows that `sourdine.tally.keyed` keeps, by one window.
 
-Rows of people who own few stay as they are. Of the others, rows that are written alike are counted
-by one aggregate: a row that occurs :math:`n` times has the hashes of :math:`j = 0, \ldots, n - 1`.
-A second aggregate keeps the smallest hashes of each person, so that memory holds the different rows
-of people who own too many, once, and nothing of the rest. The first 60 bits of a hash decide: the
-last row of a person to stay and the first to go share them with probability
-:math:`n \, 2^{-60}` at most, for :math:`n` rows.
+One aggregate counts the rows of each person, whose name is hashed once; one window numbers the rows
+in their order; a join brings both together. Columns of numbers are sorted as they are. DuckDB sorts
+on disk what memory does not hold. Places are multiplied in 64 bits if few rows are kept, and in 128
+otherwise, where :math:`rk + o < 2^{63} \cdot 2^{63}` fits whatever a person owns
+(``test_many_rows_kept_do_not_overflow``).
 """
 
 from __future__ import annotations
@@ -13,16 +12,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sourdine.tally import sql
+from sourdine.tally.keyed import DIGITS, MOST, NARROW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["bounded"]
-
-MOST = 1000
-"""Up to so many rows of a person are kept by an aggregate; more are ranked by a window."""
-_ALIKE = {"integer", "float", "boolean", "date"}
-"""Kinds whose values are written alike if and only if they are equal."""
+__all__ = ["bounded", "stays"]
 
 
 def bounded(relation: Any, kinds: Mapping[str, str], unit: str, rows: int, key: bytes) -> Any:  # noqa: ANN401
@@ -41,37 +36,32 @@ def bounded(relation: Any, kinds: Mapping[str, str], unit: str, rows: int, key: 
     key
         What keys the hash.
     """
-    alike = [kind in _ALIKE for kind in kinds.values()]
+    rows = min(rows, MOST)
     values = [f"{sql.name(c)} AS v{i}" for i, c in enumerate(kinds)]
-    texts = [f"{sql.text(c, k)} AS c{i}" for i, (c, k) in enumerate(kinds.items()) if not alike[i]]
-    person = f"{sql.person(unit, kinds[unit])} AS person"
-    base = relation.project(", ".join([person, *values, *texts]))
-    many = base.aggregate("person AS owner, count(*) AS owned", "person")
-    many = many.filter(f"owned > {rows}").project("owner").set_alias("many")
-    same = "own.person IS NOT DISTINCT FROM many.owner"
-    few = base.set_alias("own").join(many, same, how="anti")
-    crowd = base.set_alias("own").join(many, same, how="semi")
+    places = [sql.ordered(c, k) for c, k in kinds.items() if c != unit]
+    terms = ", ".join(f"{term} ASC NULLS FIRST" for own in places for term in own)
+    whole = kinds[unit] in {"integer", "boolean"}
+    person = sql.person(unit, kinds[unit])
+    person = person if whole else f"encode({person})"
+    over = f"PARTITION BY {person}" + (f" ORDER BY {terms}" if terms else "")
+    place = f"row_number() OVER ({over}) - 1 AS place"
+    ranked = relation.project(", ".join([f"{person} AS person", *values, place]))
 
-    keys = ["person", *(f"v{i}" if same else f"c{i}" for i, same in enumerate(alike))]
-    first = [f"any_value(v{i}) AS v{i}" for i, same in enumerate(alike) if not same]
-    counted = crowd.aggregate(", ".join([*keys, *first, "count(*) AS n"]), ", ".join(keys))
-    numbered = counted.project("*, unnest(range(n)) AS j")
-    written = [
-        sql.text(f"v{i}", kind) if same else f"c{i}"
-        for i, (kind, same) in enumerate(zip(kinds.values(), alike, strict=True))
-    ]
-    row = ", ".join(map(sql.framed, written))
-    digest = f"sha256(concat('{key.hex()}', {row}, '#', j))"
-    row_of = "struct_pack(" + ", ".join(f"v{i} := v{i}" for i in range(len(kinds))) + ")"
-    hashed = numbered.project(
-        f"person, {row_of} AS held, CAST('0x' || left({digest}, 15) AS BIGINT) AS h"
-    )
-    if rows <= MOST:
-        kept = hashed.aggregate(f"min_by(held, h, {rows}) AS held", "person")
-        kept = kept.project("unnest(held) AS held")
-    else:
-        ranked = hashed.project("*, row_number() OVER (PARTITION BY person ORDER BY h) AS place")
-        kept = ranked.filter(f"place <= {rows}")
-    names = list(enumerate(kinds))
-    stay = few.project(", ".join(f"v{i} AS {sql.name(c)}" for i, c in names))
-    return stay.union(kept.project(", ".join(f"held.v{i} AS {sql.name(c)}" for i, c in names)))
+    owners = relation.project(f"{person} AS owner")
+    counted = owners.aggregate("owner, count(*) AS owned", "owner")
+    name = "encode(CAST(owner AS VARCHAR))" if whole else "owner"
+    digest = f"sha256(CAST('{key.hex()}' AS BLOB) || coalesce({name}, CAST('' AS BLOB)))"
+    number = f"CAST('0x' || left({digest}, {DIGITS}) AS BIGINT)"
+    people = counted.project(f"owner, owned, {number} % owned AS first")
+
+    same = "own.person IS NOT DISTINCT FROM people.owner"
+    joined = ranked.set_alias("own").join(people.set_alias("people"), same)
+    kept = joined.filter(stays(rows))
+    return kept.project(", ".join(f"v{i} AS {sql.name(c)}" for i, c in enumerate(kinds)))
+
+
+def stays(rows: int) -> str:
+    """Return whether a row stays, by its ``place`` and by the rows ``owned`` and the ``first``."""
+    wide = "BIGINT" if rows < NARROW else "HUGEINT"
+    chosen = f"(CAST(place AS {wide}) * {rows} + first) % owned < {rows}"
+    return f"CASE WHEN owned <= {rows} THEN true ELSE {chosen} END"

@@ -319,7 +319,7 @@ class Duck(Engine):
         ]
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
-        """Keep the rows that a keyed hash ranks first; see `sourdine.tally.bounding`."""
+        """Keep so many rows of each person; see `sourdine.tally.bounding`."""
         return self._derived(bounded(self._rows(), self._kinds, unit, rows, key))
 
     def _derived(self, relation: Any) -> Duck:  # noqa: ANN401

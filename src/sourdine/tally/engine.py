@@ -98,10 +98,10 @@ class Engine(ABC):
 
     @abstractmethod
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
-        """Keep at most ``rows`` rows of each value of ``unit``, ranked by a keyed hash.
+        """Keep at most ``rows`` rows of each value of ``unit``.
 
-        The hash is of all columns that the engine has: `only` comes before. Which rows stay is
-        defined in `sourdine.tally.keyed`.
+        Rows are put in order by all columns that the engine has: `only` comes before. Which stay
+        is defined in `sourdine.tally.keyed`.
         """
 
     def array(self, name: str) -> NDArray[Any] | None:  # noqa: ARG002

@@ -425,8 +425,8 @@ class Frame:
     def bound(self, unit: str, rows: int, *, source: Source = SYSTEM) -> Frame:
         """Keep at most ``rows`` rows of each person, so that a promise can be per person.
 
-        Which rows stay is decided by a hash of all columns that the frame has, under a fresh secret
-        key (`sourdine.tally.keyed`): take those that are needed with `only` first.
+        Which rows stay is decided by a fresh secret key and by all columns that the frame has
+        (`sourdine.tally.keyed`): take those that are needed with `only` first.
         Files, DuckDB relations and Spark frames stay where they are, and the choice is made again,
         the same way, for each count, which sorts the rows; other lazy frames are read into memory.
 

@@ -118,7 +118,7 @@ class Memory(Engine):
         return [self._take(np.flatnonzero(slots == code)) for code in range(keys.size)]
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
-        """Keep the rows that a keyed hash ranks first, among those of each person."""
+        """Keep so many rows of each person; see `sourdine.tally.keyed`."""
         columns = [self.column(name) for name in self.columns]
         return self._take(kept(self.column(unit), columns, rows, key))
 

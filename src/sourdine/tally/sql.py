@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Key",
     "exactness",
-    "framed",
     "holding",
     "holds",
     "instant",
@@ -46,6 +45,7 @@ __all__ = [
     "matches",
     "name",
     "numbered",
+    "ordered",
     "person",
     "present",
     "raw",
@@ -414,9 +414,20 @@ def text(column: str, kind: str) -> str:
     return f"CAST({value} AS VARCHAR)" if kind in {"integer", "boolean"} else value
 
 
-def framed(value: str) -> str:
-    """Return what ``concat`` makes a text with its length in front of; see `keyed.row_text`."""
-    return f"coalesce(length({value}) || ':', '-'), {value}"
+def ordered(column: str, kind: str) -> list[str]:
+    """Return what rows are sorted by, null first; see `sourdine.tally.keyed`.
+
+    Texts are compared as bytes, whatever the connection's collation is.
+    """
+    if kind in {"integer", "boolean"}:
+        return [name(column)]
+    if kind == "float":
+        x = f"CAST({name(column)} AS DOUBLE)"
+        return [f"CASE WHEN NOT isnan({x}) THEN {x} END"]
+    written = f"encode({raw(column, kind)})"
+    if kind in {*TIMES, "date"}:
+        return [written]
+    return [_number(column, "text", STANDARD), _whole(column, "text", STANDARD), written]
 
 
 def person(column: str, kind: str) -> str:

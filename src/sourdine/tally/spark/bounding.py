@@ -1,32 +1,28 @@
 """So many rows of each person, chosen where the rows are.
 
-One shuffle brings the rows of a person together and one sort the identical ones; then Python goes
-through them once, with the keyed hash of `sourdine.tally.keyed`. What it remembers of a person is
-the rows kept so far, however many there are. The key is part of the function that is sent to the
-executors: it stands in no plan and in no log.
+Python adds two columns: the person's number, and bytes that put the rows in order, both those of
+`sourdine.tally.keyed`. Spark's own window then counts and numbers the rows of a person, and keeps
+on disk what memory does not hold, also of one person who owns nearly all. The key is part of the
+function that is sent to the executors: it stands in no plan and in no log.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from hashlib import sha256
-from heapq import heappush, heapreplace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from sourdine.tally.keyed import row_text
+from sourdine.tally.keyed import MOST, NARROW, chosen, sort_key, start
 from sourdine.tally.opening import open_data
 from sourdine.tally.spark.cells import TIMES
 from sourdine.tally.spark.executors import tables
+from sourdine.tally.spark.frames import windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sourdine.tally.spark.cells import Expressions
 
-__all__ = ["bounded", "plain", "sortable"]
+__all__ = ["Place", "bounded", "plain", "sortable"]
 
 
 def bounded(  # noqa: PLR0913, PLR0917
@@ -37,7 +33,7 @@ def bounded(  # noqa: PLR0913, PLR0917
     rows: int,
     key: bytes,
 ) -> Any:  # noqa: ANN401
-    """Return the rows that a keyed hash ranks first among those of each person.
+    """Return the rows that each person keeps.
 
     Parameters
     ----------
@@ -54,11 +50,19 @@ def bounded(  # noqa: PLR0913, PLR0917
     key
         The secret.
     """
+    f, rows = e.functions, min(rows, MOST)
     read = plain(frame, e, kinds)
-    beside = [sortable(e, e.functions.col(n), k) for n, k in kinds.items() if n != unit]
-    who = sortable(e, e.functions.col(unit), kinds[unit])
-    together = read.repartition(who).sortWithinPartitions(who, *beside)
-    return together.mapInArrow(Keep(unit, rows, key), read.schema)
+    types = type(read.schema)(list(read.schema.fields)).add("number", "long").add("order", "binary")
+    placed = read.mapInArrow(Place(unit, key), types)
+    own = windows(frame).partitionBy(sortable(e, f.col(unit), kinds[unit])).orderBy("order")
+    first, last = windows(frame).unboundedPreceding, windows(frame).unboundedFollowing
+    one = f.count(f.lit(1))  # the number of a row would have 32 bits
+    owned, number = one.over(own.rowsBetween(first, last)), f.col("number")
+    counted = placed.withColumns({"owned": owned, "place": one.over(own.rowsBetween(first, 0))})
+    place = (f.col("place") - e.whole(1)).cast("bigint" if rows < NARROW else "decimal(38,0)")
+    stays = chosen(place, f.col("owned"), number, e.whole(rows))
+    few = f.col("owned") <= e.whole(rows)
+    return counted.filter(f.when(few, f.lit(True)).otherwise(stays)).select(*read.columns)  # noqa: FBT003
 
 
 def plain(frame: Any, e: Expressions, kinds: Mapping[str, str]) -> Any:  # noqa: ANN401
@@ -78,82 +82,35 @@ def sortable(e: Expressions, c: Any, kind: str) -> Any:  # noqa: ANN401
     return f.nullif(c, f.lit("")) if kind == "text" else c
 
 
-@dataclass(slots=True)
-class _Person:
-    """The rows kept so far: hashes, the largest first, and where the rows are."""
-
-    name: str | None
-    heap: list[tuple[int, int, int]] = field(default_factory=list)
-    last: str | None = None
-    again: int = 0
-
-
 @dataclass(frozen=True)
-class Keep:
-    """Keeps so many rows of each person, of batches in which a person's rows stand together.
+class Place:
+    """Adds to rows the number of their person, and bytes in their order.
 
     Parameters
     ----------
     unit
         The column that names the person.
-    rows
-        How many.
     key
         The secret; it is not shown.
     """
 
     unit: str
-    rows: int
     key: bytes = field(repr=False)
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Yield the rows that are kept."""
-        person: _Person | None = None
-        held: dict[int, Any] = {}
-        for number, table in enumerate(tables(batches)):
-            held[number] = table
+        """Yield the rows with two columns more."""
+        import pyarrow as pa  # noqa: PLC0415
+
+        for table in tables(batches):
             engine = open_data(table)
             names = engine.column(self.unit).texts.tolist()
-            starts = [0, *_changes(names), len(names)]
-            texts: list[list[str | None]] | None = None
-            done: list[_Person] = []
-            for a, b in pairwise(starts):
-                if person is None or person.name != names[a]:
-                    done += [] if person is None else [person]
-                    person = _Person(names[a])
-                if texts is None:
-                    texts = [engine.column(name).texts.tolist() for name in table.column_names]
-                self._add(person, number, range(a, b), texts)
-            yield from _taken(held, done)
-            still = set() if person is None else {table for _, table, _ in person.heap}
-            held = {i: own for i, own in held.items() if i in still}
-        if person is not None:
-            yield from _taken(held, [person])
-
-    def _add(self, person: _Person, table: int, rows: range, texts: list[list[str | None]]) -> None:
-        prefix = self.key.hex()
-        for row in rows:
-            written = row_text([own[row] for own in texts])
-            person.again = person.again + 1 if written == person.last else 0
-            person.last = written
-            text = f"{prefix}{written}#{person.again}".encode("utf-8", "surrogatepass")
-            entry = (-int.from_bytes(sha256(text).digest(), "big"), table, row)
-            if len(person.heap) < self.rows:
-                heappush(person.heap, entry)
-            elif entry > person.heap[0]:
-                heapreplace(person.heap, entry)
-
-
-def _changes(names: list[str | None]) -> list[int]:
-    """Return where another person begins."""
-    return [i for i in range(1, len(names)) if names[i] != names[i - 1]]
-
-
-def _taken(held: dict[int, Any], people: list[_Person]) -> Iterator[Any]:
-    """Yield the rows that people keep."""
-    wanted: dict[int, list[int]] = {}
-    for person in people:
-        for _, table, row in person.heap:
-            wanted.setdefault(table, []).append(row)
-    for table, rows in wanted.items():
-        yield from held[table].take(np.array(sorted(rows), np.int64)).to_batches()
+            number = {name: start(self.key, name) for name in set(names)}
+            keys = []
+            for name in table.column_names:
+                texts = engine.column(name).texts.tolist()
+                known = {text: sort_key(text) for text in set(texts)}
+                keys.append([known[text] for text in texts])
+            numbers = pa.array([number[name] for name in names], pa.int64())
+            order = pa.array([b"".join(key) for key in zip(*keys, strict=True)], pa.binary())
+            wider = table.append_column("number", numbers).append_column("order", order)
+            yield from wider.to_batches()

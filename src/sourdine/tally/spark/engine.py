@@ -317,7 +317,7 @@ class Spark(Engine):
         return [self._read(rows.mapInArrow(own, rows.schema)) for own in chosen]
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
-        """Keep the rows that a keyed hash ranks first; see `sourdine.tally.keyed`."""
+        """Keep so many rows of each person; see `sourdine.tally.keyed`."""
         place = self._place[unit]
         return self._read(bounded(self._frame, self._e, self._placed_kinds, place, rows, key))
 

@@ -11,7 +11,7 @@ from sourdine.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["STATED", "functions", "guarded", "kind_of", "require_usable"]
+__all__ = ["STATED", "functions", "guarded", "kind_of", "require_usable", "windows"]
 
 _KINDS = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "integer"),
@@ -25,8 +25,18 @@ STATED = {"time": "timestamp", "zoned": "timestamp", "listed": None, "other": No
 
 def functions(frame: Any) -> Any:  # noqa: ANN401
     """Return the functions that make columns for a frame: those of Connect are others."""
-    connect = type(frame).__module__.startswith("pyspark.sql.connect")
-    return import_module(f"pyspark.sql{'.connect' if connect else ''}.functions")
+    return import_module(f"pyspark.sql{'.connect' if _is_remote(frame) else ''}.functions")
+
+
+def windows(frame: Any) -> Any:  # noqa: ANN401
+    """Return what makes windows over this frame's rows."""
+    return import_module(
+        f"pyspark.sql.{'connect' if _is_remote(frame) else 'classic'}.window"
+    ).Window
+
+
+def _is_remote(frame: Any) -> bool:  # noqa: ANN401
+    return type(frame).__module__.startswith("pyspark.sql.connect")
 
 
 def kind_of(dtype: Any) -> str:  # noqa: ANN401
