@@ -69,7 +69,7 @@ def workers(jvm: int) -> list[int]:
 
 def kill(jvm: int, done: Event, hits: list[int]) -> None:
     """Kill a worker now and then, until it is done."""
-    while not done.wait(random.uniform(0.05, 0.6)):  # noqa: S311 - when, not what
+    while not done.wait(random.uniform(0.2, 2.5)):  # noqa: S311 - when, not what
         for pid in random.sample(found := workers(jvm), min(1, len(found))):
             try:
                 os.kill(pid, signal.SIGKILL)
