@@ -84,8 +84,10 @@ def build(settings: ServerSettings, pages: Sequence[BaseRoute] = ()) -> ASGIApp:
 
 
 def worker() -> ASGIApp:
-    """Return the application of a worker that a server started."""
-    return build(ServerSettings.told())
+    """Return the application of a worker that a server started, with its pages."""
+    from sourdine.server.pages import PAGES  # noqa: PLC0415 - pages ask this application
+
+    return build(ServerSettings.told(), PAGES)
 
 
 async def visitor(request: Request) -> Caller | None:

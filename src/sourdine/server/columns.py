@@ -109,7 +109,8 @@ def _of_column(said: Mapping[str, Any], takes: set[str], columns: PublicColumns)
     own: dict[str, Any] = {
         name: facts[name] for name in ("bounds", "step") if name in facts and name in takes
     }
-    if isinstance(said.get("bins"), (list, str)):
+    bins = said.get("bins")
+    if isinstance(bins, list) or (isinstance(bins, str) and not bins.strip().isdecimal()):
         own.pop("bounds", None)  # edges say it themselves
     if "categories" in takes and "keys" in facts and "bins" not in said:
         own["categories"] = facts["keys"]

@@ -1,0 +1,59 @@
+"""What was asked, to be asked again elsewhere: in Python, and in a shell.
+
+Both ask this server, so they spend of the same total; a token takes the place of the password.
+"""
+
+from __future__ import annotations
+
+import json
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from sourdine.errors import literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["as_command", "as_python"]
+
+OWNERS = ("bounds", "step", "keys", "categories")
+"""What the owner of the data may say instead."""
+
+
+def as_python(url: str, dataset: str, asked: Mapping[str, Any]) -> str:
+    """Return a program that asks a server a question.
+
+    Examples
+    --------
+    >>> print(as_python("http://a", "ages", {"statistic": "mean", "column": "age", "epsilon": 0.1}))
+    import sourdine as sd
+    <BLANKLINE>
+    token = "..."  # made on the page Tokens
+    server = sd.Remote('http://a', token)
+    release = server.session('ages').mean(column='age', epsilon=0.1)
+    print(release)
+    """
+    said = ", ".join(f"{name}={literal(x)}" for name, x in asked.items() if name != "statistic")
+    return (
+        'import sourdine as sd\n\ntoken = "..."  # made on the page Tokens\n'
+        f"server = sd.Remote({url!r}, token)\n"
+        f"release = server.session({dataset!r}).{asked['statistic']}({said})\nprint(release)"
+    )
+
+
+def as_command(url: str, dataset: str, asked: Mapping[str, Any]) -> str:
+    r"""Return a command that asks a server a question; the key is new with every run.
+
+    Examples
+    --------
+    >>> print(as_command("http://a", "ages", {"statistic": "count", "epsilon": 0.1}))
+    curl http://a/api/v1/datasets/ages/releases \
+      -H "Authorization: Bearer $TOKEN" -H "Idempotency-Key: $(uuidgen)" \
+      --json '{"statistic": "count", "epsilon": 0.1}'
+    """
+    address = quote(f"{url}/api/v1/datasets/{dataset}/releases")
+    return (
+        f'curl {address} \\\n  -H "Authorization: Bearer $TOKEN" '
+        f'-H "Idempotency-Key: $(uuidgen)" \\\n'
+        f"  --json {quote(json.dumps(asked, ensure_ascii=False))}"
+    )

@@ -1,0 +1,232 @@
+"""The analyst's pages: data sets with gauges, the desk, what was released, tokens."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from sourdine.answers import Release
+from sourdine.errors import SourdineError
+from sourdine.server import datasets, people, planning, releasing
+from sourdine.server.columns import stored_columns
+from sourdine.server.pages.copying import as_command, as_python
+from sourdine.server.pages.fields import FORM, column_kinds, fields, kinds
+from sourdine.server.pages.plan_pictures import CurvePicture, gauge
+from sourdine.server.pages.release_pictures import release_picture
+from sourdine.server.pages.rendering import exact
+from sourdine.server.reading import asked_of, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from markupsafe import Markup
+    from starlette.responses import Response
+
+    from sourdine.server.columns import PublicColumns
+    from sourdine.server.pages.visiting import Visit
+
+__all__ = ["desk", "history", "home", "plan", "release", "together", "tokens"]
+
+RECORDS = ("count", "histogram")
+RECENT = 12
+
+
+def home(visit: Visit) -> Response:
+    """Show the data sets, each with its gauge."""
+    found = [
+        {**facts, "gauge": _gauge(facts, 0.0)}
+        for facts in visit.ask(datasets.listing)
+    ]
+    return visit.shows("home.html", datasets=found)
+
+
+def desk(visit: Visit) -> Response:
+    """Show where a data set is asked."""
+    facts = visit.ask(datasets.reading)
+    columns = stored_columns(visit.dataset.columns)
+    return visit.shows(
+        "desk.html",
+        dataset=facts,
+        columns=columns,
+        column_kinds=list(column_kinds(columns)),
+        kinds=kinds(),
+        fields=[one for one in fields() if one.name not in _known(facts, columns)],
+        gauge=_gauge(facts, 0.0),
+        history=_history(visit, facts["last"]),
+    )
+
+
+def _known(facts: Mapping[str, Any], columns: PublicColumns) -> set[str]:
+    """Return the parameters that nobody need type: what the owner says, what no column has."""
+    grouped = not columns or any("keys" in one for one in columns.values())
+    return {*(["n"] if facts["n"] else []), *([] if grouped else ["by", "keys", "other"])}
+
+
+def history(visit: Visit) -> Response:
+    """Show the last charges of a data set: a part of the desk."""
+    facts = visit.ask(datasets.reading)
+    return visit.shows("history.html", dataset=facts, history=_history(visit, facts["last"]))
+
+
+def _history(visit: Visit, last: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    after = max(last["number"] - RECENT, 0) if last else 0
+    recent = replace(visit, call=replace(visit.call, query={"after": str(after)}))
+    charges: list[dict[str, Any]] = recent.ask(releasing.history)["charges"]
+    return charges[::-1]
+
+
+def _afford(facts: Mapping[str, Any]) -> Fraction:
+    """Return the largest epsilon that this person could spend at once, whatever is asked."""
+    left = facts["remaining"]
+    whole = Fraction(left["epsilon"] if "epsilon" in left else left["largest"]["pure"])
+    grant = facts["grant"]
+    return min(whole, Fraction(grant["remaining"])) if grant else whole
+
+
+def _gauge(facts: Mapping[str, Any], planned: float) -> Markup:
+    left = facts["remaining"]
+    if "epsilon" in left:
+        total = Fraction(left["epsilon"]) + Fraction(facts["spent"]["epsilon"])
+        return gauge(facts["share"], planned, exact(left["epsilon"]), exact(total))
+    return gauge(facts["share"], planned, f"{1 - facts['share']:.1%}", "the total")
+
+
+def _taken(visit: Visit, asked: Sequence[Mapping[str, Any]]) -> float:
+    """Return the share of the total that questions would take; more than 1 if they do not fit."""
+    dataset = visit.dataset
+    session = visit.call.state.session(dataset)
+    account = before = session.account
+    try:
+        for one in asked:
+            question = asked_of(session.could, one, dataset).question
+            account = account.after(question.cost, question.parts)
+    except SourdineError:
+        return 2.0
+    return float(account.share - before.share)
+
+
+def plan(visit: Visit) -> Response:
+    """Show what a question will cost, or how far off it will be: a part of the desk."""
+    facts, asked = visit.ask(datasets.reading), visit.call.body()
+    try:
+        planned = visit.ask(planning.plan)
+    except SourdineError as error:
+        return visit.shows("plan.html", said=error.said(FORM), gauge=_gauge(facts, 0.0), plan=None)
+    epsilon, error = Fraction(planned["epsilon"]), planned["error"]
+    said = {name: x for name, x in asked.items() if name not in ("epsilon", "error")}
+    typed = {name: planned["question"].get(name, x) for name, x in said.items()}
+    again = {**typed, "epsilon": planned["question"]["epsilon"]}
+    afford = _afford(facts)
+    unit = _unit(planned)
+    return visit.shows(
+        "plan.html",
+        said="",
+        plan=planned,
+        unit=unit,
+        error=error,
+        dataset=facts,
+        gauge=_gauge(facts, _taken(visit, [{**said, "epsilon": str(epsilon)}])),
+        curve=_curve(visit, said, (epsilon, error), afford, unit),
+        fits=planned["fits"] and facts["grant"] is not None and epsilon <= afford,
+        afford=afford,
+        **_copies(visit, again),
+    )
+
+
+def _unit(planned: Mapping[str, Any]) -> str:
+    if planned["ranks"]:
+        return "of the records, in rank"
+    return "records" if planned["question"]["statistic"] in RECORDS else ""
+
+
+def _curve(
+    visit: Visit,
+    said: Mapping[str, Any],
+    here: tuple[Fraction, Any],
+    afford: Fraction,
+    unit: str,
+) -> Markup | str:
+    points = visit.ask(planning.curve, said)["points"]
+    known = [(float(Fraction(e)), x) for e, x in points if isinstance(x, (int, float))]
+    epsilon, error = here
+    own = (float(epsilon), error) if isinstance(error, (int, float)) else None
+    if not known:
+        return ""
+    drawn = CurvePicture(
+        points=known, here=own, afford=float(afford), wide=visit.wide, unit=unit
+    )
+    return drawn.draw()
+
+
+def _copies(visit: Visit, asked: Mapping[str, Any]) -> dict[str, str]:
+    url, name = visit.url, visit.dataset.name
+    return {"python": as_python(url, name, asked), "command": as_command(url, name, asked)}
+
+
+def together(visit: Visit) -> Response:
+    """Show how one total is shared among several questions: a part of the desk."""
+    facts, body = visit.ask(datasets.reading), visit.call.body()
+    try:
+        planned = visit.ask(planning.plan)
+    except SourdineError as error:
+        return visit.shows("together.html", said=error.said(FORM), plans=None)
+    shares = [one["epsilon"] for one in planned["plans"]]
+    asked = [
+        {**{name: x for name, x in one.items() if name != "error"}, "epsilon": share}
+        for one, share in zip(listed(body), shares, strict=True)
+    ]
+    whole = sum(map(Fraction, shares), Fraction(0))
+    fits = planned["fits"] and facts["grant"] is not None and whole <= _afford(facts)
+    units = [_unit(one) for one in planned["plans"]]
+    return visit.shows(
+        "together.html",
+        said="",
+        plans=list(zip(planned["plans"], units, strict=True)),
+        whole=planned["epsilon"],
+        fits=fits,
+        asked=json.dumps({"questions": asked}),
+        gauge=_gauge(facts, _taken(visit, asked)),
+    )
+
+
+def release(visit: Visit) -> Response:
+    """Show what was released under one key: pictures, tables, what must be known with them."""
+    stored = visit.at(number=_first(visit)).ask(releasing.one_release)
+    answers = [Release.from_dict(answer) for answer in stored["answers"]]
+    shown = [_shown(visit, one) for one in answers]
+    facts = visit.ask(datasets.reading)
+    return visit.shows("release.html", stored=stored, answers=shown, dataset=facts)
+
+
+def _first(visit: Visit) -> str:
+    """Return the first number of the request to which a charge belongs."""
+    text = visit.call.path["number"]
+    if not text.isascii() or not text.isdecimal() or len(text) > 15:
+        return "none"
+    store = visit.call.state.store
+    found = store.releases.of(visit.dataset.name, after=max(int(text) - 1, 0), most=1)
+    return str(found[0].number) if found else "none"
+
+
+def _shown(visit: Visit, one: Release) -> dict[str, Any]:
+    asked = one.to_dict()["question"]
+    own = stored_columns(visit.dataset.columns).get(asked.get("column", ""), {})
+    left = {name: x for name, x in asked.items() if name not in own}
+    heads, rows = one.columns().cells()
+    return {
+        "name": one.mechanism.title,
+        "heads": heads,
+        "rows": rows,
+        "labels": len(heads) - (3 if one.columns().bounded else 1) if rows else 0,
+        "picture": release_picture(one, visit.wide),
+        "notes": one.sheet().notes,
+        **_copies(visit, left),
+    }
+
+
+def tokens(visit: Visit) -> Response:
+    """Show the tokens of the person, and make one."""
+    held = [one for one in visit.ask(people.tokens) if one["kind"] == "api" and one["holds"]]
+    return visit.shows("tokens.html", tokens=held)

@@ -1,0 +1,61 @@
+"""Pages of owners and auditors: registering, grants, closing; the ledger and its check."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from sourdine.server import datasets, ledgers
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from sourdine.server.pages.visiting import Visit
+
+__all__ = ["check", "ledger", "manage", "register"]
+
+
+def register(visit: Visit) -> Response:
+    """Show the form of a new data set."""
+    return visit.shows("register.html")
+
+
+def manage(visit: Visit) -> Response:
+    """Show grants, and how to close a data set."""
+    store = visit.call.state.store
+    analysts = [one.name for one in store.people.all() if one.role != "auditor"]
+    return visit.shows(
+        "manage.html",
+        dataset=visit.ask(datasets.reading),
+        grants=visit.ask(datasets.grants),
+        analysts=analysts,
+    )
+
+
+def ledger(visit: Visit) -> Response:
+    """Show every line of a ledger with its head."""
+    text = bytes(ledgers.ledger(visit.call).body).decode()
+    lines = [_line(json.loads(line)) for line in text.splitlines()]
+    return visit.shows("ledger.html", dataset=visit.ask(datasets.reading), lines=lines)
+
+
+def _line(line: dict[str, Any]) -> dict[str, Any]:
+    row = line["row"]
+    known = {
+        "book": lambda: "the ledger was opened",
+        "terms": lambda: f"the total: epsilon {row['epsilon']}, delta {row['delta']}",
+        "charges": lambda: f"charge {row['number']}: {row['what']}",
+        "answers": lambda: f"the answer to charge {row['number']}",
+    }
+    return {
+        **line,
+        "what": known.get(line["table"], lambda: line["table"])(),
+        "epsilon": row.get("epsilon") if line["table"] == "charges" else None,
+        "time": row.get("time", row.get("opened", "")),
+        "whole": json.dumps(row, ensure_ascii=False, indent=1),
+    }
+
+
+def check(visit: Visit) -> Response:
+    """Show whether a ledger is right: a part of its page."""
+    return visit.shows("check.html", check=visit.ask(ledgers.check))

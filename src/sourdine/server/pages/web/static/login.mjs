@@ -1,0 +1,13 @@
+import { $, call } from "./common.mjs";
+
+$("login").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  $("trouble").textContent = "";
+  try {
+    await call("/login", { name: $("name").value, password: $("password").value });
+    location.assign($("login").dataset.next);
+  } catch (error) {
+    $("trouble").textContent = error.status === 401 ? "This name and this password do not belong together." : error.message;
+    $("password").select();
+  }
+});
