@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from sourdine.central import Statistic
-    from sourdine.plan import Plan, Plans
+    from sourdine.plan import Plan, Planner, Plans
     from sourdine.server.incoming import Incoming
     from sourdine.server.store import Dataset
     from sourdine.session import Session
@@ -36,12 +36,23 @@ def plan(call: Incoming) -> Response:
     dataset = call.dataset
     session, body = call.state.session(dataset), call.body()
     planner = session.plan
-    plans = [asked_of(planner, asked, dataset) for asked in listed(body)]
+    plans = [_planned(planner, asked, dataset, body) for asked in listed(body)]
     heads = call.heads(dataset.name)
     if "questions" not in body:
         return reply(_facts(plans[0], dataset, session), headers=heads)
     whole = planner.together(plans, epsilon=body.get("epsilon"), delta=body.get("delta"))
     return reply(_together(whole, dataset, session), headers=heads)
+
+
+def _planned(
+    planner: Planner, asked: Mapping[str, Any], dataset: Dataset, body: Mapping[str, Any]
+) -> Plan:
+    """Return a plan; where a total is shared by errors, the owner's number of records is used."""
+    found = asked_of(planner, asked, dataset)
+    records = _records(found.question, dataset) if found.unknown and "epsilon" in body else None
+    if "questions" not in body or records is None:
+        return found
+    return asked_of(planner, {**asked, "n": records}, dataset)
 
 
 def _facts(plan: Plan, dataset: Dataset, session: Session) -> dict[str, Any]:

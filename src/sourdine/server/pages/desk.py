@@ -137,7 +137,7 @@ def plan(visit: Visit) -> Response:
 
 def _unit(planned: Mapping[str, Any]) -> str:
     if planned["ranks"]:
-        return "of the records, in rank"
+        return "of all ranks"
     return "records" if planned["question"]["statistic"] in RECORDS else ""
 
 

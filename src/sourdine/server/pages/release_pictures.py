@@ -82,7 +82,7 @@ def _rows(columns: Columns, wide: int) -> Markup:
     ):
         y = HIGH * (i + 0.5) + 4
         short = name if len(name) <= fits else f"{name[: fits - 1]}…"
-        parts += f'<line class="grid" x1="{left}" x2="{wide - right}" y1="{y}" y2="{y}"/>'
+        parts += f'<line class="rule" x1="{left}" x2="{wide - right}" y1="{y}" y2="{y}"/>'
         parts += text(short, left - 10, y + 4.5, "end", "name")
         parts += whisker(place(a), place(b), y)
         parts += f'<circle class="dot" cx="{place(value):.1f}" cy="{y}" r="5"/>'
@@ -91,7 +91,7 @@ def _rows(columns: Columns, wide: int) -> Markup:
     told = "; ".join(f"{name}: {_said(row)}" for name, row in zip(names, texts, strict=True))
     axis = HIGH * len(names) + 8
     if not any(map(_dated, columns.values)):
-        for v, words in _ticks(begin, high + pad, 3 if narrow else 5):
+        for v, words in _ticks(begin, high + pad, 4 if narrow else 5):
             parts += text(words, place(v), axis + 14, "middle")
         axis += 22
     return Markup(drawing(parts, wide, axis, told))  # noqa: S704 - every text was escaped
@@ -115,7 +115,7 @@ def _upright(columns: Columns, wide: int) -> tuple[str, Callable[[float], float]
     parts = ""
     for v, words in _ticks(low, high, 4):
         y = place(v)
-        parts += f'<line class="grid" x1="{LEFT}" x2="{wide}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        parts += f'<line class="rule" x1="{LEFT}" x2="{wide}" y1="{y:.1f}" y2="{y:.1f}"/>'
         parts += text(words, LEFT - 8, y + 4, "end")
     return parts + text(columns.name, LEFT, 14), place
 
@@ -139,10 +139,13 @@ def _bars(columns: Columns, wide: int) -> Markup:
             f'M{middle - cap:.1f} {top:.1f}h{2 * cap:.1f}"/>'
         )
     edges = [one.split(EDGE)[0] for one in bins] + bins[-1].split(EDGE)[1:2]
-    room = max(ceil(LETTER * (max(map(len, edges)) + 2) / step), 1)
+    room = max(ceil(LETTER * (max(map(len, edges)) + 3) / step), 1)
+    last = len(edges) - 1
     for i in range(0, len(edges), room):
-        at = "end" if i == len(edges) - 1 else "middle"
-        parts += text(edges[i], LEFT + i * step, TALL - BELOW + 18, at)
+        if i < last:
+            parts += text(edges[i], LEFT + i * step, TALL - BELOW + 18, "middle")
+    if last % room == 0 or last % room > room / 2:
+        parts += text(edges[last], wide, TALL - BELOW + 18, "end")
     rows = zip(bins, columns.texts(), strict=True)
     told = "; ".join(f"{name}: {_said(row)}" for name, row in rows)
     return Markup(drawing(parts, wide, TALL - 16, told))  # noqa: S704 - every text was escaped
@@ -153,7 +156,7 @@ def _curve(columns: Columns, wide: int) -> Markup:
     parts, place = _upright(columns, wide)
     ((name, at),) = columns.labels.items()
     xs = places(list(at))
-    across = _scale(xs[0], xs[-1], LEFT, wide - 10)
+    across = _scale(xs[0], xs[-1], LEFT, wide - 34)
     thin = max(len(xs) // wide, 1)
     kept = [*range(0, len(xs), thin), len(xs) - 1]
 

@@ -90,7 +90,7 @@ function settle(found, asked) {
   if (planned) {
     planned.wanted = error;
     if (by === "error") $("epsilon").value = epsilon;
-    else $("error").value = Number(error) ? Number(Number(error).toPrecision(3)) : error;
+    else $("error").value = error;
     $("slider").value = Math.log10(Number(epsilon));
     $("slider").setAttribute("aria-valuetext", `epsilon ${epsilon}`);
   }
@@ -161,7 +161,7 @@ let sharing = 0;
 async function share() {
   const mine = ++sharing, whole = $("whole").value.trim();
   try {
-    const found = await part("together", `${base}/together?${wide($("list"))}`, { questions: items.map((one) => one.asked), ...(whole ? { epsilon: whole } : {}) });
+    const found = await part("together", `${base}/together?${wide($("list"))}`, { questions: items.map((one) => one.asked), ...(whole ? { epsilon: Number(whole) } : {}) });
     if (mine === sharing) place(found);
   } catch (error) {
     $("together").replaceChildren(element("p", error.message, { className: "bad" }));
