@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+from contextlib import contextmanager
 
-__all__ = ["arabic", "overflow", "violations"]
+import pytest
+
+from programs import found
+
+__all__ = ["arabic", "chromium_running", "overflow", "violations"]
 
 
 def overflow(tab):
@@ -24,5 +31,23 @@ def violations(tab):
     """Return what axe-core finds on a page."""
     from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415
 
-    found = Axe().run(tab).response["violations"]
-    return [(one["id"], one["impact"], [n["html"] for n in one["nodes"]]) for one in found]
+    wrong = Axe().run(tab).response["violations"]
+    return [(one["id"], one["impact"], [n["html"] for n in one["nodes"]]) for one in wrong]
+
+
+@contextmanager
+def chromium_running(what):
+    """Yield a running browser; while it runs, its loop is that of the thread."""
+    names = (
+        os.environ.get("SOURDINE_BROWSER", ""),
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+    )
+    name = next((name for name in names if shutil.which(name)), "chromium")
+    path = found(name, "SOURDINE_BROWSER", f"{what} NOT TESTED in a browser")
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()

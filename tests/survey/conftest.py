@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import shutil
 import subprocess
 import tomllib
 from fractions import Fraction
@@ -17,6 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from browsing import chromium_running
 from programs import found
 from sourdine.local import Choice, Choices, Flag, Number, Schema
 from sourdine.local.table.randomisers import CATEGORICAL, NUMERIC
@@ -168,19 +167,8 @@ def facts(**changes):
 @pytest.fixture(scope="module")
 def chromium():
     """Return a running browser; while it runs, its loop is that of the thread."""
-    names = (
-        os.environ.get("SOURDINE_BROWSER", ""),
-        "chromium",
-        "chromium-browser",
-        "google-chrome",
-    )
-    name = next((name for name in names if shutil.which(name)), "chromium")
-    path = found(name, "SOURDINE_BROWSER", "the survey's page was NOT TESTED in a browser")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+    with chromium_running("the survey's page was") as browser:
         yield browser
-        browser.close()
 
 
 class Collector:

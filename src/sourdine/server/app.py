@@ -1,4 +1,4 @@
-"""The application: the API below ``/api/v1``, and whatever pages are added to it.
+"""The application: the API below ``/api/v1``, and the pages beside it.
 
 ====================  ============================================================================
 ``routes``            every operation, from which requests are served and the API is described
@@ -8,12 +8,11 @@
 ``columns``           what the owner says of columns; ``reading`` makes questions with it
 ``datasets``, ``planning``, ``releasing``, ``ledgers``, ``operating``   what is done
 ``problems``          refusals; ``guarding`` puts headers, log and counts around everything
+``pages``             what people see in a browser, made from what the operations answer
 ====================  ============================================================================
 
 Operations are plain functions that run in threads; the store waits for the disk there, and whoever
-waits together shares a commit. Pages are added with ``build(settings, pages=...)``: they are
-Starlette's own routes, find the worker's state as ``request.app.state.server``, and who asks by
-`visitor`.
+waits together shares a commit.
 """
 
 from __future__ import annotations
@@ -29,36 +28,34 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from sourdine.errors import SourdineError
-from sourdine.server.auth import Caller, identify
+from sourdine.server.auth import caller_of
 from sourdine.server.guarding import Guarded
 from sourdine.server.incoming import Incoming, Operation
 from sourdine.server.limits import read_body
 from sourdine.server.openapi import PREFIX
+from sourdine.server.pages import PAGES
 from sourdine.server.problems import RefusedError, problem
 from sourdine.server.routes import API
 from sourdine.server.settings import ServerSettings
 from sourdine.server.state import ServerState
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from starlette.requests import Request
     from starlette.responses import Response
-    from starlette.routing import BaseRoute
     from starlette.types import ASGIApp
 
-__all__ = ["build", "visitor", "worker"]
+__all__ = ["build", "worker"]
 
 
-def build(settings: ServerSettings, pages: Sequence[BaseRoute] = ()) -> ASGIApp:
+def build(settings: ServerSettings) -> ASGIApp:
     """Return the application of one worker.
 
     Parameters
     ----------
     settings
         How it runs. The store is opened when the application starts.
-    pages
-        Further routes, beside the API.
     """
 
     @asynccontextmanager
@@ -72,7 +69,7 @@ def build(settings: ServerSettings, pages: Sequence[BaseRoute] = ()) -> ASGIApp:
 
     routes = [Route(PREFIX + one.path, _endpoint(one), methods=[one.method]) for one in API]
     app = Starlette(
-        routes=[*routes, *pages],
+        routes=[*routes, *PAGES],
         lifespan=lifespan,
         exception_handlers={
             SourdineError: _refused,
@@ -84,25 +81,8 @@ def build(settings: ServerSettings, pages: Sequence[BaseRoute] = ()) -> ASGIApp:
 
 
 def worker() -> ASGIApp:
-    """Return the application of a worker that a server started, with its pages."""
-    from sourdine.server.pages import PAGES  # noqa: PLC0415 - pages ask this application
-
-    return build(ServerSettings.told(), PAGES)
-
-
-async def visitor(request: Request) -> Caller | None:
-    """Return who asks for a page; None for somebody who must log in first."""
-    try:
-        return await run_in_threadpool(_caller, request)
-    except RefusedError:
-        return None
-
-
-def _caller(request: Request) -> Caller:
-    store = request.app.state.server.store
-    found = identify(store, request.method, request.headers, request.cookies)
-    request.state.person = found.name
-    return found
+    """Return the application of a worker that a server started."""
+    return build(ServerSettings.told())
 
 
 def _endpoint(one: Operation) -> Callable[[Request], Awaitable[Response]]:
@@ -120,7 +100,7 @@ def _endpoint(one: Operation) -> Callable[[Request], Awaitable[Response]]:
 
 
 def _answer(one: Operation, request: Request, data: bytes) -> Response:
-    caller = _caller(request) if one.roles else None
+    caller = caller_of(request) if one.roles else None
     if caller is not None and caller.person.role not in one.roles:
         raise RefusedError(
             403,

@@ -12,13 +12,25 @@ from dataclasses import dataclass
 from time import time
 from typing import TYPE_CHECKING, Literal
 
+from starlette.concurrency import run_in_threadpool
+
 from sourdine.server.problems import RefusedError
 from sourdine.server.store import Person, ServerStore, Token, fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["COOKIE", "Caller", "identify", "new_token", "require_same_site"]
+    from starlette.requests import Request
+
+__all__ = [
+    "COOKIE",
+    "Caller",
+    "caller_of",
+    "identify",
+    "new_token",
+    "require_same_site",
+    "visitor",
+]
 
 COOKIE = "sourdine-session"
 DAY = 86_400.0
@@ -64,6 +76,22 @@ def identify(
     if kind == "session" and method not in SAFE:
         require_same_site(headers, silent=False)
     return Caller(token=found[0], person=found[1])
+
+
+def caller_of(request: Request) -> Caller:
+    """Return who sends a request, and note it for the log."""
+    store = request.app.state.server.store
+    found = identify(store, request.method, request.headers, request.cookies)
+    request.state.person = found.name
+    return found
+
+
+async def visitor(request: Request) -> Caller | None:
+    """Return who asks for a page; None for somebody who must log in first."""
+    try:
+        return await run_in_threadpool(caller_of, request)
+    except RefusedError:
+        return None
 
 
 def require_same_site(headers: Mapping[str, str], *, silent: bool) -> None:

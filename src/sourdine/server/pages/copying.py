@@ -29,15 +29,14 @@ def as_python(url: str, dataset: str, asked: Mapping[str, Any]) -> str:
     import sourdine as sd
     <BLANKLINE>
     token = "..."  # made on the page Tokens
-    server = sd.Remote('http://a', token)
-    release = server.session('ages').mean(column='age', epsilon=0.1)
-    print(release)
+    with sd.Remote('http://a', token) as server:
+        print(server.session('ages').mean(column='age', epsilon=0.1))
     """
     said = ", ".join(f"{name}={literal(x)}" for name, x in asked.items() if name != "statistic")
     return (
         'import sourdine as sd\n\ntoken = "..."  # made on the page Tokens\n'
-        f"server = sd.Remote({url!r}, token)\n"
-        f"release = server.session({dataset!r}).{asked['statistic']}({said})\nprint(release)"
+        f"with sd.Remote({url!r}, token) as server:\n"
+        f"    print(server.session({dataset!r}).{asked['statistic']}({said}))"
     )
 
 

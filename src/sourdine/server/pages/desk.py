@@ -11,6 +11,7 @@ from sourdine.answers import Release
 from sourdine.errors import SourdineError
 from sourdine.server import datasets, people, planning, releasing
 from sourdine.server.columns import stored_columns
+from sourdine.server.limits import MOST_QUESTIONS
 from sourdine.server.pages.copying import as_command, as_python
 from sourdine.server.pages.fields import FORM, column_kinds, fields, kinds
 from sourdine.server.pages.plan_pictures import CurvePicture, gauge
@@ -35,10 +36,7 @@ RECENT = 12
 
 def home(visit: Visit) -> Response:
     """Show the data sets, each with its gauge."""
-    found = [
-        {**facts, "gauge": _gauge(facts, 0.0)}
-        for facts in visit.ask(datasets.listing)
-    ]
+    found = [{**facts, "gauge": _gauge(facts, 0.0)} for facts in visit.ask(datasets.listing)]
     return visit.shows("home.html", datasets=found)
 
 
@@ -71,10 +69,10 @@ def history(visit: Visit) -> Response:
 
 
 def _history(visit: Visit, last: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    after = max(last["number"] - RECENT, 0) if last else 0
+    after = max(last["number"] - RECENT - MOST_QUESTIONS, 0) if last else 0  # no batch is cut
     recent = replace(visit, call=replace(visit.call, query={"after": str(after)}))
     charges: list[dict[str, Any]] = recent.ask(releasing.history)["charges"]
-    return charges[::-1]
+    return charges[: -RECENT - 1 : -1]
 
 
 def _afford(facts: Mapping[str, Any]) -> Fraction:
@@ -154,9 +152,7 @@ def _curve(
     own = (float(epsilon), error) if isinstance(error, (int, float)) else None
     if not known:
         return ""
-    drawn = CurvePicture(
-        points=known, here=own, afford=float(afford), wide=visit.wide, unit=unit
-    )
+    drawn = CurvePicture(points=known, here=own, afford=float(afford), wide=visit.wide, unit=unit)
     return drawn.draw()
 
 
@@ -205,9 +201,10 @@ def _first(visit: Visit) -> str:
     text = visit.call.path["number"]
     if not text.isascii() or not text.isdecimal() or len(text) > 15:
         return "none"
-    store = visit.call.state.store
-    found = store.releases.of(visit.dataset.name, after=max(int(text) - 1, 0), most=1)
-    return str(found[0].number) if found else "none"
+    number, of = int(text), visit.call.state.store.releases.of
+    near = of(visit.dataset.name, after=max(number - MOST_QUESTIONS, 0), most=MOST_QUESTIONS)
+    first = (one.number for one in near if one.number <= number < one.number + one.count)
+    return str(next(first, "none"))
 
 
 def _shown(visit: Visit, one: Release) -> dict[str, Any]:

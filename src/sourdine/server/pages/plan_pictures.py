@@ -122,7 +122,7 @@ class CurvePicture:
         floor_, parts = TALL - BELOW, ""
         for error in self._ticks():
             y = self._y(error)
-            parts += f'<line class="rule" x1="{LEFT}" x2="{self.wide - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+            parts += f'<path class="rule" d="M{LEFT} {y:.1f}H{self.wide - RIGHT}"/>'
             parts += text(upward(error), LEFT - 8, y + 4, "end")
         for power in range(-3, 2):
             x = self._x(10.0**power)

@@ -108,8 +108,8 @@ def _dated(value: Any) -> bool:  # noqa: ANN401
 
 def _upright(columns: Columns, wide: int) -> tuple[str, Callable[[float], float]]:
     """Return the axis at the left of an upright picture, and where values lie."""
-    high = max(max(map(float, columns.upper or ())), 0.0)
-    low = min(min(map(float, columns.lower or ())), 0.0)
+    high = max(*map(float, columns.upper or ()), 0.0)
+    low = min(*map(float, columns.lower or ()), 0.0)
     low = 0.0 if low > -0.02 * high else low
     place = _scale(low, high, TALL - BELOW, ABOVE)
     parts = ""

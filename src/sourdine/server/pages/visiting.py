@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse
 
 from sourdine.errors import SourdineError
-from sourdine.server.app import visitor
+from sourdine.server.auth import visitor
 from sourdine.server.incoming import Incoming
 from sourdine.server.limits import read_body
 from sourdine.server.pages.fields import FORM
