@@ -110,11 +110,13 @@ def plan(visit: Visit) -> Response:
     facts, asked = visit.ask(datasets.reading), visit.call.body()
     try:
         planned = visit.ask(planning.plan)
-    except SourdineError as error:
-        return visit.shows("plan.html", said=error.said(FORM), gauge=_gauge(facts, 0.0), plan=None)
+    except SourdineError as refusal:
+        return visit.shows(
+            "plan.html", said=refusal.said(FORM), gauge=_gauge(facts, 0.0), plan=None
+        )
     epsilon, error = Fraction(planned["epsilon"]), planned["error"]
-    said = {name: x for name, x in asked.items() if name not in ("epsilon", "error")}
-    typed = {name: planned["question"].get(name, x) for name, x in said.items()}
+    free = {name: x for name, x in asked.items() if name not in ("epsilon", "error")}
+    typed = {name: planned["question"].get(name, x) for name, x in free.items()}
     again = {**typed, "epsilon": planned["question"]["epsilon"]}
     afford = _afford(facts)
     unit = _unit(planned)
@@ -125,8 +127,8 @@ def plan(visit: Visit) -> Response:
         unit=unit,
         error=error,
         dataset=facts,
-        gauge=_gauge(facts, _taken(visit, [{**said, "epsilon": str(epsilon)}])),
-        curve=_curve(visit, said, (epsilon, error), afford, unit),
+        gauge=_gauge(facts, _taken(visit, [{**free, "epsilon": str(epsilon)}])),
+        curve=_curve(visit, free, (epsilon, error), afford, unit),
         fits=planned["fits"] and facts["grant"] is not None and epsilon <= afford,
         afford=afford,
         **_copies(visit, again),
@@ -164,14 +166,15 @@ def _copies(visit: Visit, asked: Mapping[str, Any]) -> dict[str, str]:
 def together(visit: Visit) -> Response:
     """Show how one total is shared among several questions: a part of the desk."""
     facts, body = visit.ask(datasets.reading), visit.call.body()
+    batch = {"questions": listed(body), **{x: body[x] for x in ("epsilon", "delta") if x in body}}
     try:
-        planned = visit.ask(planning.plan)
+        planned = visit.ask(planning.plan, batch)
     except SourdineError as error:
         return visit.shows("together.html", said=error.said(FORM), plans=None)
     shares = [one["epsilon"] for one in planned["plans"]]
     asked = [
         {**{name: x for name, x in one.items() if name != "error"}, "epsilon": share}
-        for one, share in zip(listed(body), shares, strict=True)
+        for one, share in zip(batch["questions"], shares, strict=True)
     ]
     whole = sum(map(Fraction, shares), Fraction(0))
     fits = planned["fits"] and facts["grant"] is not None and whole <= _afford(facts)

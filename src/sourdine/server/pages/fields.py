@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from sourdine.server.columns import PublicColumns
 
-__all__ = ["FORM", "Field", "FormWording", "Kind", "column_kinds", "fields", "kinds"]
+__all__ = ["FORM", "FormField", "FormStatistic", "FormWording", "column_kinds", "fields", "kinds"]
 
 FIXED = ("statistic", "read", "relation", "unit", "rows", "epsilon", "error")
 """What the session says, and what the planner has of its own."""
@@ -64,7 +64,7 @@ FORM = FormWording()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class FormField:
     """A parameter as a form shows it.
 
     Parameters
@@ -114,7 +114,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class FormStatistic:
     """A statistic as a form offers it.
 
     Parameters
@@ -142,7 +142,7 @@ class Kind:
 
 
 @cache
-def kinds() -> tuple[Kind, ...]:
+def kinds() -> tuple[FormStatistic, ...]:
     """Return the statistics that a form can ask: all whose parameters fit into one line each.
 
     Examples
@@ -157,19 +157,19 @@ def kinds() -> tuple[Kind, ...]:
     )
 
 
-def _kind(name: str, facts: Mapping[str, Any]) -> Kind:
+def _kind(name: str, facts: Mapping[str, Any]) -> FormStatistic:
     own = tuple(one for one in facts["properties"] if one not in FIXED)
     numbers = "bounds" in own or "category" in own or "categories" not in own
     choices = "categories" in own or "category" in own or "bounds" not in own
     of = tuple(kind for kind, fits in (("number", numbers), ("choice", choices)) if fits)
     whole = not {"bounds", "category", "categories"} & set(own)
-    return Kind(name=name, text=facts["description"], fields=own, columns=of, whole=whole)
+    return FormStatistic(name=name, text=facts["description"], fields=own, columns=of, whole=whole)
 
 
 @cache
-def fields() -> tuple[Field, ...]:
+def fields() -> tuple[FormField, ...]:
     """Return every parameter of the statistics that a form can ask, once."""
-    found: dict[str, Field] = {}
+    found: dict[str, FormField] = {}
     for kind in kinds():
         properties = questions.schema()["$defs"][kind.name]["properties"]
         for name in kind.fields:
@@ -180,9 +180,9 @@ def fields() -> tuple[Field, ...]:
     return tuple(found.values())
 
 
-def _field(name: str, facts: Mapping[str, Any]) -> Field:
+def _field(name: str, facts: Mapping[str, Any]) -> FormField:
     default = facts.get("default")
-    return Field(
+    return FormField(
         name=name,
         text=facts["description"],
         choices=tuple(facts.get("enum", ())),

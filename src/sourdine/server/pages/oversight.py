@@ -41,19 +41,26 @@ def ledger(visit: Visit) -> Response:
 
 def _line(line: dict[str, Any]) -> dict[str, Any]:
     row = line["row"]
-    known = {
-        "book": lambda: "the ledger was opened",
-        "terms": lambda: f"the total: epsilon {row['epsilon']}, delta {row['delta']}",
-        "charges": lambda: f"charge {row['number']}: {row['what']}",
-        "answers": lambda: f"the answer to charge {row['number']}",
-    }
     return {
         **line,
-        "what": known.get(line["table"], lambda: line["table"])(),
+        "what": _what(line["table"], row),
         "epsilon": row.get("epsilon") if line["table"] == "charges" else None,
         "time": row.get("time", row.get("opened", "")),
         "whole": json.dumps(row, ensure_ascii=False, indent=1),
     }
+
+
+def _what(table: str, row: dict[str, Any]) -> str:
+    match table:
+        case "book":
+            return "the ledger was opened"
+        case "terms":
+            return f"the total: epsilon {row['epsilon']}, delta {row['delta']}"
+        case "charges":
+            return f"charge {row['number']}: {row['what']}"
+        case "answers":
+            return f"the answer to charge {row['number']}"
+    return table
 
 
 def check(visit: Visit) -> Response:

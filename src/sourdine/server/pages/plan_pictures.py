@@ -20,8 +20,6 @@ ACROSS, RADIUS, THICK = 200.0, 82.0, 18.0
 LEAST, MOST = 0.001, 10.0
 TALL, LEFT, BELOW, ABOVE, RIGHT = 250.0, 66.0, 40.0, 24.0, 14.0
 STEPS = (1, 2, 5)
-ROOM = 120
-"""Pixels that words in the shade need."""
 
 
 def gauge(spent: float, planned: float, left: str, total: str) -> Markup:
@@ -97,11 +95,8 @@ class CurvePicture:
             f'<rect class="beyond" x="{edge:.1f}" y="{ABOVE}" height="{floor_ - ABOVE}" '
             f'width="{self.wide - RIGHT - edge:.1f}"/>'
         )
-        inside = self.wide - RIGHT - edge > ROOM
         if edge < self.wide - RIGHT - 1:
-            words = "more than is left" if inside else "more than is left \u2192"
-            at = self.wide - RIGHT - 6 if inside else edge - 6
-            shade += text(words, at, ABOVE + 16, "end", "beyond-word")
+            shade += text("shaded: more than is left", self.wide - RIGHT, 14, "end", "beyond-word")
         line = " ".join(f"{self._x(e):.1f},{self._y(error):.1f}" for e, error in self.points)
         parts = shade + self._axes() + f'<polyline class="curve" points="{line}"/>'
         told = f"error against epsilon; up to epsilon {self.afford:g} can be had"

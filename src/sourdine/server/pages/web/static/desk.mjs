@@ -185,7 +185,14 @@ $("release-all").addEventListener("click", async () => {
 // ---- what is typed
 
 let timer;
-const soon = (ms = 120) => { clearTimeout(timer); timer = setTimeout(plan, ms); };
+/** Plan what is typed in a moment; until then nothing can be released, as the plan is of something else. */
+function soon(ms = 120) {
+  clearTimeout(timer);
+  timer = setTimeout(plan, ms);
+  turn++; // an answer that is under way is of something else, too
+  planned = null;
+  buttons();
+}
 
 $("question").addEventListener("input", (event) => {
   const id = event.target.id;
