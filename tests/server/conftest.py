@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
+from browsing import chromium_running
 from serving import COLUMNS, Api, data_file, filled_store, served
 from session_calls import AGES
 from sourdine.privacy import Guarantee
 from sourdine.server.store import ServerStore
 from sourdine.session import Session, Terms
 from store_requests import DATA, filled
+from visits import WIDE, site_store
+
+EXPECTED = ("Failed to load resource", "requires 'TrustedHTML' assignment")
+"""What browsers say of a line that a test breaks, and of markup that a test tries."""
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -61,3 +68,42 @@ def owner(place):
 def auditor(place):
     """Return the auditor."""
     return Api(place[0], place[1]["udo"])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Return a server with pages, its store, and where the data lie."""
+    folder = tmp_path_factory.mktemp("pages")
+    address = f"sqlite:///{folder}/store.db"
+    store = site_store(address, folder)
+    with served(address) as url:
+        yield SimpleNamespace(url=url, store=store, people=folder / "people.csv")
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """Return a running browser."""
+    with chromium_running("the server's pages were") as browser:
+        yield browser
+
+
+@pytest.fixture
+def tab(chromium):
+    """Return what opens a tab that must not complain, but of a line that breaks."""
+    contexts, said = [], []
+
+    def opened(**options):
+        context = chromium.new_context(**{"viewport": WIDE, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("console", lambda told: said.append(told.text) if told.type == "error" else None)
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("dialog", lambda dialog: said.append(dialog.message))
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert [text for text in said if not any(one in text for one in EXPECTED)] == []

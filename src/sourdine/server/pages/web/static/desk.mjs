@@ -82,6 +82,7 @@ async function plan() {
     $("trouble").textContent = error.message;
   }
   buttons();
+  document.body.dataset.plans = turn;
 }
 
 function settle(found, asked) {
