@@ -49,7 +49,7 @@ def _planned(
 ) -> Plan:
     """Return a plan; where a total is shared by errors, the owner's number of records is used."""
     found = asked_of(planner, asked, dataset)
-    records = _records(found.question, dataset) if found.unknown and "epsilon" in body else None
+    records = _records(found.question, dataset) if found.unknown else None
     if "questions" not in body or records is None:
         return found
     return asked_of(planner, {**asked, "n": records}, dataset)

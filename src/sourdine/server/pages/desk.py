@@ -166,28 +166,36 @@ def _copies(visit: Visit, asked: Mapping[str, Any]) -> dict[str, str]:
 def together(visit: Visit) -> Response:
     """Show how one total is shared among several questions: a part of the desk."""
     facts, body = visit.ask(datasets.reading), visit.call.body()
-    batch = {"questions": listed(body), **{x: body[x] for x in ("epsilon", "delta") if x in body}}
+    batch = listed(body)
     try:
-        planned = visit.ask(planning.plan, batch)
+        plans = _plans(visit, batch, body.get("epsilon"))
     except SourdineError as error:
         return visit.shows("together.html", said=error.said(FORM), plans=None)
-    shares = [one["epsilon"] for one in planned["plans"]]
     asked = [
-        {**{name: x for name, x in one.items() if name != "error"}, "epsilon": share}
-        for one, share in zip(batch["questions"], shares, strict=True)
+        {**{name: x for name, x in one.items() if name != "error"}, "epsilon": plan["epsilon"]}
+        for one, plan in zip(batch, plans, strict=True)
     ]
-    whole = sum(map(Fraction, shares), Fraction(0))
-    fits = planned["fits"] and facts["grant"] is not None and whole <= _afford(facts)
-    units = [_unit(one) for one in planned["plans"]]
+    whole = sum((Fraction(one["epsilon"]) for one in plans), Fraction(0))
+    taken = _taken(visit, asked)
+    fits = facts["share"] + taken <= 1 and facts["grant"] is not None
     return visit.shows(
         "together.html",
         said="",
-        plans=list(zip(planned["plans"], units, strict=True)),
-        whole=planned["epsilon"],
-        fits=fits,
+        plans=[(one, _unit(one)) for one in plans],
+        whole=whole,
+        fits=fits and whole <= Fraction(facts["grant"]["remaining"]),
         asked=json.dumps({"questions": asked}),
-        gauge=_gauge(facts, _taken(visit, asked)),
+        gauge=_gauge(facts, taken),
     )
+
+
+def _plans(visit: Visit, batch: Sequence[Mapping[str, Any]], total: object) -> list[dict[str, Any]]:
+    """Return the plans of several questions: under a total, or each at what it was typed with."""
+    if total is None:
+        return [visit.ask(planning.plan, one) for one in batch]
+    found = visit.ask(planning.plan, {"questions": batch, "epsilon": total})
+    plans: list[dict[str, Any]] = found["plans"]
+    return plans
 
 
 def release(visit: Visit) -> Response:

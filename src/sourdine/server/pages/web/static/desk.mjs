@@ -130,7 +130,7 @@ async function spend(body) {
   const past = await part("history", `${base}/history`).catch(() => null);
   if (past) place(past);
   const kept = $("trouble").textContent;
-  await plan();
+  await Promise.all([plan(), items.length ? share() : null]);
   if (kept) $("trouble").textContent = kept;
   if (kept && pending(name)) $("release").disabled = false;
   document.body.dataset.answered = Number(document.body.dataset.answered ?? 0) + 1;
