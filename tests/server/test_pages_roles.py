@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from browsing import overflow, violations
+from sourdine.server.datasets import Registering, registered
 from visits import CATEGORY, MARKUP, WIDE, answered, desk, enter, planning
 
 NARROW = {"width": 360, "height": 740}
@@ -95,6 +96,43 @@ def test_bounds_may_be_left_to_be_found(tab, site):
     page.get_by_role("button", name="Register").click()
     page.wait_for_url("**/data/finding/manage")
     assert json.loads(site.store.datasets.get("finding").columns) == {"age": {"bounds": "find"}}
+
+
+def test_a_total_with_delta_is_a_share(tab, site):
+    facts = {"name": "delta", "source": str(site.people), "epsilon": 1, "delta": "1e-6", "n": 600}
+    said = Registering(**facts, columns={"age": {"bounds": [0, 120], "step": 1}})
+    site.store.datasets.add(registered(said))
+    site.store.grants.give("delta", "anna", 2)
+    page = tab()
+    desk(page, site, "delta")
+    assert "100.0%" in page.locator("#plan .gauge").inner_text()
+    page.locator("#release:enabled").click()
+    answered(page)
+    assert page.locator("#trouble").inner_text() == ""
+    assert "100.0%" not in page.locator("#plan .gauge").inner_text()
+    site.store.datasets.close("delta")
+    with planning(page):
+        page.get_by_label("epsilon", exact=True).fill("0.2")
+    assert page.get_by_text("It is closed: nothing can be released any more.").is_visible()
+    assert page.locator("#release").is_disabled()
+
+
+def test_a_token_is_shown_once(tab, site):
+    page = tab()
+    enter(page, site, "/tokens")
+    page.get_by_label("what for").fill(MARKUP)
+    page.get_by_role("button", name="Make a token").click()
+    page.locator("#made").wait_for()
+    token = page.get_by_label("Token").inner_text()
+    known = httpx.get(f"{site.url}/api/v1/me", headers={"authorization": f"Bearer {token}"})
+    assert known.json()["name"] == "anna"
+    page.reload()
+    assert token not in page.content()
+    row = page.locator(".plain li", has_text=MARKUP)
+    row.get_by_role("button", name="End it").click()
+    row.wait_for(state="detached")
+    gone = httpx.get(f"{site.url}/api/v1/me", headers={"authorization": f"Bearer {token}"})
+    assert gone.status_code == 401
 
 
 def test_an_auditor_checks_and_files(tab, site):

@@ -83,6 +83,12 @@ def _afford(facts: Mapping[str, Any]) -> Fraction:
     return min(whole, Fraction(grant["remaining"])) if grant else whole
 
 
+def _granted(facts: Mapping[str, Any], epsilon: Fraction) -> bool:
+    """Return whether this person may spend so much; the total is another matter."""
+    grant = facts["grant"]
+    return facts["state"] == "open" and bool(grant) and epsilon <= Fraction(grant["remaining"])
+
+
 def _gauge(facts: Mapping[str, Any], planned: float) -> Markup:
     left = facts["remaining"]
     if "epsilon" in left:
@@ -129,7 +135,7 @@ def plan(visit: Visit) -> Response:
         dataset=facts,
         gauge=_gauge(facts, _taken(visit, [{**free, "epsilon": str(epsilon)}])),
         curve=_curve(visit, free, (epsilon, error), afford, unit),
-        fits=planned["fits"] and facts["grant"] is not None and epsilon <= afford,
+        fits=planned["fits"] and _granted(facts, epsilon),
         afford=afford,
         **_copies(visit, again),
     )
@@ -177,13 +183,12 @@ def together(visit: Visit) -> Response:
     ]
     whole = sum((Fraction(one["epsilon"]) for one in plans), Fraction(0))
     taken = _taken(visit, asked)
-    fits = facts["share"] + taken <= 1 and facts["grant"] is not None
     return visit.shows(
         "together.html",
         said="",
         plans=[(one, _unit(one)) for one in plans],
         whole=whole,
-        fits=fits and whole <= Fraction(facts["grant"]["remaining"]),
+        fits=facts["share"] + taken <= 1 and _granted(facts, whole),
         asked=json.dumps({"questions": asked}),
         gauge=_gauge(facts, taken),
     )
