@@ -61,7 +61,7 @@ def site_store(address, folder):
     store = ServerStore.create(address)
     for name, role in {"anna": "analyst", "olga": "owner", "udo": "auditor"}.items():
         add_person(store, name, role, PASSWORD)
-    for name in ("people", "broken", "reloaded", "budget", "list", "keys", "copied", "closed"):
+    for name in ("people", "broken", "reloaded", "budget", "list", "keys", "copied", "pending"):
         added(store, people, name, COLUMNS)
     added(store, evil, "evil", EVIL)
     added(store, people, "hidden", COLUMNS, to="olga")

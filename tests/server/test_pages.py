@@ -10,7 +10,7 @@ import pytest
 from serving import PASSWORD, served
 from sourdine.server.auth import new_token
 from sourdine.server.setting_up import demo_store
-from visits import answered, charges, desk, log_in, planning
+from visits import answered, charges, desk, enter, log_in, planning
 
 
 def test_from_the_first_start_to_a_release(tab, tmp_path):
@@ -152,6 +152,23 @@ def test_a_page_that_is_loaded_again_asks_under_the_same_key(tab, site):
     assert page.locator("#released svg").count() == 1
     assert len(set(line.keys)) == 1
     assert charges(site, "reloaded") == ["mean of age"]
+
+
+def test_nobody_sends_what_another_pressed(tab, site):
+    page = tab()
+    line = Breaking(page, *["break"] * 99)
+    desk(page, site, "pending")
+    page.get_by_role("button", name="Release", exact=True).click()
+    page.get_by_text("Asking again under the same key").wait_for()
+    enter(page, site, "/data/pending", "olga")
+    page.wait_for_selector("body[data-ready]")
+    sent = len(line.keys)
+    page.wait_for_timeout(1500)
+    assert len(line.keys) == sent
+    line.plans.clear()
+    desk(page, site, "pending")
+    assert len(set(line.keys)) == 1
+    assert charges(site, "pending") == ["mean of age"]
 
 
 def test_what_is_not_left_cannot_be_released(tab, site):

@@ -2,11 +2,11 @@
 // Over a connection that breaks, or after the page was loaded again, the same request is sent under
 // the same key, which the server charges once.
 
-import { Refused, call } from "./common.mjs";
+import { $, Refused, call } from "./common.mjs";
 
 const TRIES = 7;
 const wait = (ms) => new Promise((wake) => setTimeout(wake, ms));
-const place = (name) => `sourdine-pending ${name}`;
+const place = (name) => JSON.stringify(["pending", $("desk").dataset.person, name]); // nobody sends another's
 
 /** Return what was pressed and not yet answered: {key, body}; null if there is none. */
 export function pending(name) {
