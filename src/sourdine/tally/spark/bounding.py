@@ -2,8 +2,9 @@
 
 Python adds two columns: the person's number, and bytes that put the rows in order, both those of
 `sourdine.tally.keyed`. Spark's own window then counts and numbers the rows of a person, and keeps
-on disk what memory does not hold, also of one person who owns nearly all. The key is part of the
-function that is sent to the executors: it stands in no plan and in no log.
+on disk what memory does not hold, also of one person who owns nearly all. Its windows count in 32
+bits what they keep, so that nobody may own 2**31 rows. The key is part of the function that is sent
+to the executors: it stands in no plan and in no log.
 """
 
 from __future__ import annotations
