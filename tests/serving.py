@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from uuid import uuid4
 
 import httpx
 
@@ -74,7 +75,6 @@ class Api:
         self.client = httpx.Client(
             base_url=f"{url}/api/v1", headers=headers, timeout=30, limits=alone
         )
-        self._keys = iter(range(10**6))
 
     def get(self, path, **more):
         return self.client.get(path, **more)
@@ -84,7 +84,7 @@ class Api:
         return self.client.post(path, json=body, headers=headers, **more)
 
     def release(self, body, dataset="people", key=None):
-        key = key or f"key-{id(self):x}-{next(self._keys):08d}-{'k' * 8}"
+        key = key or f"key-{uuid4().hex}"
         return self.post(f"/datasets/{dataset}/releases", body, key=key)
 
 
