@@ -33,7 +33,7 @@ from sourdine.server.guarding import Guarded
 from sourdine.server.incoming import Incoming, Operation
 from sourdine.server.limits import read_body
 from sourdine.server.openapi import PREFIX
-from sourdine.server.pages import PAGES
+from sourdine.server.pages.routes import PAGES
 from sourdine.server.problems import RefusedError, problem
 from sourdine.server.routes import API
 from sourdine.server.settings import ServerSettings

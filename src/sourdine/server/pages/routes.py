@@ -1,0 +1,36 @@
+"""The address of each page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.routing import Route
+
+from sourdine.server.incoming import OVERSEERS
+from sourdine.server.pages import desk, oversight
+from sourdine.server.pages.entrance import login
+from sourdine.server.pages.rendering import static
+from sourdine.server.pages.visiting import page
+
+if TYPE_CHECKING:
+    from starlette.routing import BaseRoute
+
+__all__ = ["PAGES"]
+
+DATA = "/data/{dataset}"
+PAGES: tuple[BaseRoute, ...] = (
+    Route("/login", login),
+    Route("/", page(desk.home)),
+    Route("/tokens", page(desk.tokens)),
+    Route("/register", page(oversight.register, roles=("owner",))),
+    Route(DATA, page(desk.desk)),
+    Route(f"{DATA}/plan", page(desk.plan), methods=["POST"]),
+    Route(f"{DATA}/together", page(desk.together), methods=["POST"]),
+    Route(f"{DATA}/history", page(desk.history)),
+    Route(f"{DATA}/releases/{{number}}", page(desk.release)),
+    Route(f"{DATA}/manage", page(oversight.manage, roles=("owner",))),
+    Route(f"{DATA}/ledger", page(oversight.ledger, roles=OVERSEERS)),
+    Route(f"{DATA}/check", page(oversight.check, roles=OVERSEERS)),
+    Route("/static/{mark}/{name}", static),
+)
+"""All pages, beside the API."""
