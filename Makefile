@@ -112,7 +112,7 @@ $(VENV)/.ready: pyproject.toml lab/pyproject.toml constraints.txt
 	@.venv-bench/bin/python -m pip --quiet install --no-deps -c constraints-bench.txt dp-accounting # asks for an old attrs, runs with any
 
 .venv-spark/.ready: pyproject.toml constraints-spark.txt
-	$(call make_venv,.venv-spark,-e '.[spark]' hypothesis polars pytest,constraints-spark.txt)
+	$(call make_venv,.venv-spark,-e '.[spark$(comma)density]' hypothesis polars pytest,constraints-spark.txt)
 
 comma := ,
 # $(1) folder, $(2) what to install, $(3) constraints
