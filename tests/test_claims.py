@@ -15,7 +15,7 @@ SPECIMEN = re.compile(r"``(?:test_exact_worst_case)?\[([\w.-]+)\]``")
 
 
 def test_every_named_test_exists():
-    for source, folders in ((SOURCE, ["tests"]), (LAB, ["tests", "lab/tests"])):
+    for source, folders in ((SOURCE, ["tests", "tests_spark"]), (LAB, ["tests", "lab/tests"])):
         files = (p for folder in folders for p in (ROOT / folder).rglob("test_*.py"))
         defined = {name for p in files for name in re.findall(r"def (test_\w+)", p.read_text())}
         claims = {name for p in source.rglob("*.py") for name in NAMED.findall(p.read_text())}
