@@ -11,7 +11,6 @@ import sys
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from fractions import Fraction
 from io import StringIO
-from pathlib import Path
 from shutil import copy
 from threading import Thread
 from time import monotonic, sleep
@@ -50,7 +49,12 @@ def run(folder, *words):
 def running(folder, *words):
     """Yield the address of a server, and its process."""
     log = (folder / "server.log").open("w+")
-    process = subprocess.Popen([*COMMAND, "serve", "--port", "0", *words], cwd=folder, stderr=log)  # noqa: S603
+    process = subprocess.Popen(  # noqa: S603
+        [*COMMAND, "serve", "--port", "0", *words],
+        cwd=folder,
+        stderr=log,
+        env=os.environ | {"TMPDIR": str(folder)},
+    )
     try:
         yield wait_for(folder / "server.log", process), process
     finally:
@@ -222,6 +226,7 @@ def test_a_server_that_is_not_there_is_said(monkeypatch):
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGTERM")
 def test_alone_it_is_a_demo(tmp_path):
     with running(tmp_path, "--tick", "0") as (url, process):
+        assert len(list(tmp_path.glob("sourdine-*/demo.db"))) == 1
         log = (tmp_path / "server.log").read_text()
         password = re.search(r"analyst +password (\S+)", log)[1]
         own = {"headers": {"sec-fetch-site": "same-origin"}}
@@ -234,4 +239,4 @@ def test_alone_it_is_a_demo(tmp_path):
             assert wages.facts["columns"]["wage"]["bounds"] == [0, 200_000]
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0
-    assert list(Path(os.environ.get("TMPDIR", "/tmp")).glob("sourdine-*/demo.db")) == []  # noqa: S108
+    assert list(tmp_path.glob("sourdine-*")) == []
