@@ -7,7 +7,7 @@ yields, then reads and draws. Its value is what was drawn.
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,5 +54,5 @@ def finished(drawing: Stages[T]) -> T:
         try:
             next(drawing)
         except StopIteration as end:
-            found: Any = end.value
-            return found  # type: ignore[no-any-return]
+            found: T = end.value
+            return found

@@ -6,7 +6,7 @@ import secrets
 import tomllib
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sourdine.server.store import ServerStore
+    from sourdine.server.store.base import Role
 
 __all__ = ["add_store_commands"]
 
@@ -168,7 +169,7 @@ def _add_person(
         except OSError as error:
             raise SourdineError(f"{password_file} could not be read: {error.strerror}.") from None
     with _opened(store) as kept:
-        add_person(kept, name, role, password)  # type: ignore[arg-type] # it was checked
+        add_person(kept, name, cast("Role", role), password)
     say(f"Added {name}, {role}.")
     if password_file is None:
         print(password)  # noqa: T201 - the answer

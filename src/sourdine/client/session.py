@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 import numpy as np
@@ -133,8 +133,7 @@ class RemoteSession(Spending):
         if found["target"] is not None:
             said = {**said, "error": found["target"]}
             del said["epsilon"]
-        read: Statistic = questions.read(cls, {**said, **self._fixed})  # type: ignore[assignment]
-        return read
+        return cast("Statistic", questions.read(cls, {**said, **self._fixed}))
 
     @property
     def _fixed(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import attrs
 import numpy as np
@@ -155,7 +155,7 @@ def read(cls: type[Q], typed: Mapping[str, Any]) -> Q:
         return _asked(cls, said)
     kinds = tuple(map(type, values)), tuple(type(x) for part in parts for x in part)
     frozen = tuple(tuple(value) if type(value) is list else value for value in values)
-    return _remembered(cls, kinds, tuple(zip(said, frozen, strict=True)))  # type: ignore[return-value]
+    return cast("Q", _remembered(cls, kinds, tuple(zip(said, frozen, strict=True))))
 
 
 _PLAIN = frozenset({str, int, float, bool, Fraction, Decimal, Relation, np.float64, np.int64})

@@ -33,14 +33,14 @@ class Metrics:
         self._lock = Lock()
         self._requests: Counter[tuple[str, str, int]] = Counter()
         self._buckets: defaultdict[str, list[int]] = defaultdict(lambda: [0] * (len(EDGES) + 1))
-        self._seconds: Counter[str] = Counter()
+        self._seconds: defaultdict[str, float] = defaultdict(float)
 
     def count(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request: of which route, with which answer, and how long it took."""
         with self._lock:
             self._requests[method, route, status] += 1
             self._buckets[route][bisect_left(EDGES, seconds)] += 1
-            self._seconds[route] += seconds  # type: ignore[assignment]
+            self._seconds[route] += seconds
 
     def text(self, remaining: Iterable[tuple[str, Mapping[str, float]]]) -> str:
         """Return everything in the text format of Prometheus.

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import PurePath
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from sourdine.central import Statistic
 from sourdine.errors import (
@@ -332,8 +332,7 @@ class Session(Spending):
         for name in {**self._fixed(), "read": None, "source": None}:
             if typed.get(name) is not None:
                 raise left_to_the_session(name)
-        question: Statistic = read(cls, {**typed, **self._fixed()})  # type: ignore[assignment]
-        return question
+        return cast("Statistic", read(cls, {**typed, **self._fixed()}))
 
     def _fixed(self) -> dict[str, Any]:
         terms, reading = self.terms, self._data.reading

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from sourdine.local import Choices, Number
+from sourdine.local import Choice, Choices, Flag, Number
 from sourdine.local.table.estimating.scores import names
 from sourdine.presentation.numbers import row
 from sourdine.presentation.texts import json_text
@@ -177,7 +177,7 @@ def _question(
 ) -> QuestionResult:
     column, reports = found.schema.columns[name], found.reports(name)
     number = isinstance(column, Number)
-    labels: tuple[str, ...] = () if number else names(column)  # type: ignore[arg-type]
+    labels = () if number else names(cast("Choice | Choices | Flag", column))
     values = lower = upper = np.zeros(0)
     if reports >= FEWEST:
         consistent = None if isinstance(column, Choices) else "norm-sub"

@@ -158,7 +158,8 @@ class Partition:
         if "rows" not in self._kept:
             sums = self._sums(None, 0)
             self._kept["rows"] = np.array([own[0] for own in sums], np.int64)
-        return self._kept["rows"]  # type: ignore[no-any-return]
+        rows: Whole = self._kept["rows"]
+        return rows
 
     def moments(self, name: str, cell: Ticks, most: int) -> list[list[int]]:
         """Return the exact sums of powers of ticks of each group, from 0 to the highest."""
@@ -221,7 +222,8 @@ class Partition:
         asked = tuple(cells)
         if asked not in self._kept:
             self._kept[asked] = self._tallied(cells)
-        return self._kept[asked]  # type: ignore[no-any-return]
+        tallied: list[tuple[list[Whole], Whole]] = self._kept[asked]
+        return tallied
 
     def _tallied(self, cells: Sequence[Named]) -> list[tuple[list[Whole], Whole]]:
         shape = [cell.size + 1 for _, cell in cells]

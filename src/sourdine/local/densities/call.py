@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from sourdine.exact import one_of, positive
 from sourdine.local.densities.auto import best_protocol, finest_bins
@@ -66,7 +66,7 @@ def protocol(
         return Wave(bounds=bounds, epsilon=epsilon)
     if method in ("shrinkage", "histogram"):
         bins = (finest_bins(n, spent),)
-        return Bins(bounds=bounds, epsilon=epsilon, bins=bins, reading=method)  # type: ignore[arg-type]
+        return Bins(bounds=bounds, epsilon=epsilon, bins=bins, reading=cast("Any", method))
     made = OneBit if method == "one-bit" else Dubois
     return made(bounds=bounds, epsilon=epsilon, n=max(n, 1))
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from fractions import Fraction
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from sourdine.exact.parameters import Number
     from sourdine.mechanisms.mechanism import Report
@@ -64,9 +64,9 @@ class DensityProtocol(ABC):
             guarantee=Guarantee(epsilon, 0, LOCAL),
         )
 
-    def randomise(self, values: object, *, source: Source = SYSTEM) -> NDArray[Any]:
+    def randomise(self, values: ArrayLike, *, source: Source = SYSTEM) -> NDArray[Any]:
         """Draw one report for each value, from that value alone; a missing one counts as any."""
-        ticks = np.ravel(self.grid.ticks(values, missing=MISSING))  # type: ignore[arg-type]
+        ticks = np.ravel(self.grid.ticks(values, missing=MISSING))
         return self.reports(anywhere(ticks, self.grid, source), source)
 
     @abstractmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from time import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
 from sourdine.exact import at_least, one_of
@@ -183,18 +183,18 @@ def _required(grant: Grant | None) -> Grant:
     return grant
 
 
-def _person(row: tuple[object, ...]) -> Person:
+def _person(row: tuple[Any, ...]) -> Person:
     name, role, password, disabled = row
-    return Person(name=name, role=role, password=password, disabled=bool(disabled))  # type: ignore[arg-type]
+    return Person(name=name, role=role, password=password, disabled=bool(disabled))
 
 
-def _token(row: tuple[object, ...]) -> Token:
+def _token(row: tuple[Any, ...]) -> Token:
     sha256, who, kind, until, label, revoked = row
     return Token(
-        sha256=sha256,  # type: ignore[arg-type]
-        who=who,  # type: ignore[arg-type]
-        kind=kind,  # type: ignore[arg-type]
-        until=until,  # type: ignore[arg-type]
-        label=label,  # type: ignore[arg-type]
+        sha256=sha256,
+        who=who,
+        kind=kind,
+        until=until,
+        label=label,
         revoked=bool(revoked),
     )

@@ -108,7 +108,8 @@ def _of_text(asked: dict[str, Any]) -> dict[str, Any] | None:
         question: Any = questions.read(asked)
     except SourdineError:
         return None
-    return question.of_private_number().to_dict()  # type: ignore[no-any-return]
+    found: dict[str, Any] = question.of_private_number().to_dict()
+    return found
 
 
 def _rebuilt(report: FiledReport) -> Check:

@@ -104,8 +104,10 @@ class Expressions:
             none, tick = c.isNull(), self._integer_tick(grid, c.cast("bigint"))
         else:
             x, none = self.number(c, kind)
-            octaves = isinstance(grid, Octaves)
-            tick = self._octave_tick(grid, x) if octaves else self._float_tick(grid, x)  # type: ignore[arg-type]
+            if isinstance(grid, Octaves):
+                tick = self._octave_tick(grid, x)
+            else:
+                tick = self._float_tick(grid, x)
         return self._or_missing(none, self.quotient(tick, cell.block))
 
     def _integer_tick(self, grid: Grid, v: Any) -> Any:  # noqa: ANN401

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -195,16 +195,15 @@ class Spark(Engine):
         """Ask by expressions alone."""
         f = self._e.functions
         rows = self._frame
+        name, cell = cast("tuple[str, Ticks]", asked.cells[-1] if asked.cells else ("", None))
         if asked.within is not None:
-            name, ticks = asked.cells[-1]
             place = self._place[name], self._kinds[name]
-            slot: Any = keys[-1].expression
-            rows = rows.filter(within(self._e, ticks, *place, slot, asked.within))  # type: ignore[arg-type]
+            slot = cast("Any", keys[-1].expression)
+            rows = rows.filter(within(self._e, cell, *place, slot, asked.within))
         names = [f"k{i}" for i in range(len(asked.axes))]
         shown = [*names, *(["t"] if asked.most is not None else [])]
         rows = rows.select(*(key.expression.alias(n) for key, n in zip(keys, shown, strict=True)))
         sums, shifts = [f.count(f.lit(1)).alias("n")], [[("n", 0)]]
-        cell: Any = asked.cells[-1][1] if asked.cells else None
         tick = f.when(f.col("t") >= 0, f.col("t"))
         for power in range(0 if asked.most is None else asked.most + 1):
             parts = limbs(self._e, tick, power, cell.grid.last)

@@ -241,7 +241,7 @@ class Sums:
         self, cell: Ticks, ticks: Whole, which: Whole, groups: int, power: int
     ) -> list[int]:
         if power == 0:
-            return np.bincount(which, minlength=groups).tolist()  # type: ignore[no-any-return]
+            return [int(rows) for rows in np.bincount(which, minlength=groups)]
         if cell.grid.last**power >= 1 << (2 * _HALF):
             total = [0] * groups
             for g, t in zip(which.tolist(), ticks.tolist(), strict=True):

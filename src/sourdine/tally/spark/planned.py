@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from sourdine.tally.asked import Asked
 from sourdine.tally.counts import merge
@@ -59,7 +59,7 @@ class Planned:
 
     def read(self, asked: Asked, ticks: Whole, counts: Whole) -> None:
         """Take what was counted."""
-        of: Named = asked.cells[0]  # type: ignore[assignment]
+        of = cast("Named", asked.cells[0])
         del self._wanted[of]
         self._known[of] = (asked.within or (), *merge([(ticks, counts)]))
 
