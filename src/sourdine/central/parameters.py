@@ -1,0 +1,181 @@
+"""The parameters that every statistic has, each declared once, and how groups go with keys."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from attrs import field, frozen
+
+from sourdine.errors import ParameterError
+from sourdine.noise import SYSTEM
+from sourdine.privacy import ADD_REMOVE, Relation
+from sourdine.question import DATA, GROUPS, PRIVACY, Question, converters, kinds, says, sought
+from sourdine.question import keys as grouping
+from sourdine.tally.reading import STANDARD
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    from sourdine.noise import Source
+    from sourdine.tally import Reading
+
+__all__ = ["CommonParameters"]
+
+
+@frozen(kw_only=True, slots=False)
+class CommonParameters(Question):
+    """What may be said of every statistic: the column, the cost, the person and the groups."""
+
+    unlisted: ClassVar[tuple[str, ...]] = ("source",)
+
+    column: str | None = field(
+        default=None, converter=converters.column,
+        metadata=says(kinds.TEXT, "The column; not needed if there is only one.", group=DATA),
+    )  # fmt: skip
+    read: Reading = field(
+        default=STANDARD, converter=converters.read,
+        metadata=says(
+            kinds.READING,
+            "How text is read: encoding, separator, header, quotes, decimal, thousands, symbols, "
+            "date_format.",
+            group=DATA,
+        ),
+    )  # fmt: skip
+    epsilon: Fraction = field(
+        default=None, converter=converters.epsilon,
+        metadata=says(
+            kinds.NUMBER,
+            "What everything released may cost in privacy, in total. Smaller is safer and less "
+            "exact; 0.1 to 1 is common.",
+            group=PRIVACY,
+        ),
+    )  # fmt: skip
+    target: Fraction | dt.timedelta | None = field(
+        default=None, converter=converters.error, alias="error", eq=False, repr=False,
+        metadata=says(
+            kinds.DISTANCE,
+            "Instead of epsilon: the error to stay within ('3 days' for a mean of dates); the "
+            "least epsilon that reaches it is spent. Needs n where the error depends on the number "
+            "of records.",
+            group=PRIVACY,
+        ),
+    )  # fmt: skip
+    confidence: Fraction = field(
+        default=Fraction(19, 20), converter=converters.confidence, eq=False, repr=False,
+        metadata=says(
+            kinds.PROBABILITY,
+            "The probability with which an error that is asked for or planned holds.",
+            group=PRIVACY,
+        ),
+    )  # fmt: skip
+    n: int | None = field(
+        default=None, converter=converters.n,
+        metadata=says(
+            kinds.COUNT,
+            "About how many records there are (in each group), from public knowledge.",
+            group=PRIVACY, unit="records",
+        ),
+    )  # fmt: skip
+    relation: Relation = field(
+        default=ADD_REMOVE, converter=converters.relation,
+        metadata=says(
+            kinds.one_of("add_remove", "substitute"),
+            "Which data sets are neighbours: add_remove (a record is there or not, and the number "
+            "of records is private) or substitute (a record takes another value).",
+            group=PRIVACY,
+        ),
+    )  # fmt: skip
+    unit: str | None = field(
+        default=None, converter=converters.unit,
+        metadata=says(
+            kinds.TEXT,
+            "The column that names a person, so that the promise is for persons, not records.",
+            group=PRIVACY,
+        ),
+    )  # fmt: skip
+    rows: int = field(
+        default=1, converter=sought.rows,
+        metadata=says(
+            kinds.ROWS,
+            "How many records of each person are used; find, to have that found for part of "
+            "epsilon.",
+            group=PRIVACY, unit="records",
+        ),
+    )  # fmt: skip
+    delta: Fraction = field(
+        default=Fraction(0), converter=converters.delta,
+        metadata=says(
+            kinds.PROBABILITY,
+            "The probability with which the loss may pass epsilon: for unknown keys or categories, "
+            "and for method gaussian.",
+            group=PRIVACY,
+        ),
+    )  # fmt: skip
+    by: str | tuple[str, ...] | None = field(
+        default=None, converter=grouping.by,
+        metadata=says(
+            kinds.BY, "One answer for each group of this column, or of these columns.", group=GROUPS
+        ),
+    )  # fmt: skip
+    keys: Any = field(
+        default=None, converter=grouping.keys,
+        metadata=says(
+            kinds.GROUP_KEYS,
+            "The groups of by: listed by you, for which groups occur is private; or unknown, to "
+            "find those that many records have by a private threshold (needs delta).",
+            group=GROUPS,
+        ),
+    )  # fmt: skip
+    other: bool = field(
+        default=False, converter=grouping.other,
+        metadata=says(kinds.FLAG, "One more group, for the rows of no such key.", group=GROUPS),
+    )  # fmt: skip
+    source: Source = field(default=SYSTEM, eq=False, repr=False)
+
+    def check_groups(self) -> None:
+        """Refuse keys without groups, groups without keys, and found keys without a delta."""
+        if self.by is None:
+            for name in ("keys", "other"):
+                if getattr(self, name):
+                    raise ParameterError(
+                        "by",
+                        "be the column that holds the keys",
+                        "none",
+                        "Type its name, such as {by}.",
+                        by="region",
+                    )
+            return
+        if self.keys is None:
+            names = grouping.columns(self.by)
+            listed = ["a", "b"]
+            raise ParameterError(
+                "keys",
+                "be a list of the groups",
+                "none",
+                "Which groups occur is private, so list those that may, from public knowledge. "
+                "Type {keys}; or unknown, with a delta.",
+                keys=listed if len(names) == 1 else dict.fromkeys(names, listed),
+            )
+        object.__setattr__(self, "keys", grouping.matched(self.by, self.keys))
+        if self.other:
+            grouping.require_apart(self.keys)
+        if self.finds and not self.delta:
+            raise ParameterError(
+                "delta",
+                "be above 0 where keys are unknown: to name one that only one person has would "
+                "give that person away",
+                "0",
+                "List the keys, or type {delta}.",
+                delta=1e-6,
+            )
+
+    @property
+    def finds(self) -> bool:
+        """Whether the keys of groups are found by a private threshold."""
+        return isinstance(self.keys, str)
+
+    @property
+    def needs_delta(self) -> bool:
+        """Whether what draws one answer has a delta of its own."""
+        return False
