@@ -27,7 +27,8 @@ from sourdine.errors import ParameterError
 from sourdine.grid import MISSING, Grid
 from sourdine.tally.asked import Asked
 from sourdine.tally.cells import Codes, Edges, Present, Ticked, Ticks
-from sourdine.tally.grouped import Partition, between_each
+from sourdine.tally.group_rows import between_each
+from sourdine.tally.grouped import Partition
 from sourdine.tally.number_or_text import read_number, read_text
 from sourdine.tally.octaves import Octaves
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sourdine.adaptive.holdout.label_texts import is_gap, is_written
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.tally import Frame
-from sourdine.tally.frame import listed_columns
+from sourdine.tally.absent import listed_columns
 from sourdine.tally.opening import NAMELESS
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,11 +9,11 @@ import numpy as np
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import integer
 from sourdine.noise import SYSTEM
+from sourdine.tally.absent import listed_columns
 from sourdine.tally.asked import Asked
 from sourdine.tally.cells import Codes, Ticks
 from sourdine.tally.counts import gather
 from sourdine.tally.grouped import Partition, occurring
-from sourdine.tally.number_or_text import read_number
 from sourdine.tally.opening import open_data
 from sourdine.tally.ranges import joined
 from sourdine.tally.reading import STANDARD, Reading
@@ -30,44 +29,9 @@ if TYPE_CHECKING:
     from sourdine.tally.counts import Tally
     from sourdine.tally.engine import Engine
 
-__all__ = ["Frame", "listed_columns"]
+__all__ = ["Frame"]
 
 _KEY_BYTES = 32
-
-
-def listed_columns(frame: Frame, wanted: str | None = None) -> str:
-    """Return a sentence on the columns: all of them, or of a text file those like what was typed.
-
-    A text file may have no header, and then its first line is somebody's record. So of names that
-    stand there, and were not declared, none is shown but what resembles the name that was typed.
-
-    Examples
-    --------
-    >>> listed_columns(Frame({"age": [31], "vote": ["yes"]}))
-    "The columns are: 'age', 'vote'."
-    """
-    if not frame.parsed or frame.reading.header is not None:
-        return f"The columns are: {', '.join(map(repr, frame.columns))}."
-    like = _like(wanted or "", frame.columns)
-    if like:
-        return f"Did you mean {' or '.join(map(repr, like))}?"
-    if any(not name or read_number(name) is not None for name in frame.columns):
-        return (
-            "The first line of the file holds numbers. If it is a record and no header, name the "
-            "columns yourself, as header in a Reading or on the command line."
-        )
-    damaged = any("\ufffd" in name for name in frame.columns)
-    encoded = " The file seems to be in another encoding." if damaged else ""
-    return (
-        f"Look at the columns with sourdine check: they are not listed here, as the first line of "
-        f"a file without a header is a record.{encoded}"
-    )
-
-
-def _like(wanted: str, names: Sequence[str]) -> list[str]:
-    """Return the names that resemble another, whatever their case and the blanks around them."""
-    plain = {name.strip().casefold(): name for name in reversed(names)}
-    return [plain[like] for like in get_close_matches(wanted.strip().casefold(), plain, n=3)]
 
 
 class Frame:

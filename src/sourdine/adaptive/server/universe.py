@@ -19,7 +19,7 @@ from sourdine.adaptive.server.categories import ANYTHING, Numbers, read_categori
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import given, integer
 from sourdine.tally import Frame
-from sourdine.tally.frame import listed_columns
+from sourdine.tally.absent import listed_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,7 +11,7 @@ from sourdine.central.quantiles.points import Points, Window
 from sourdine.central.quantiles.selection import points_of_array, windows_within
 from sourdine.errors import ParameterError
 from sourdine.tally import Ticks
-from sourdine.tally.grouped import between_each
+from sourdine.tally.group_rows import between_each
 from sourdine.tally.ranges import joined
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from sourdine import noise
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.grid import MISSING
 from sourdine.tally import Frame
-from sourdine.tally.frame import listed_columns
+from sourdine.tally.absent import listed_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
