@@ -39,8 +39,10 @@ def folded(name: str) -> str:
 
 def drawable(text: str) -> str:
     r"""Return a text whose every letter some font has, and the code of each that none has."""
-    lacking = set(text).difference(*(map(chr, letters) for letters in _fonts().values()))
-    return "".join(ascii(c)[1:-1] if c in lacking else c for c in text) if lacking else text
+    lacking = {ord(c) for c in text}
+    for letters in _fonts().values():
+        lacking -= letters
+    return "".join(ascii(c)[1:-1] if ord(c) in lacking else c for c in text) if lacking else text
 
 
 def families(text: str) -> list[str]:
@@ -56,10 +58,18 @@ def _fonts() -> dict[str, frozenset[int]]:
     """Return the letters of the usual font, and of those that are there besides."""
     from matplotlib.font_manager import FontProperties, findfont, fontManager  # noqa: PLC0415
 
-    usual = findfont(FontProperties())
-    there = {font.name: font.fname for font in fontManager.ttflist if font.name in FALLBACKS}
+    return _among(findfont(FontProperties()), FALLBACKS, len(fontManager.ttflist))
+
+
+@cache
+def _among(usual: Any, fallbacks: tuple[str, ...], known: int) -> dict[str, frozenset[int]]:  # noqa: ANN401
+    """Look for fonts among the known ones; their number tells when there are more."""
+    from matplotlib.font_manager import FontProperties, fontManager  # noqa: PLC0415
+
+    del known
+    there = {font.name: font.fname for font in fontManager.ttflist if font.name in fallbacks}
     named = FontProperties(fname=usual).get_name()
-    paths = {named: usual, **{name: there[name] for name in FALLBACKS if name in there}}
+    paths = {named: usual, **{name: there[name] for name in fallbacks if name in there}}
     return {name: _letters(path) for name, path in paths.items()}
 
 
