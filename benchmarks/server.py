@@ -16,6 +16,7 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -120,6 +121,23 @@ def started(log: Path, process: subprocess.Popen[bytes]) -> str:
     sys.exit(log.read_text())
 
 
+@contextmanager
+def serving(
+    folder: str, address: str, workers: str
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Yield the address and the process of a server that stops at the end."""
+    log = Path(folder) / "log"
+    words = ["serve", "--store", address, "--port", "0", "--tick", "0", "--workers", workers]
+    command = [sys.executable, "-c", "from sourdine.cli import main; main()", *words]
+    with log.open("wb") as stream:
+        process = subprocess.Popen(command, stderr=stream)  # noqa: S603
+    try:
+        yield started(log, process), process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
+
+
 def memory(process: subprocess.Popen[bytes]) -> Iterator[float]:
     """Yield what each worker keeps in memory, in megabytes."""
     whole = psutil.Process(process.pid)
@@ -138,18 +156,10 @@ def main() -> None:
     wanted = reader.parse_args()
     with TemporaryDirectory() as folder:
         address = wanted.store or f"sqlite:///{folder}/store.db"
-        token, log = made_store(address), Path(folder) / "log"
-        words = ["serve", "--store", address, "--port", "0", "--tick", "0", "--workers"]
-        command = [sys.executable, "-c", "from sourdine.cli import main; main()", *words]
-        with log.open("wb") as stream:
-            process = subprocess.Popen([*command, wanted.workers], stderr=stream)  # noqa: S603
-        try:
-            url = started(log, process)
+        token = made_store(address)
+        with serving(folder, address, wanted.workers) as (url, process):
             found = [asyncio.run(load(url, token, name, wanted.seconds)) for name in wanted.only]
             kept = list(memory(process))
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(60)
     table = Table("", "a second", "p50 ms", "p99 ms", "failed")
     for one in found:
         table.add_row(*one.row())
