@@ -117,6 +117,7 @@ def _answer(one: Operation, request: Request, data: bytes) -> Response:
         headers=request.headers,
         cookies=request.cookies,
         data=data,
+        address=request.client.host if request.client else "",
     )
     answer = one.does(call)
     if "dataset" in request.path_params:
