@@ -35,8 +35,8 @@ KEY = "0123456789abcdef"
 
 
 def served(address, **settings):
-    """Serve a store while a block runs, without ticks unless they are asked for."""
-    return serving(ServerSettings(store=address, **{"tick": 0, **settings}))
+    """Serve a store while a block runs; without ticks, and owners reach all files."""
+    return serving(ServerSettings(store=address, **{"tick": 0, "folder": "/", **settings}))
 
 
 def data_file(folder, data):

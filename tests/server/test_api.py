@@ -285,6 +285,18 @@ def test_an_address_that_is_none(anna):
     assert isinstance(answer, httpx.Response)
 
 
+def test_browsers_get_a_page_for_an_address_that_is_none(anna, place):
+    site = place[0]
+    page = httpx.get(f"{site}/nothing/<b>", headers={"accept": "text/html,*/*"})
+    assert page.status_code == 404
+    assert page.headers["content-type"].startswith("text/html")
+    assert "There is no page at this address." in page.text
+    assert "&lt;b" not in page.text
+    for path, headers in {"/nothing": {}, "/api/v1/nothing": {"accept": "text/html"}}.items():
+        problem(httpx.get(f"{site}{path}", headers=headers), 404, "not-found")
+    assert anna.get("/me").status_code == 200
+
+
 # ---- many at once, and another store
 
 

@@ -23,6 +23,7 @@ from serving import Api, data_file, served
 from session_calls import AGES
 from sourdine import Remote
 from sourdine.cli import main
+from sourdine.client.memory import SeenHeads
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.server.store import ServerStore
 
@@ -194,13 +195,14 @@ def test_a_ledger_that_went_back_is_refused(tmp_path, folder):
         seen = remote._connection._seen
     older = f"sqlite:///{tmp_path}/older.db"
     with served(older) as url, Remote(url, token) as again:
-        again._connection._seen = dict(seen)
+        again._connection._seen = seen
         with pytest.raises(SourdineError, match=r"people must hold line .* as it was seen"):
             again.session("people")
-        again._connection._seen = {"people": (1, "0" * 32)}
+        again._connection._seen = other = SeenHeads(url)
+        other.put("people", 1, "0" * 32)
         with pytest.raises(SourdineError, match="an older or another copy"):
             again.session("people")
-        assert again._connection._seen == {"people": (1, "0" * 32)}
+        assert other.get("people") == (1, "0" * 32)
     with pytest.raises(ParameterError, match=r"which the witness .* has seen"):
         ServerStore.open(older, witness=witness)
     assert run(tmp_path, "check", "--store", older, "--witness", witness).returncode == 2

@@ -63,7 +63,7 @@ def _serve(  # noqa: PLR0913 - what a person may say of a server
     ] = None,
     folder: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="Owners register over HTTP only data below this folder."),
+        typer.Option(metavar="PATH", help="Owners may register data below this folder over HTTP."),
     ] = None,
     behind_proxy: Annotated[
         bool, typer.Option("--behind-proxy", help="A proxy with TLS stands in front.")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import secrets
 import tomllib
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer reads it
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from sourdine.cli.collecting import say, whole
-from sourdine.cli.guard_options import read_number
+from sourdine.cli.guard_options import Declared, read_number
+from sourdine.cli.options import reads_text
 from sourdine.cli.output import print_table
 from sourdine.cli.streams import Terminal
 from sourdine.errors import ParameterError, SourdineError
@@ -68,13 +69,15 @@ def _init(*, store: Where = HERE) -> None:
     say(f"Made {made.database.address}. Now: sourdine serve add-person NAME --role owner")
 
 
+@reads_text
 def _add_data(  # noqa: PLR0913 - what a person may say of a data set
     name: Dataset,
     source: Annotated[
         str,
         typer.Argument(
             metavar="SOURCE",
-            help="A path that the server reads, a folder of Parquet, or duckdb:///file.db#table.",
+            help="A path that the server reads, a folder of Parquet, duckdb:///file.db#table, "
+            "postgresql://user@host/database#table, or spark:table.",
         ),
     ],
     *,
@@ -104,16 +107,18 @@ def _add_data(  # noqa: PLR0913 - what a person may say of a data set
             help="A TOML file: for each column bounds and step, or keys. Never read off the data.",
         ),
     ] = None,
+    read: Declared,
 ) -> None:
-    """Register a data set that lies on this machine; its total stands from now on.
+    """Register a data set that this machine can read; its total stands from now on.
 
     With --columns, analysts ask these columns alone, with these bounds and keys.
     """
     from sourdine.server.datasets import Registering, registered  # noqa: PLC0415
+    from sourdine.server.sources import anchored  # noqa: PLC0415
 
     said = Registering(
         name=name,
-        source=source if ":" in source else str(Path(source).absolute()),
+        source=anchored(source),
         epsilon=epsilon,
         delta=delta,
         rho=rho,
@@ -122,6 +127,7 @@ def _add_data(  # noqa: PLR0913 - what a person may say of a data set
         rows=max(whole(rows, "rows", 1), 1),
         n=None if n is None else max(whole(n, "n", 5000), 1),
         columns={} if columns is None else _facts(columns),
+        read={} if read is None else read.to_dict(),
     )
     with _opened(store) as kept:
         found = kept.datasets.add(registered(said))

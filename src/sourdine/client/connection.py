@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ipaddress import ip_address
-from threading import Lock
 from time import sleep
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
+from sourdine.client.memory import SeenHeads
 from sourdine.errors import (
     LEFT_OUT,
     BudgetExceededError,
@@ -19,6 +19,7 @@ from sourdine.presentation.figures import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from os import PathLike
 
     import httpx
 
@@ -46,6 +47,8 @@ class Connection:
         Where the server is; https, unless it is this very machine.
     token
         What stands for whoever asks.
+    remember
+        A file that keeps how far ledgers had got when the process ends; None for none.
     transport
         What sends requests; the usual one if left out.
 
@@ -54,11 +57,17 @@ class Connection:
     *Claim*: a request that is sent again is charged once. *Checked by*
     ``test_a_connection_that_breaks_twice_is_one_charge``. *Claim*: a server whose ledger lacks a
     line that was seen, or has another in its place, is refused. *Checked by*
-    ``test_a_ledger_that_went_back_is_refused``.
+    ``test_a_ledger_that_went_back_is_refused``; with ``remember`` by a later process, too, *checked
+    by* ``test_an_old_copy_is_noticed_by_a_later_process``.
     """
 
     def __init__(
-        self, url: str, token: str, *, transport: httpx.BaseTransport | None = None
+        self,
+        url: str,
+        token: str,
+        *,
+        remember: str | PathLike[str] | None = None,
+        transport: httpx.BaseTransport | None = None,
     ) -> None:
         try:
             import httpx  # noqa: PLC0415 - an extra, loaded late
@@ -77,8 +86,7 @@ class Connection:
             timeout=PATIENCE,
             transport=transport,
         )
-        self._seen: dict[str, tuple[int, str]] = {}
-        self._lock = Lock()
+        self._seen = SeenHeads(self.url, remember)
 
     def get(self, path: str, dataset: str | None = None) -> Any:  # noqa: ANN401 - JSON
         """Return what is at a path; of a data set, if one is named."""
@@ -97,7 +105,7 @@ class Connection:
         self, method: str, path: str, dataset: str | None, body: object, headers: dict[str, str]
     ) -> Any:  # noqa: ANN401 - JSON
         address = path if dataset is None else f"/datasets/{quote(dataset, safe='')}{path}"
-        seen = self._seen.get(dataset or "")
+        seen = None if dataset is None else self._seen.get(dataset)
         if seen is not None:
             headers[LINE] = str(seen[0])
         content = None if method == "GET" else {"json": body}
@@ -142,9 +150,7 @@ class Connection:
                 "an older or another copy",
                 "Tell its owner: what it lacks was charged, and released.",
             )
-        with self._lock:
-            if dataset not in self._seen or self._seen[dataset][0] < line:
-                self._seen[dataset] = line, head
+        self._seen.put(dataset, line, head)
 
 
 def _checked(url: str) -> str:

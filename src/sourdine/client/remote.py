@@ -9,6 +9,8 @@ from sourdine.client.session import RemoteSession
 from sourdine.errors import ParameterError
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     import httpx
 
 __all__ = ["Remote"]
@@ -23,6 +25,9 @@ class Remote:
         Where it is, such as ``"https://statistics.example"``.
     token
         Your token: ``sourdine serve token`` and the server's pages make one.
+    remember
+        The path of a file that keeps how far the server's ledgers had got, so that an old copy that
+        was put back is noticed when another process asks. Without one, while this object lives.
     transport
         What sends requests; the usual one if left out.
 
@@ -37,13 +42,18 @@ class Remote:
     """
 
     def __init__(
-        self, url: str, token: str, *, transport: httpx.BaseTransport | None = None
+        self,
+        url: str,
+        token: str,
+        *,
+        remember: str | PathLike[str] | None = None,
+        transport: httpx.BaseTransport | None = None,
     ) -> None:
         if not token or not token.isascii() or not token.isprintable():
             raise ParameterError(
                 "token", "be what the server showed once", "another text", "Make a new one there."
             )
-        self._connection = Connection(url, token, transport=transport)
+        self._connection = Connection(url, token, remember=remember, transport=transport)
 
     @property
     def datasets(self) -> list[dict[str, Any]]:

@@ -152,7 +152,8 @@ class RemoteSession(Spending):
     def _said(self, asked: Statistic | Plan) -> dict[str, Any]:
         """Return a question as the server takes it: all is said but what the session fixes."""
         question = self._checked(typed_question(asked))
-        said = {name: x for name, x in question.to_dict().items() if name not in self._fixed}
+        fixed = {*self._fixed, "read"}
+        said = {name: x for name, x in question.to_dict().items() if name not in fixed}
         if any(p.name == "interval" for p in parameters(type(question))):
             said.setdefault("interval", None)
         return said

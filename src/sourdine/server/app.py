@@ -33,6 +33,7 @@ from sourdine.server.guarding import Guarded
 from sourdine.server.incoming import Incoming, Operation
 from sourdine.server.limits import read_body
 from sourdine.server.openapi import PREFIX
+from sourdine.server.pages.nowhere import nowhere, wants_page
 from sourdine.server.pages.routes import PAGES
 from sourdine.server.problems import RefusedError, problem
 from sourdine.server.routes import API
@@ -117,6 +118,7 @@ def _answer(one: Operation, request: Request, data: bytes) -> Response:
         headers=request.headers,
         cookies=request.cookies,
         data=data,
+        address=request.client.host if request.client else "",
     )
     answer = one.does(call)
     if "dataset" in request.path_params:
@@ -130,9 +132,10 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 async def _elsewhere(request: Request, error: Exception) -> Response:
-    """Answer to a path or a method that there is none of."""
-    del request
+    """Answer to a path or a method that there is none of: browsers get a page."""
     status = error.status_code if isinstance(error, HTTPException) else 404
+    if wants_page(request):
+        return await nowhere(request, status)
     answer = problem(
         RefusedError(
             status,

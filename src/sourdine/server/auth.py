@@ -119,7 +119,7 @@ def require_same_site(headers: Mapping[str, str], *, silent: bool) -> None:
 def new_token(
     store: ServerStore,
     who: str,
-    kind: Literal["session", "api"],
+    kind: Literal["session", "api", "device"],
     *,
     days: float,
     label: str = "",
@@ -131,7 +131,7 @@ def new_token(
     store, who
         Where it is written down, and who it stands for.
     kind
-        ``"session"`` of a browser, or ``"api"``.
+        ``"session"`` of a browser, ``"api"``, or ``"device"``.
     days
         How long it holds.
     label

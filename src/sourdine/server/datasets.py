@@ -13,13 +13,14 @@ from sourdine.question import converters
 from sourdine.question.kinds import spelled
 from sourdine.server.columns import read_columns, stored_columns
 from sourdine.server.incoming import Operation, reply
+from sourdine.server.problems import RefusedError
 from sourdine.server.sources import opened, require_below, source_name
 from sourdine.server.store import Dataset
 from sourdine.session import Terms
 from sourdine.session.kept_ledgers import CHARGES
 from sourdine.session.lines import terms_row
 from sourdine.session.totals import read_budget
-from sourdine.tally import Frame
+from sourdine.tally import Reading
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -49,6 +50,7 @@ class Registering(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     rows: Annotated[int, msgspec.Meta(ge=1, le=10**9)] = 1
     n: Annotated[int, msgspec.Meta(ge=1, le=10**15)] | None = None
     columns: dict[str, Any] = {}
+    read: dict[str, Any] = {}
 
 
 class Granting(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -75,7 +77,8 @@ def registered(said: Registering) -> Dataset:
         spelled(said.reserve),
         converters.relation(said.relation),
     )
-    data, columns = Frame(opened(said.source)), read_columns(said.columns)
+    read = Reading.of(said.read)
+    data, columns = opened(said.source, read.to_dict()), read_columns(said.columns)
     for name in (*columns, *filter(None, [said.unit])):
         data.resolve(name)
     terms = Terms(
@@ -91,6 +94,7 @@ def registered(said: Registering) -> Dataset:
         source=said.source,
         columns=json.dumps(columns),
         n_about=said.n,
+        read=json.dumps(read.to_dict()),
     )
 
 
@@ -110,6 +114,7 @@ def reading(call: Incoming) -> Response:
         **_summary(call, dataset),
         "columns": stored_columns(dataset.columns),
         "n": dataset.n_about,
+        "read": json.loads(dataset.read),
         "opened": dataset.opened,
         "terms": terms_row(dataset.terms),
         "last": book.look(lambda page: page.last(CHARGES)),
@@ -143,9 +148,17 @@ def _grant(grant: Grant) -> dict[str, str]:
 def register(call: Incoming) -> Response:
     """Register a data set that lies on the server."""
     said: Registering = call.body(Registering)
-    if call.state.settings.folder is not None:
-        require_below(said.source, call.state.settings.folder)
-    dataset = call.state.store.datasets.add(registered(said))
+    folder = call.state.settings.folder
+    if folder is None:
+        raise RefusedError(
+            403,
+            "the server",
+            "be started with a folder below which owners may register data",
+            "none",
+            "Type sourdine serve --folder and its path, or sourdine serve add-data.",
+        )
+    below = msgspec.structs.replace(said, source=require_below(said.source, folder))
+    dataset = call.state.store.datasets.add(registered(below))
     return reply(_summary(call, dataset), 201, {"location": f"/api/v1/datasets/{dataset.name}"})
 
 

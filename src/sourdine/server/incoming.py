@@ -41,6 +41,8 @@ class Incoming:
         Their parts by name.
     data
         The body.
+    address
+        Where it comes from; empty where nobody asks.
     """
 
     state: ServerState
@@ -50,6 +52,7 @@ class Incoming:
     headers: Mapping[str, str] = field(default_factory=dict)
     cookies: Mapping[str, str] = field(default_factory=dict)
     data: bytes = b""
+    address: str = ""
 
     @property
     def who(self) -> Caller:

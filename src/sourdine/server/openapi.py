@@ -33,6 +33,7 @@ REFUSALS = {
     "413": "too long",
     "415": "compressed, or not JSON",
     "422": "a parameter, or a key that stands for another request",
+    "429": "tried too often",
 }
 
 
@@ -61,7 +62,8 @@ def document(operations: tuple[Operation, ...]) -> dict[str, Any]:
 
 
 def _operation(one: Operation, refs: dict[Any, Any]) -> dict[str, Any]:
-    kept = {status: text for status, text in REFUSALS.items() if one.roles or status != "403"}
+    absent = "429" if one.roles else "403"
+    kept = {status: text for status, text in REFUSALS.items() if status != absent}
     found: dict[str, Any] = {
         "operationId": one.does.__name__,
         "summary": one.text,

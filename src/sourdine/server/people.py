@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
+from sourdine.server.attempts import LoginAttempt
 from sourdine.server.auth import COOKIE, new_token, require_same_site
 from sourdine.server.incoming import Operation, reply
 from sourdine.server.problems import RefusedError
@@ -45,6 +46,7 @@ def login(call: Incoming) -> Response:
     require_same_site(call.headers, silent=True)
     said: Login = call.body(Login)
     name = said.name if said.name.isprintable() else ""
+    attempt = LoginAttempt.begin(call.state.store, name, call.address, call.cookies)
     person = call.state.store.people.get(name)
     known = None if person is None or person.disabled else person.password
     if not call.state.passwords.check(known, said.password) or person is None:
@@ -61,6 +63,7 @@ def login(call: Incoming) -> Response:
         secure=call.state.settings.behind_proxy,
         max_age=int(SESSION_DAYS * 86_400),
     )
+    attempt.succeed(call.state.store, person.name, answer, secure=call.state.settings.behind_proxy)
     return answer
 
 

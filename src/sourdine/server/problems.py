@@ -46,11 +46,15 @@ class RefusedError(ParameterError):
         The status of the answer.
     name, must, got, hint
         As every error has them.
+    wait
+        Seconds after which it may be sent again; None where that changes nothing.
     """
 
-    def __init__(self, status: int, name: str, must: str, got: str, hint: str) -> None:
+    def __init__(  # noqa: PLR0913 - an error and its answer
+        self, status: int, name: str, must: str, got: str, hint: str, *, wait: int | None = None
+    ) -> None:
         super().__init__(name, must, got, hint)
-        self.status = status
+        self.status, self.wait = status, wait
 
 
 class JsonWording(PythonWording):
@@ -88,6 +92,7 @@ OWN = {
     409: "conflict",
     413: "too-long",
     415: "unsupported",
+    429: "too-often",
 }
 """What is wrong with a request itself, by the status of the answer."""
 WORDS = JsonWording()
@@ -96,7 +101,10 @@ WORDS = JsonWording()
 def problem(error: Exception) -> Response:
     """Return the answer to a request that raised."""
     if isinstance(error, RefusedError):
-        return _said(error, error.status, OWN.get(error.status, "request"))
+        answer = _said(error, error.status, OWN.get(error.status, "request"))
+        if error.wait is not None:
+            answer.headers["retry-after"] = str(error.wait)
+        return answer
     for cls, status, kind in KINDS:
         if isinstance(error, cls):
             return _said(error, status, kind)

@@ -29,8 +29,6 @@ R = TypeVar("R")
 INTERVAL = 0.95
 WITH_INTERVALS = ("quantiles", "quantile", "median")
 CLASSES: dict[str, type[Statistic]] = {**STATISTICS, Describe.kind: Describe}
-UNREADABLE = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError)
-"""What a reader raises that stumbles over what no person types."""
 
 
 def listed(body: object) -> Sequence[Mapping[str, Any]]:
@@ -81,19 +79,8 @@ def asked_of(face: Statistics[R], asked: Mapping[str, Any], dataset: Dataset) ->
 def _read(face: Statistics[R], said: Mapping[str, Any], takes: set[str], dataset: Dataset) -> R:
     about = dataset.n_about
     try:
-        return _attempt(face, said)
+        return face.of(said)
     except SourdineError as error:
         if error.name != "n" or about is None or "n" in said or "n" not in takes:
             raise
-    return _attempt(face, {**said, "n": about})
-
-
-def _attempt(face: Statistics[R], said: Mapping[str, Any]) -> R:
-    try:
-        return face.of(said)
-    except SourdineError:
-        raise
-    except UNREADABLE:
-        raise ParameterError(
-            "the question", "be one that can be read", "another one", "See the schema."
-        ) from None
+    return face.of({**said, "n": about})

@@ -27,8 +27,8 @@ class ServerSettings:
     behind_proxy
         Whether a proxy with TLS stands in front: cookies are then for HTTPS alone.
     folder
-        The folder below which data must lie that an owner registers over HTTP; None for anywhere
-        that the server can read. The command ``serve add-data`` is not bound to it.
+        The folder below which data must lie that an owner registers over HTTP; without one, none
+        is registered so. The command ``serve add-data`` is not bound to it.
 
     Examples
     --------

@@ -1,65 +1,162 @@
-"""Where a data set's rows are: a path, a folder of Parquet, or the address of a database.
+"""Where a data set's rows are: a path, a folder of Parquet, or a table of a database.
 
-==========================  =====================================================================
-``/srv/wages.parquet``      a file or a folder that the server reads, as a session does
-``duckdb:////srv/w.db#t``   a table of a DuckDB file, opened to be read only
-``sourdine:wages``          the public wages that the library ships
-==========================  =====================================================================
+======================================  =========================================================
+``/srv/wages.parquet``                  a file or a folder that the server reads, as a session does
+``duckdb:////srv/w.db#wages``           a table of a DuckDB file, opened to be read only
+``postgresql://user@host/db#wages``     a table or a view of PostgreSQL, counted there
+``spark:wages``, ``sc://host#wages``    a table of Spark's: on this machine, or on a cluster
+``sourdine:wages``                      the public wages that the library ships
+======================================  =========================================================
 
-Rows are never uploaded.
+Rows are never uploaded. Databases are named by whoever runs the server, on its command line; over
+HTTP owners name files below one folder (`require_below`). An address may hold a password: errors
+and ledgers repeat the name of the table alone.
 """
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
+from weakref import finalize
 
-from sourdine.errors import ParameterError
+from sourdine.errors import ParameterError, SourdineError
+from sourdine.tally import Frame, Reading
 
-__all__ = ["WAGES", "opened", "require_below", "source_name"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["WAGES", "anchored", "opened", "require_below", "source_name"]
 
 WAGES = "sourdine:wages"
-DUCKDB = re.compile(r"duckdb:///(?P<path>[^#]+)#(?P<table>[^#\"]+)")
-ADDRESS = re.compile(r"[a-z]+:")
+DATABASE = re.compile(
+    r"(?P<kind>duckdb|postgres|postgresql|spark|sc)://(?P<where>[^#]*)#(?P<table>[^#\"]+)"
+)
+TABLE = re.compile(r"spark:(?P<table>[^/#\"]+)")
+ADDRESS = re.compile(r"[A-Za-z]+:")
+PATTERN = re.compile(r"[*?\[\]{}]")
 
 
-def opened(source: str) -> Any:  # noqa: ANN401 - whatever a session takes
-    """Return the data at a source, as a session takes it.
+def opened(source: str, read: Mapping[str, Any] | None = None) -> Frame:
+    """Return the data at a source, or refuse it in words that repeat nothing of it.
+
+    Parameters
+    ----------
+    source
+        A path or an address.
+    read
+        How texts are read.
 
     Examples
     --------
-    >>> len(opened("sourdine:wages")["wage"])
+    >>> len(opened("sourdine:wages"))
     247696
     """
+    reading = Reading.of(read)
     if source == WAGES:
         from sourdine.data import wages  # noqa: PLC0415 - loaded when asked for
 
-        return {"wage": wages()}
-    found = DUCKDB.fullmatch(source)
-    if found is not None:
-        return _table(Path(unquote(found["path"])).absolute(), found["table"])
-    if not ADDRESS.match(source) and not _is_there(source):
+        return Frame({"wage": wages()}, read=reading)
+    database, table = DATABASE.fullmatch(source), TABLE.fullmatch(source)
+    if database is not None:
+        return _of_database(database["kind"], source, reading)
+    if table is not None:
+        return _of_spark(table["table"], None, reading)
+    if ADDRESS.match(source) or not _is_there(source):
         raise _not_there()
-    return source
+    return Frame(source, read=reading)
 
 
-def require_below(source: str, folder: str) -> None:
-    """Refuse data that do not lie below a folder; they are as if there were none."""
-    found = DUCKDB.fullmatch(source)
-    path = unquote(found["path"]) if found is not None else source
-    if ADDRESS.match(path) or not Path(path).resolve().is_relative_to(Path(folder).resolve()):
-        raise _not_there()
+def _of_database(kind: str, source: str, reading: Reading) -> Frame:
+    address, _, table = source.partition("#")
+    if kind == "duckdb":
+        path = Path(unquote(address.removeprefix("duckdb:///")))
+        return Frame(_of_duckdb(path.absolute(), unquote(table)), read=reading)
+    if kind in ("spark", "sc"):
+        return _of_spark(unquote(table), address, reading)
+    from sourdine.tally.postgres import open_table  # noqa: PLC0415 - an extra, loaded late
+
+    return Frame(open_table(address, unquote(table), reading))
 
 
-def _table(path: Path, table: str) -> Any:  # noqa: ANN401 - a relation of DuckDB's
-    import duckdb  # noqa: PLC0415 - loaded when asked for
+def _of_spark(table: str, master: str | None, reading: Reading) -> Frame:
+    from sourdine.tally.spark.opening import open_stored  # noqa: PLC0415 - an extra, loaded late
 
     try:
-        return duckdb.connect(str(path), read_only=True).table(f'"{table}"')
+        return Frame(open_stored(f"spark:{table}", master, reading))
+    except SourdineError as error:
+        if error.name != "master":
+            raise
+        raise _not_there() from None  # an address of Spark's may hold a token
+
+
+def _of_duckdb(path: Path, table: str) -> Any:  # noqa: ANN401 - a relation of DuckDB's
+    """Return a table or a view, which reads nothing but its own file."""
+    import duckdb  # noqa: PLC0415 - loaded when asked for
+
+    if not path.is_file():
+        raise _not_there()
+    folder = mkdtemp(prefix="sourdine-")
+    config = {
+        "enable_external_access": "false",
+        "autoinstall_known_extensions": "false",
+        "temp_directory": folder,
+    }
+    try:
+        connection = duckdb.connect(str(path), read_only=True, config=config)
+        finalize(connection, rmtree, folder, ignore_errors=True)
+        return connection.table(f'"{table}"')
     except duckdb.Error:
         raise _not_there() from None
+
+
+def anchored(source: str) -> str:
+    """Return a source whose path holds wherever the server is started.
+
+    Examples
+    --------
+    >>> anchored("people.csv") == str(Path.cwd() / "people.csv"), anchored("spark:people")
+    (True, 'spark:people')
+    """
+    if not ADDRESS.match(source):
+        return str(Path(source).absolute())
+    if not source.startswith("duckdb:///"):
+        return source
+    path, mark, table = source.removeprefix("duckdb:///").partition("#")
+    return f"duckdb:///{Path(path).absolute()}{mark}{table}"
+
+
+def require_below(source: str, folder: str) -> str:
+    """Return a file or a folder by its true path, if it lies below a folder, or refuse it.
+
+    What a link leads to is looked at, also of files in a folder. Everything else is as if it were
+    not there.
+
+    Parameters
+    ----------
+    source
+        What an owner typed.
+    folder
+        Where data are.
+    """
+    if source == WAGES:
+        return source
+    found, root = DATABASE.fullmatch(source), Path(folder).resolve()
+    duckdb = found is not None and found["kind"] == "duckdb"
+    path = unquote(found["where"]).removeprefix("/") if found is not None and duckdb else source
+    if ADDRESS.match(path) or PATTERN.search(path):
+        raise _not_there()
+    try:
+        true = (root / path).resolve(strict=True)
+        inside = [true, *(true.rglob("*") if true.is_dir() else ())]
+        if not all(one.resolve().is_relative_to(root) for one in inside):
+            raise _not_there()
+    except (OSError, RuntimeError, ValueError):
+        raise _not_there() from None
+    return f"duckdb:///{true}#{found['table']}" if found is not None and duckdb else str(true)
 
 
 def _is_there(path: str) -> bool:
@@ -71,7 +168,10 @@ def _is_there(path: str) -> bool:
 
 def _not_there() -> ParameterError:
     return ParameterError(
-        "source", "be data on the server that can be read", "none", "Type another path."
+        "source",
+        "be data on the server that can be read",
+        "none",
+        "Type another path; an address of a database ends in # and the name of a table.",
     )
 
 
@@ -82,5 +182,12 @@ def source_name(source: str) -> str:
     --------
     >>> source_name("/srv/wages.parquet"), source_name("duckdb:////srv/w.db#people")
     ('wages.parquet', 'people')
+    >>> source_name("postgresql://anna:secret@host/db#public.people"), source_name("spark:people")
+    ('public.people', 'people')
     """
-    return re.split(r"[/#?:]", source.rstrip("/"))[-1] or "data"
+    found = DATABASE.fullmatch(source) or TABLE.fullmatch(source)
+    if found is not None:
+        return unquote(found["table"])
+    if "://" in source:
+        return "data"
+    return re.split(r"[/:]", source.rstrip("/"))[-1] or "data"

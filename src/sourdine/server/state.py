@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -62,7 +63,8 @@ class ServerState:
     def _opened(self, dataset: Dataset) -> Session:
         ledger = self.store.datasets.ledger(dataset.name)
         try:
-            return Session(opened(dataset.source), ledger=ledger, name=dataset.terms.name)
+            data = opened(dataset.source, json.loads(dataset.read))
+            return Session(data, ledger=ledger, name=dataset.terms.name)
         except (SourdineError, OSError):
             raise RefusedError(
                 409,

@@ -93,7 +93,8 @@ class Reading:
         set_ = object.__setattr__
         set_(self, "encoding", _encoding(self.encoding))
         if self.separator is not None:
-            set_(self, "separator", _NAMED.get(self.separator, self.separator))
+            if isinstance(self.separator, str):
+                set_(self, "separator", _NAMED.get(self.separator, self.separator))
             _require(self.separator, "separator", SEPARATORS, ";")
         if self.header is not None:
             set_(self, "header", _texts(self.header, "header", ("age", "income")))

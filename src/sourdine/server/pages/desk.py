@@ -226,7 +226,7 @@ def _first(visit: Visit) -> str:
 def _shown(visit: Visit, one: Release) -> dict[str, Any]:
     asked = one.to_dict()["question"]
     own = stored_columns(visit.dataset.columns).get(asked.get("column", ""), {})
-    left = {name: x for name, x in asked.items() if name not in own}
+    left = {name: x for name, x in asked.items() if name not in own and name != "read"}
     heads, rows = one.columns().cells()
     return {
         "name": one.mechanism.title,

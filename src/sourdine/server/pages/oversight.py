@@ -17,7 +17,7 @@ __all__ = ["check", "ledger", "manage", "register"]
 
 def register(visit: Visit) -> Response:
     """Show the form of a new data set."""
-    return visit.shows("register.html")
+    return visit.shows("register.html", folder=visit.call.state.settings.folder)
 
 
 def manage(visit: Visit) -> Response:

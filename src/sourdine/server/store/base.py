@@ -95,7 +95,8 @@ class Dataset:
         The total (epsilon, delta and the reserve, or rho), the relation, the unit and its rows.
         They stand in the first line of the data set's ledger, and nowhere else.
     source
-        The path or address that the server reads the data from.
+        The path or address that the server reads the data from; an address may hold a password,
+        so no face shows it.
     columns
         What is public about the columns, as JSON: names, kinds, bounds, keys.
     n_about
@@ -104,6 +105,8 @@ class Dataset:
         ``"open"`` or ``"closed"``, which is for good.
     opened
         When it was registered.
+    read
+        How its texts are read, as JSON (`sourdine.Reading`).
     """
 
     name: str
@@ -113,6 +116,7 @@ class Dataset:
     n_about: int | None = None
     state: Literal["open", "closed"] = "open"
     opened: str = ""
+    read: str = "{}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +176,8 @@ class Token:
     who
         Who it stands for.
     kind
-        ``"session"`` of a browser, or ``"api"``.
+        ``"session"`` of a browser, or ``"api"``; a ``"device"`` is a browser that logged in before
+        (`sourdine.server.attempts`), and stands for nobody.
     label
         What the person calls it.
     until
@@ -183,7 +188,7 @@ class Token:
 
     sha256: str
     who: str
-    kind: Literal["session", "api"]
+    kind: Literal["session", "api", "device"]
     until: float
     label: str = ""
     revoked: bool = False

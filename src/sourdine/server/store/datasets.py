@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Datasets", "named"]
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-DATASET = "SELECT name, source, columns, n_about, state, opened FROM datasets"
+DATASET = "SELECT name, source, columns, n_about, state, opened, read FROM datasets"
 
 
 def named(name: str) -> str:
@@ -44,12 +44,13 @@ class Datasets:
         """Register a data set, and open its ledger; a ledger that is there must say the same."""
         book = TableBook(self._database, named(dataset.name), LEDGER, beginning(dataset.terms))
         self._ledgers[dataset.name] = BookLedger(book, dataset.terms)
-        values = (dataset.name, dataset.source, dataset.columns, dataset.n_about, "open", now())
+        public = (dataset.columns, dataset.n_about, "open", now(), dataset.read)
+        values = (dataset.name, dataset.source, *public)
 
         def job(transaction: Transaction) -> None:
             if transaction.one(f"{DATASET} WHERE name = ?", dataset.name) is not None:
                 raise ParameterError("name", "be new", repr(dataset.name), "Type another name.")
-            transaction.run("INSERT INTO datasets VALUES (?, ?, ?, ?, ?, ?)", *values)
+            transaction.run("INSERT INTO datasets VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
 
         self._database.write(job)
         return self._dataset(values)
@@ -107,7 +108,7 @@ class Datasets:
         return None if found is None else (found[0], found[1])
 
     def _dataset(self, row: tuple[Any, ...]) -> Dataset:
-        name, source, columns, n_about, state, opened = row
+        name, source, columns, n_about, state, opened, read = row
         return Dataset(
             name=name,
             terms=self.ledger(name).terms,
@@ -116,4 +117,5 @@ class Datasets:
             n_about=n_about,
             state=state,
             opened=opened,
+            read=read,
         )

@@ -85,7 +85,7 @@ class Tokens:
 
     def add(self, token: Token) -> Token:
         """Write a token's SHA-256 down."""
-        one_of(token.kind, "kind", "session", "api")
+        one_of(token.kind, "kind", "session", "api", "device")
         values = (token.sha256, token.who, token.kind, token.until, token.label, 0)
         self._database.write(
             lambda t: t.run("INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?)", *values)

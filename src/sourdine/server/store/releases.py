@@ -45,6 +45,10 @@ RELEASE = (
     "substr(l.line, 1, 32), r.answer FROM releases r "
     "JOIN lines l ON l.book = r.dataset AND l.number = r.line"
 )
+STRADDLING = (
+    "COALESCE((SELECT MAX(number) FROM releases WHERE dataset = ? AND number <= ?), 0)"
+)
+"""The last request that begins at or before a number, and may have charges after it."""
 LONGEST_KEY = 200
 
 
@@ -245,15 +249,18 @@ class Releases:
         dataset, analyst
             Of what; by one analyst, or by all.
         after
-            Only those whose number is larger.
+            Only those with a charge whose number is larger.
         most
             How many at most.
         """
         whose, values = ("AND r.analyst = ? ", (analyst,)) if analyst is not None else ("", ())
-        where = f"{RELEASE} WHERE r.dataset = ? AND r.number > ? {whose}ORDER BY r.number LIMIT ?"
+        where = (
+            f"{RELEASE} WHERE r.dataset = ? AND r.number >= {STRADDLING} "
+            f"AND r.number + r.count > ? {whose}ORDER BY r.number LIMIT ?"
+        )
 
         def job(transaction: Transaction) -> list[StoredRelease]:
-            rows = transaction.all(where, dataset, after, *values, most)
+            rows = transaction.all(where, dataset, dataset, after, after + 1, *values, most)
             return [self._stored(transaction, row) for row in rows]
 
         return self._database.read(job)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 from sourdine.database import Address, SharedDatabase
 from sourdine.errors import ParameterError, SourdineError
+from sourdine.server.store.attempts import Attempts
 from sourdine.server.store.base import Meta
 from sourdine.server.store.checks import DatasetCheck, checked
 from sourdine.server.store.datasets import Datasets
@@ -46,6 +47,8 @@ class ServerStore:
         What was charged and answered.
     guards, surveys
         The other things on the same server.
+    attempts
+        How often somebody tried to log in.
 
     Examples
     --------
@@ -84,6 +87,7 @@ class ServerStore:
         self.grants, self.datasets = Grants(database), Datasets(database)
         self.releases = Releases(database, self.datasets, self.grants)
         self.guards, self.surveys = Guards(database), Surveys(database)
+        self.attempts = Attempts(database)
 
     @classmethod
     def create(cls, address: str) -> Self:

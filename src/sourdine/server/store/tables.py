@@ -15,10 +15,22 @@ if TYPE_CHECKING:
 
 __all__ = ["MIGRATIONS", "VERSION", "make_tables"]
 
-VERSION = 1
+VERSION = 2
 """Of the tables that this library reads and writes."""
+READ = "read TEXT NOT NULL DEFAULT '{}'"
+ATTEMPTS = (
+    "attempts (subject TEXT NOT NULL, since BIGINT NOT NULL, number INTEGER NOT NULL, "
+    "PRIMARY KEY (subject, since))"
+)
 
-MIGRATIONS: Mapping[int, Callable[[Transaction], None]] = {}
+
+def _to_version_2(transaction: Transaction) -> None:
+    """Say of each data set how its texts are read, and count attempts to log in."""
+    transaction.run(f"ALTER TABLE datasets ADD COLUMN {READ}")
+    transaction.run(f"CREATE TABLE {ATTEMPTS}")
+
+
+MIGRATIONS: Mapping[int, Callable[[Transaction], None]] = {1: _to_version_2}
 """From each earlier version, what makes the next one of it."""
 
 TABLES = (
@@ -34,8 +46,10 @@ TABLES = (
     ),
     (
         "datasets (name TEXT PRIMARY KEY REFERENCES books (name), source TEXT NOT NULL, "
-        "columns TEXT NOT NULL, n_about BIGINT, state TEXT NOT NULL, opened TEXT NOT NULL)"
+        "columns TEXT NOT NULL, n_about BIGINT, state TEXT NOT NULL, opened TEXT NOT NULL, "
+        f"{READ})"
     ),
+    ATTEMPTS,
     (
         "grants (dataset TEXT NOT NULL REFERENCES datasets (name), "
         "analyst TEXT NOT NULL REFERENCES people (name), epsilon TEXT NOT NULL, "

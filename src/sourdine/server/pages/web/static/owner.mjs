@@ -43,6 +43,9 @@ function more() {
   return row;
 }
 
+const reading = () =>
+  Object.fromEntries([...$("reading").querySelectorAll("[name]")].map((one) => [one.name, one.value]).filter(([, value]) => value !== ""));
+
 const form = $("register");
 if (form) {
   more();
@@ -53,7 +56,7 @@ if (form) {
       const facts = filled(form, ["name", "source", "epsilon", "delta", "unit"]), n = $("n").value.replaceAll(" ", "");
       const rows = [...$("columns").children].filter((row) => row.querySelector("[name=column]").value.trim());
       const columns = Object.fromEntries(rows.map((row) => [row.querySelector("[name=column]").value.trim(), described(row)]));
-      await call("/datasets", { ...facts, ...(n ? { n: Number(n) } : {}), columns });
+      await call("/datasets", { ...facts, ...(n ? { n: Number(n) } : {}), columns, read: reading() });
       location.assign(`/data/${encodeURIComponent(facts.name)}/manage`);
     });
   });
