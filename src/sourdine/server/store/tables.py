@@ -47,11 +47,19 @@ TABLES = (
         "count INTEGER NOT NULL, line BIGINT NOT NULL, spent TEXT NOT NULL, state TEXT NOT NULL, "
         "answer BIGINT, PRIMARY KEY (analyst, key))"
     ),
-    "guards (name TEXT PRIMARY KEY, path TEXT NOT NULL, facts TEXT NOT NULL, state TEXT NOT NULL)",
     (
-        "submissions (guard TEXT NOT NULL REFERENCES guards (name), who TEXT NOT NULL, "
-        "key TEXT NOT NULL, asked TEXT NOT NULL, answer TEXT, state TEXT NOT NULL, "
-        "PRIMARY KEY (guard, who, key))"
+        "guards (name TEXT PRIMARY KEY, source TEXT NOT NULL, label TEXT, secret TEXT NOT NULL, "
+        "text TEXT NOT NULL, state TEXT NOT NULL, opened TEXT NOT NULL)"
+    ),
+    (
+        "team_grants (guard TEXT NOT NULL REFERENCES guards (name), "
+        "team TEXT NOT NULL REFERENCES people (name), submissions BIGINT NOT NULL, "
+        "PRIMARY KEY (guard, team))"
+    ),
+    (
+        "submissions (guard TEXT NOT NULL REFERENCES guards (name), team TEXT NOT NULL, "
+        "key TEXT NOT NULL, asked TEXT NOT NULL, number BIGINT NOT NULL, line BIGINT NOT NULL, "
+        "told TEXT NOT NULL, PRIMARY KEY (guard, team, key))"
     ),
     (
         "surveys (name TEXT PRIMARY KEY, document TEXT NOT NULL, store TEXT NOT NULL, "
@@ -62,6 +70,7 @@ INDEXES = (
     "UNIQUE INDEX releases_by_number ON releases (dataset, number)",
     "INDEX releases_by_analyst ON releases (dataset, analyst, number)",
     "INDEX tokens_by_person ON tokens (who)",
+    "UNIQUE INDEX submissions_by_number ON submissions (guard, number)",
 )
 
 
@@ -75,10 +84,12 @@ def make_tables(transaction: Transaction) -> None:
         *(f"CREATE {index}" for index in INDEXES),
         *dialect.forbidding("releases", "UPDATE", done),
         *dialect.forbidding("releases", "DELETE"),
-        *dialect.forbidding("submissions", "UPDATE", done),
+        *dialect.forbidding("submissions", "UPDATE"),
         *dialect.forbidding("submissions", "DELETE"),
         *dialect.forbidding("datasets", "UPDATE", "OLD.state <> 'open'"),
         *dialect.forbidding("datasets", "DELETE"),
+        *dialect.forbidding("guards", "UPDATE", "OLD.state <> 'open'"),
+        *dialect.forbidding("guards", "DELETE"),
     ]
     for statement in statements:
         transaction.run(statement)
