@@ -20,6 +20,7 @@ from sourdine.server.store import (
     ServerStore,
     fingerprint,
 )
+from sourdine.server.store.guard_tables import guards_anew
 
 HELD = Labels.read(LABELS, "labels")
 
@@ -204,6 +205,19 @@ def test_what_was_told_stays(board, address, table, statement):
     found = {one.dataset: bool(one) for one in reopened.check()}
     reopened.close()
     assert found == {"ages": True, "others": True, "guard:eval": False}
+
+
+def test_a_store_of_the_first_version_gets_the_tables_of_guards(store, tmp_path):
+    def older(t):
+        for table in ("submissions", "team_grants", "guards"):
+            t.run(f"DROP TABLE {table}")
+        t.run("CREATE TABLE guards (name TEXT PRIMARY KEY, path TEXT NOT NULL)")
+        t.run("CREATE TABLE submissions (guard TEXT NOT NULL REFERENCES guards (name))")
+
+    store.database.write(older)
+    store.database.write(guards_anew)
+    guarded(store, label_file(tmp_path))
+    assert submission(store, HELD, "one", "anna", model(0.7)).number == 1
 
 
 def test_a_name_is_taken_once(board, tmp_path):

@@ -10,7 +10,7 @@ import httpx
 import numpy as np
 import pytest
 
-from guarded import LABELS, as_text, guarded, label_file, model
+from guarded import LABELS, as_text, guarded, label_file, model, submission
 from serving import KEY, Api, data_file, filled_store, problem, served
 from session_calls import AGES
 from sourdine import Remote
@@ -20,6 +20,8 @@ from sourdine.privacy import Guarantee
 from sourdine.server.holdout_labels import HeldLabels
 from sourdine.server.limits import LONGEST_BODY, LONGEST_UPLOAD
 from sourdine.server.problems import RefusedError
+from sourdine.server.setting_up import demo_store
+from sourdine.server.store import ServerStore
 from sourdine.session import Terms
 
 KEYS = (f"{KEY}-{number}" for number in count())
@@ -255,6 +257,20 @@ def test_labels_that_were_changed_are_refused(site):
         assert anna.get("/guards/moving/leaderboard").json()["teams"][0]["tries"] == 2
     label_file(site.folder, LABELS, "moving.csv")
     assert len(HeldLabels(site.store).of(guard)) == 2000
+
+
+def test_the_demo_has_a_guard(tmp_path):
+    address, people = demo_store(tmp_path)
+    store = ServerStore.open(address)
+    (guard,) = store.guards.all()
+    labels = HeldLabels(store).of(guard)
+    told = [
+        submission(store, labels, key, "analyst", [int(key[0])] * len(labels), guard=guard.name)
+        for key in ("0", "1", "0 again")
+    ]
+    store.close()
+    assert [bool(one.standing) for one in told] == [True, True, False]
+    assert {one.name for one in people} == {"owner", "analyst", "auditor"}
 
 
 def test_the_api_is_described(site):

@@ -54,15 +54,15 @@ def test_a_worker_that_starts_makes_nothing(address, monkeypatch):
 
 
 def test_tables_of_another_version_are_refused_and_migrated(store, address, monkeypatch):
-    monkeypatch.setattr(storing, "VERSION", 2)
-    with pytest.raises(ParameterError, match=r"tables of version 2, got version 1\. Stop all"):
+    monkeypatch.setattr(storing, "VERSION", 3)
+    with pytest.raises(ParameterError, match=r"tables of version 3, got version 2\. Stop all"):
         ServerStore.open(address)
-    adding = {1: lambda t: t.run("ALTER TABLE people ADD COLUMN mail TEXT")}
+    adding = {2: lambda t: t.run("ALTER TABLE people ADD COLUMN mail TEXT")}
     monkeypatch.setattr(storing, "MIGRATIONS", adding)
-    assert ServerStore.migrate(address) == (1, 2)
-    assert ServerStore.migrate(address) == (2, 2)
-    assert ServerStore.open(address).meta == replace(store.meta, version=2)
-    monkeypatch.setattr(storing, "VERSION", 1)
+    assert ServerStore.migrate(address) == (2, 3)
+    assert ServerStore.migrate(address) == (3, 3)
+    assert ServerStore.open(address).meta == replace(store.meta, version=3)
+    monkeypatch.setattr(storing, "VERSION", 2)
     with pytest.raises(ParameterError, match="Install a later version"):
         ServerStore.open(address)
 
@@ -72,11 +72,11 @@ def test_a_migration_that_fails_changes_nothing(store, address, monkeypatch):
         t.run("ALTER TABLE people ADD COLUMN mail TEXT")
         raise ZeroDivisionError
 
-    monkeypatch.setattr(storing, "VERSION", 2)
-    monkeypatch.setattr(storing, "MIGRATIONS", {1: fails})
+    monkeypatch.setattr(storing, "VERSION", 3)
+    monkeypatch.setattr(storing, "MIGRATIONS", {2: fails})
     with pytest.raises(ZeroDivisionError):
         ServerStore.migrate(address)
-    assert store.meta.version == 1
+    assert store.meta.version == 2
     with pytest.raises(SourdineError, match="mail"):
         store.database.read(lambda t: t.one("SELECT mail FROM people"))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sourdine.append_only import now
 from sourdine.database.book import book_tables
+from sourdine.server.store.guard_tables import guards_anew, make_guard_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["MIGRATIONS", "VERSION", "make_tables"]
 
-VERSION = 1
+VERSION = 2
 """Of the tables that this library reads and writes."""
 
-MIGRATIONS: Mapping[int, Callable[[Transaction], None]] = {}
+MIGRATIONS: Mapping[int, Callable[[Transaction], None]] = {1: guards_anew}
 """From each earlier version, what makes the next one of it."""
 
 TABLES = (
@@ -48,20 +49,6 @@ TABLES = (
         "answer BIGINT, PRIMARY KEY (analyst, key))"
     ),
     (
-        "guards (name TEXT PRIMARY KEY, source TEXT NOT NULL, label TEXT, secret TEXT NOT NULL, "
-        "text TEXT NOT NULL, state TEXT NOT NULL, opened TEXT NOT NULL)"
-    ),
-    (
-        "team_grants (guard TEXT NOT NULL REFERENCES guards (name), "
-        "team TEXT NOT NULL REFERENCES people (name), submissions BIGINT NOT NULL, "
-        "PRIMARY KEY (guard, team))"
-    ),
-    (
-        "submissions (guard TEXT NOT NULL REFERENCES guards (name), team TEXT NOT NULL, "
-        "key TEXT NOT NULL, asked TEXT NOT NULL, number BIGINT NOT NULL, line BIGINT NOT NULL, "
-        "told TEXT NOT NULL, PRIMARY KEY (guard, team, key))"
-    ),
-    (
         "surveys (name TEXT PRIMARY KEY, document TEXT NOT NULL, store TEXT NOT NULL, "
         "public INTEGER NOT NULL, state TEXT NOT NULL, page TEXT NOT NULL)"
     ),
@@ -70,7 +57,6 @@ INDEXES = (
     "UNIQUE INDEX releases_by_number ON releases (dataset, number)",
     "INDEX releases_by_analyst ON releases (dataset, analyst, number)",
     "INDEX tokens_by_person ON tokens (who)",
-    "UNIQUE INDEX submissions_by_number ON submissions (guard, number)",
 )
 
 
@@ -84,13 +70,10 @@ def make_tables(transaction: Transaction) -> None:
         *(f"CREATE {index}" for index in INDEXES),
         *dialect.forbidding("releases", "UPDATE", done),
         *dialect.forbidding("releases", "DELETE"),
-        *dialect.forbidding("submissions", "UPDATE"),
-        *dialect.forbidding("submissions", "DELETE"),
         *dialect.forbidding("datasets", "UPDATE", "OLD.state <> 'open'"),
         *dialect.forbidding("datasets", "DELETE"),
-        *dialect.forbidding("guards", "UPDATE", "OLD.state <> 'open'"),
-        *dialect.forbidding("guards", "DELETE"),
     ]
     for statement in statements:
         transaction.run(statement)
+    make_guard_tables(transaction)
     transaction.run("INSERT INTO meta VALUES (?, ?, ?)", token_hex(16), VERSION, now())
