@@ -1,4 +1,4 @@
-"""People, tokens, grants, guards and surveys are kept as they are said."""
+"""People, tokens, grants and surveys are kept as they are said."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import pytest
 from sourdine.errors import ParameterError
 from sourdine.server.store import (
     Guard,
-    KeyReusedError,
     Person,
-    Submission,
     SurveyEntry,
     Token,
     fingerprint,
@@ -67,21 +65,7 @@ def test_grants_are_of_people_and_data_sets_that_are_there(store):
 @pytest.mark.parametrize("name", ["", "Wages", "a b", "../x", "x" * 65, "-x"])
 def test_names_may_stand_in_addresses(store, name):
     with pytest.raises(ParameterError, match="name must be of small letters"):
-        store.guards.add(Guard(name=name, path="g"))
-
-
-def test_a_submission_is_told_once(store):
-    store.guards.add(Guard(name="test", path="guard.ledger"))
-    sent = Submission(guard="test", who="anna", key="1", asked=fingerprint("predictions"))
-    assert store.guards.submit(sent) == sent == store.guards.submit(sent)
-    with pytest.raises(KeyReusedError):
-        store.guards.submit(replace(sent, asked=fingerprint("others")))
-    told = store.guards.answer(sent, '{"better": true}')
-    assert store.guards.answer(sent, '{"better": false}') == told == store.guards.submit(sent)
-    assert store.guards.submissions("test", "anna") == [told]
-    assert store.guards.submissions("test", "ben") == []
-    store.guards.close("test")
-    assert [guard.state for guard in store.guards.all()] == ["closed"]
+        store.guards.add(Guard(name=name, source="g"), [])
 
 
 def test_a_survey_is_frozen_when_it_is_opened(store):

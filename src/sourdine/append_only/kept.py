@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from secrets import token_hex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from sourdine.append_only.chain import Head, Row, linked
 from sourdine.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-__all__ = ["IDENTITY", "FileKind", "Kept", "first_lines", "now"]
+__all__ = ["IDENTITY", "FileKind", "Kept", "KeptBook", "KeptPage", "first_lines", "now"]
+
+T = TypeVar("T")
 
 IDENTITY = "book"
 """The table of the first line, which no other file has."""
@@ -134,3 +136,28 @@ class Kept:
             f"Restore the {noun} from a copy. If nothing was ever released under it, "
             f"delete {self.name} first.",
         )
+
+
+class KeptPage(Protocol):
+    """One writer's time alone with a book, wherever its lines are kept."""
+
+    def rows(self, table: str) -> list[Row]:
+        """Return what was written to a table, the first line first."""
+
+    def last(self, table: str) -> Row | None:
+        """Return what was written to a table last."""
+
+    def write(self, table: str, row: Row) -> object:
+        """Write a line."""
+
+
+class KeptBook(Protocol):
+    """A book that can be held alone: a file, rows of a database, or one transaction's page."""
+
+    name: str
+
+    def turn(self, work: Callable[[KeptPage], T]) -> T:
+        """Hold the book alone while a function runs, and return what it returns."""
+
+    def refusal(self, reason: str) -> ParameterError:
+        """Return the error for a book that cannot be what it should be."""

@@ -10,6 +10,7 @@ import typer
 
 from sourdine.cli.collecting import LOOPBACK, Port, read_port, say, whole
 from sourdine.cli.guard_options import read_number
+from sourdine.cli.serve_guards import add_guard_commands
 from sourdine.cli.serve_store import add_store_commands
 from sourdine.cli.wording import ShellWording
 from sourdine.errors import ParameterError, SourdineError
@@ -139,3 +140,4 @@ def _run(  # noqa: PLR0913 - what a person may say of a server
 
 
 add_store_commands(serve)
+add_guard_commands(serve)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sourdine.server.store import ServerStore
     from sourdine.server.store.base import Role
 
-__all__ = ["add_store_commands"]
+__all__ = ["HERE", "Where", "add_store_commands"]
 
 Where = Annotated[
     str,
@@ -260,15 +260,17 @@ def _export(
         typer.Option("--out", "-o", metavar="PATH", help="The new file; printed if left out."),
     ] = None,
 ) -> None:
-    """Write every line of a data set's ledger with its head, an object of JSON each."""
-    from sourdine.server.ledgers import ledger_text  # noqa: PLC0415 - an extra
+    """Write every line of a ledger with its head as JSON; that of a guard is guard:NAME."""
+    from sourdine.server.ledgers import lines_text  # noqa: PLC0415 - an extra
 
+    guard = dataset.removeprefix("guard:")
     with _opened(store) as kept:
-        if kept.datasets.get(dataset) is None:
+        if (kept.datasets if guard == dataset else kept.guards).get(guard) is None:
             raise ParameterError(
                 "dataset", "be one of this store", repr(dataset), "Type another name."
             )
-        text = ledger_text(kept, dataset)
+        book = kept.datasets.book(dataset) if guard == dataset else kept.guards.book(guard)
+        text = lines_text(book)
     if out is None:
         print(text, end="")  # noqa: T201 - the answer
         return

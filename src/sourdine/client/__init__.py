@@ -1,6 +1,7 @@
-"""A session on data that lie on a server: the same calls, from afar."""
+"""Sessions and leaderboards on data that lie on a server: the same calls, from afar."""
 
+from sourdine.client.guard import RemoteGuard
 from sourdine.client.remote import Remote
 from sourdine.client.session import RemoteSession
 
-__all__ = ["Remote", "RemoteSession"]
+__all__ = ["Remote", "RemoteGuard", "RemoteSession"]

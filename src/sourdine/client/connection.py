@@ -89,7 +89,7 @@ class Connection:
         self._seen = SeenHeads(self.url, remember)
 
     def get(self, path: str, dataset: str | None = None) -> Any:  # noqa: ANN401 - JSON
-        """Return what is at a path; of a data set, if one is named."""
+        """Return what is at a path; of a data set, or of a guard (``guard:name``), if named."""
         return self._call("GET", path, dataset, None, {})
 
     def post(self, path: str, dataset: str, body: object, key: str | None = None) -> Any:  # noqa: ANN401
@@ -104,7 +104,7 @@ class Connection:
     def _call(
         self, method: str, path: str, dataset: str | None, body: object, headers: dict[str, str]
     ) -> Any:  # noqa: ANN401 - JSON
-        address = path if dataset is None else f"/datasets/{quote(dataset, safe='')}{path}"
+        address = path if dataset is None else _address(dataset) + path
         seen = None if dataset is None else self._seen.get(dataset)
         if seen is not None:
             headers[LINE] = str(seen[0])
@@ -151,6 +151,19 @@ class Connection:
                 "Tell its owner: what it lacks was charged, and released.",
             )
         self._seen.put(dataset, line, head)
+
+
+def _address(ledger: str) -> str:
+    """Return where a ledger is: of a data set by its name, of a guard by ``guard:`` before it.
+
+    Examples
+    --------
+    >>> _address("wages"), _address("guard:eval")
+    ('/datasets/wages', '/guards/eval')
+    """
+    guard = ledger.removeprefix("guard:")
+    room = "datasets" if guard == ledger else "guards"
+    return f"/{room}/{quote(guard, safe='')}"
 
 
 def _checked(url: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from sourdine.client.connection import Connection
+from sourdine.client.guard import RemoteGuard
 from sourdine.client.session import RemoteSession
 from sourdine.errors import ParameterError
 
@@ -64,6 +65,16 @@ class Remote:
     def session(self, name: str) -> RemoteSession:
         """Return a session on a data set."""
         return RemoteSession(self._connection, name)
+
+    @property
+    def guards(self) -> list[dict[str, Any]]:
+        """The guards that you may see: names, terms, what was told, your grants."""
+        found: list[dict[str, Any]] = self._connection.get("/guards")
+        return found
+
+    def guard(self, name: str) -> RemoteGuard:
+        """Return the leaderboard of a guard, to submit predictions to."""
+        return RemoteGuard(self._connection, name)
 
     def close(self) -> None:
         """Let go of the connection."""

@@ -9,16 +9,18 @@
 """
 
 from sourdine.database.address import Address, is_address
-from sourdine.database.book import TableBook, TablePage
+from sourdine.database.book import PageBook, TableBook, TablePage, begin_book
 from sourdine.database.dialects import Dialect, Transaction
 from sourdine.database.turns import SharedDatabase
 
 __all__ = [
     "Address",
     "Dialect",
+    "PageBook",
     "SharedDatabase",
     "TableBook",
     "TablePage",
     "Transaction",
+    "begin_book",
     "is_address",
 ]

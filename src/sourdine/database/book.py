@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sourdine.database.dialects import Dialect, Transaction
     from sourdine.database.turns import SharedDatabase
 
-__all__ = ["TableBook", "TablePage", "book_tables"]
+__all__ = ["PageBook", "TableBook", "TablePage", "begin_book", "book_tables"]
 
 T = TypeVar("T")
 LINES_TABLE = (
@@ -72,13 +72,14 @@ class TablePage:
         How far the book was read before the transaction began.
     """
 
-    __slots__ = ("_book", "seen", "transaction")
+    __slots__ = ("_book", "_lines", "seen", "transaction")
 
     def __init__(
         self, book: TableBook, transaction: Transaction, seen: ReadSoFar | None = None
     ) -> None:
         self._book, self.transaction = book, transaction
         self.seen = book.caught_up(transaction, seen)
+        self._lines: list[tuple[str, Row, Head]] | None = None
 
     @property
     def head(self) -> Head:
@@ -95,11 +96,15 @@ class TablePage:
 
     def lines(self) -> list[tuple[str, Row, Head]]:
         """Return all lines, each with its table and the head after it; refuse a damaged book."""
-        return self._book.lines(self.transaction)
+        if self._lines is None:
+            self._lines = self._book.lines(self.transaction)
+        return list(self._lines)
 
     def write(self, table: str, row: Row) -> int:
         """Write a line, which stays once the transaction is committed; return its number."""
         line = linked(self.head, table, row)
+        if self._lines is not None:
+            self._lines += parsed(self.head, line)
         self.seen = self.seen.after(line)
         self._book.put(self.transaction, self.head, line)
         return self.head.lines
@@ -184,21 +189,12 @@ class TableBook(Kept):
 
     def make(self, transaction: Transaction, begin: Iterable[tuple[str, Row]]) -> None:
         """Make the book, unless another process was first."""
-        if self.is_there(transaction):
-            return
-        head = Head.first(self.kind.mark, self.kind.version)
-        _, lines = first_lines(head, begin)
-        transaction.run("INSERT INTO books VALUES (?, ?)", self.name, _spelled(head))
-        for line in lines:
-            head = head.after(line)
-            self.put(transaction, head, line)
+        if not self.is_there(transaction):
+            begin_book(transaction, self.name, self.kind, begin)
 
     def put(self, transaction: Transaction, head: Head, line: bytes) -> None:
         """Write a line, and the head that counts it."""
-        values = (self.name, head.lines, line.decode().rstrip("\n"))
-        transaction.run("INSERT INTO lines VALUES (?, ?, ?)", *values)
-        transaction.run("UPDATE books SET head = ? WHERE name = ?", _spelled(head), self.name)
-        transaction.note(self.name, f"{head.lines} {head.chain.decode()}")
+        _put(transaction, self.name, head, line)
 
     def text(self, transaction: Transaction, after: int = 0) -> bytes:
         """Return the lines after a number, as they stand in a file."""
@@ -245,6 +241,47 @@ class TableBook(Kept):
         if found is None:
             raise self.refusal("no such ledger in this store")
         return self.read_head(f"{found[0]}\n".encode())
+
+
+class PageBook(Kept):
+    """A book as one transaction sees it: whoever takes a turn with it is in that transaction.
+
+    Parameters
+    ----------
+    book
+        The book.
+    page
+        The transaction's look at it.
+    """
+
+    __slots__ = ("page",)
+
+    def __init__(self, book: TableBook, page: TablePage) -> None:
+        super().__init__(book.kind, book.where, book.name)
+        self.page = page
+
+    def turn(self, work: Callable[[TablePage], T]) -> T:
+        """Run a function on the page; what it writes stays if the transaction is committed."""
+        return work(self.page)
+
+
+def begin_book(
+    transaction: Transaction, name: str, kind: FileKind, begin: Iterable[tuple[str, Row]]
+) -> None:
+    """Make a book that is not there, with its first lines, in a transaction of somebody's own."""
+    head = Head.first(kind.mark, kind.version)
+    _, lines = first_lines(head, begin)
+    transaction.run("INSERT INTO books VALUES (?, ?)", name, _spelled(head))
+    for line in lines:
+        head = head.after(line)
+        _put(transaction, name, head, line)
+
+
+def _put(transaction: Transaction, name: str, head: Head, line: bytes) -> None:
+    values = (name, head.lines, line.decode().rstrip("\n"))
+    transaction.run("INSERT INTO lines VALUES (?, ?, ?)", *values)
+    transaction.run("UPDATE books SET head = ? WHERE name = ?", _spelled(head), name)
+    transaction.note(name, f"{head.lines} {head.chain.decode()}")
 
 
 def _spelled(head: Head) -> str:

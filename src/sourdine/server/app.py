@@ -7,6 +7,7 @@
 ``limits``            what a request may be at most
 ``columns``           what the owner says of columns; ``reading`` makes questions with it
 ``datasets``, ``planning``, ``releasing``, ``ledgers``, ``operating``   what is done
+``holdouts``          guards and their leaderboards; ``holdout_labels`` what teams predict
 ``problems``          refusals; ``guarding`` puts headers, log and counts around everything
 ``pages``             what people see in a browser, made from what the operations answer
 ====================  ============================================================================
@@ -28,10 +29,10 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from sourdine.errors import SourdineError
-from sourdine.server.auth import caller_of
+from sourdine.server.auth import caller_of, visitor
 from sourdine.server.guarding import Guarded
 from sourdine.server.incoming import Incoming, Operation
-from sourdine.server.limits import read_body
+from sourdine.server.limits import LONGEST_BODY, read_body
 from sourdine.server.openapi import PREFIX
 from sourdine.server.pages.nowhere import nowhere, wants_page
 from sourdine.server.pages.routes import PAGES
@@ -90,7 +91,7 @@ def _endpoint(one: Operation) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         began = perf_counter()
         state: ServerState = request.app.state.server
-        data = await read_body(request)
+        data = await read_body(request, await _longest(one, request))
         answer = await run_in_threadpool(_answer, one, request, data)
         tick = state.settings.tick
         if one.ticked and tick:
@@ -98,6 +99,12 @@ def _endpoint(one: Operation) -> Callable[[Request], Awaitable[Response]]:
         return answer
 
     return endpoint
+
+
+async def _longest(one: Operation, request: Request) -> int:
+    """Return how long a body may be: where that is long, for somebody who is known alone."""
+    known = one.longest <= LONGEST_BODY or await visitor(request) is not None
+    return one.longest if known else LONGEST_BODY
 
 
 def _answer(one: Operation, request: Request, data: bytes) -> Response:
@@ -121,8 +128,9 @@ def _answer(one: Operation, request: Request, data: bytes) -> Response:
         address=request.client.host if request.client else "",
     )
     answer = one.does(call)
-    if "dataset" in request.path_params:
-        request.state.dataset = request.path_params["dataset"]
+    for name in ("dataset", "guard"):
+        if name in request.path_params:
+            setattr(request.state, name, request.path_params[name])
     return answer
 
 

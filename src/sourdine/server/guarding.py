@@ -84,6 +84,7 @@ class Guarded:
             "method": method,
             "route": route,
             "dataset": noted.get("dataset"),
+            "guard": noted.get("guard"),
             "person": noted.get("person"),
             "status": status,
             "ms": round(1000 * seconds),

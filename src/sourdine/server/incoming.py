@@ -9,14 +9,14 @@ import msgspec
 from starlette.responses import Response
 
 from sourdine.errors import ParameterError
-from sourdine.server.limits import decoded
+from sourdine.server.limits import LONGEST_BODY, decoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from sourdine.server.auth import Caller
     from sourdine.server.state import ServerState
-    from sourdine.server.store import Dataset
+    from sourdine.server.store import Dataset, Guard
 
 __all__ = ["Incoming", "Operation", "reply"]
 
@@ -65,6 +65,11 @@ class Incoming:
     def dataset(self) -> Dataset:
         """The data set in the path, if the caller may see it."""
         return self.state.visible(self.path["dataset"], self.who)
+
+    @property
+    def guard(self) -> Guard:
+        """The guard in the path, if the caller may see it."""
+        return self.state.visible_guard(self.path["guard"], self.who)
 
     def body(self, shape: Any = Any) -> Any:  # noqa: ANN401 - whatever the shape is
         """Return what the body holds, of a shape."""
@@ -117,6 +122,8 @@ class Operation:
         Whether it needs an ``Idempotency-Key``.
     query
         The names of whole numbers and words in its query.
+    longest
+        How many bytes its body may have.
     """
 
     method: str
@@ -129,6 +136,7 @@ class Operation:
     ticked: bool = False
     keyed: bool = False
     query: tuple[str, ...] = ()
+    longest: int = LONGEST_BODY
 
 
 def reply(

@@ -13,10 +13,11 @@ from sourdine.server.store.checks import checked
 from sourdine.session.filing import About, FiledReport
 
 if TYPE_CHECKING:
+    from sourdine.database import TableBook
     from sourdine.server.incoming import Incoming
-    from sourdine.server.store import ServerStore
+    from sourdine.server.store import DatasetCheck
 
-__all__ = ["OPERATIONS", "ledger_text"]
+__all__ = ["OPERATIONS", "check_facts", "lines_text"]
 
 FORMATS = {"html": "text/html", "md": "text/markdown", "json": "application/json"}
 
@@ -28,13 +29,13 @@ def ledger(call: Incoming) -> Response:
     JSON of ASCII, so anybody can follow the chain.
     """
     dataset = call.dataset
-    text = ledger_text(call.state.store, dataset.name)
+    text = lines_text(call.state.store.datasets.book(dataset.name))
     return Response(text, 200, call.heads(dataset.name), "application/x-ndjson")
 
 
-def ledger_text(store: ServerStore, name: str) -> str:
-    """Return all lines of a data set's ledger, an object of JSON each."""
-    lines = store.datasets.book(name).look(lambda page: page.lines())
+def lines_text(book: TableBook) -> str:
+    """Return all lines of a book, an object of JSON each."""
+    lines = book.look(lambda page: page.lines())
     return "".join(
         json.dumps({"line": head.lines, "head": head.chain.decode(), "table": table, "row": row})
         + "\n"
@@ -46,7 +47,12 @@ def check(call: Incoming) -> Response:
     """Answer whether every sum, every head and every answer of a ledger is right."""
     dataset = call.dataset
     found = checked(call.state.store.datasets, dataset.name)
-    facts: dict[str, Any] = {
+    return reply(check_facts(found), headers=call.heads(dataset.name))
+
+
+def check_facts(found: DatasetCheck) -> dict[str, Any]:
+    """Return what was found in a ledger, as JSON knows it."""
+    return {
         "sound": bool(found),
         "charges": found.charges,
         "answers": found.answers,
@@ -54,7 +60,6 @@ def check(call: Incoming) -> Response:
         "head": found.head,
         "problems": list(found.problems),
     }
-    return reply(facts, headers=call.heads(dataset.name))
 
 
 def report(call: Incoming) -> Response:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 __all__ = [
+    "LONGEST_BODY",
+    "LONGEST_UPLOAD",
     "MOST_BINS",
     "MOST_QUANTILES",
     "MOST_QUESTIONS",
@@ -27,6 +29,8 @@ __all__ = [
 ]
 
 LONGEST_BODY = 64 * 1024
+LONGEST_UPLOAD = 8 * 1024 * 1024
+"""Bytes of predictions, which somebody who is known may send."""
 MOST_QUANTILES = 99
 MOST_BINS = 500
 MOST_QUESTIONS = 50
@@ -39,7 +43,7 @@ STEEPEST = 30
 """Digits of the power of ten behind a number."""
 
 
-async def read_body(request: Request) -> bytes:
+async def read_body(request: Request, longest: int = LONGEST_BODY) -> bytes:
     """Return the body, and stop reading where it is too long: nothing is decompressed."""
     if request.headers.get("content-encoding", "identity").lower() not in ("", "identity"):
         raise RefusedError(
@@ -48,11 +52,11 @@ async def read_body(request: Request) -> bytes:
     data = bytearray()
     async for chunk in request.stream():
         data += chunk
-        if len(data) > LONGEST_BODY:
+        if len(data) > longest:
             raise RefusedError(
                 413,
                 "the body",
-                f"be at most {LONGEST_BODY} bytes",
+                f"be at most {longest} bytes",
                 "more",
                 "Rows are never uploaded: ask about data that the server reads.",
             )

@@ -69,7 +69,7 @@ def _operation(one: Operation, refs: dict[Any, Any]) -> dict[str, Any]:
         "summary": one.text,
         "parameters": _parameters(one),
         "responses": {
-            "201" if one.does.__name__ in ("register", "make_token") else "200": _content(
+            "201" if one.does.__name__.startswith(("register", "make_token")) else "200": _content(
                 one.gives, "done"
             ),
             **{status: _problem(text) for status, text in kept.items()},
@@ -178,11 +178,30 @@ def _answers() -> dict[str, Any]:
         "History": {"charges": {"type": "array", "items": {"type": "object"}}},
         "Check": {"sound": {"type": "boolean"}, "line": WHOLE, "head": TEXT},
     }
-    lists = {"Datasets": "Dataset", "Grants": "Grant", "Tokens": "Facts"}
+    shapes |= _of_guards()
+    lists = {
+        "Guards": "Guard",
+        "TeamGrants": "TeamGrant",
+        "Datasets": "Dataset",
+        "Grants": "Grant",
+        "Tokens": "Facts",
+    }
     return {
         **{
             name: {"type": "object", "required": list(shape), "properties": shape}
             for name, shape in shapes.items()
         },
         **{name: {"type": "array", "items": _ref(of)} for name, of in lists.items()},
+    }
+
+
+def _of_guards() -> dict[str, dict[str, Any]]:
+    number, many = {"type": "number"}, {"type": "array", "items": {"type": "object"}}
+    told = {"number": WHOLE, "team": TEXT, "leads": {"type": "boolean"}, "bits": number}
+    return {
+        "Guard": {"name": TEXT, "state": TEXT, "n": WHOLE, "bits": number, "share": number},
+        "TeamGrant": {"team": TEXT, "submissions": WHOLE, "sent": WHOLE, "remaining": WHOLE},
+        "Submission": {**told, "line": WHOLE, "head": TEXT},
+        "Submissions": {"submissions": many},
+        "Leaderboard": {"step": EXACT, "confidence": number, "teams": many},
     }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sourdine.server.datasets import Registering, registered
+from sourdine.server.demo_guard import add_demo_guard
 from sourdine.server.passwords import Passwords
 from sourdine.server.sources import WAGES
 from sourdine.server.store import Person, ServerStore
@@ -43,7 +44,7 @@ def add_person(store: ServerStore, name: str, role: Role, password: str) -> Pers
 
 
 def demo_store(folder: Path) -> tuple[str, list[DemoPerson]]:
-    """Make a store with the wages, an owner, an analyst and an auditor; return how to log in."""
+    """Make a store with the wages, a guard and three people; return how to log in."""
     address = f"sqlite:///{folder / 'demo.db'}"
     store = ServerStore.create(address)
     people = [DemoPerson(name=role, password=secrets.token_urlsafe(9)) for role in ROLES]
@@ -55,5 +56,6 @@ def demo_store(folder: Path) -> tuple[str, list[DemoPerson]]:
     wages = Registering(name="wages", source=WAGES, epsilon=TOTAL, n=250_000, columns=columns)
     store.datasets.add(registered(wages))
     store.grants.give("wages", "analyst", GRANT)
+    add_demo_guard(store, folder, ("analyst", "owner"))
     store.close()
     return address, people

@@ -8,11 +8,12 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import SourdineError
+from sourdine.server.holdout_labels import HeldLabels
 from sourdine.server.metrics import Metrics
 from sourdine.server.passwords import Passwords
 from sourdine.server.problems import RefusedError
 from sourdine.server.sources import opened
-from sourdine.server.store import Dataset, NotGrantedError, ServerStore
+from sourdine.server.store import Dataset, Guard, NotGrantedError, ServerStore
 from sourdine.server.store.datasets import NAME
 from sourdine.session import Session
 
@@ -38,6 +39,7 @@ class ServerState:
         self.settings = settings
         self.store = ServerStore.open(settings.store, witness=settings.witness)
         self.passwords, self.metrics = Passwords(), Metrics()
+        self.labels = HeldLabels(self.store)
         self._sessions: dict[str, Session] = {}
         self._curves: OrderedDict[str, Any] = OrderedDict()
         self._lock = Lock()
@@ -48,6 +50,15 @@ class ServerState:
         if found is None or not (caller.sees_all or self.store.grants.get(name, caller.name)):
             raise NotGrantedError(
                 "dataset", "be one that you may ask", "another name", "Ask its owner for a grant."
+            )
+        return found
+
+    def visible_guard(self, name: str, caller: Caller) -> Guard:
+        """Return a guard that somebody may see; who may not hears that there is none."""
+        found = self.store.guards.get(name) if NAME.fullmatch(name) else None
+        if found is None or not (caller.sees_all or self.store.guards.grant(name, caller.name)):
+            raise NotGrantedError(
+                "guard", "be one that you may ask", "another name", "Ask its owner for a grant."
             )
         return found
 

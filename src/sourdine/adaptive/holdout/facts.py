@@ -104,7 +104,7 @@ class GuardFacts:
 
     @property
     def path(self) -> Path | None:
-        """The file; None in memory."""
+        """The file; None in memory, and in a database."""
         return self.ledger.path
 
     @property

@@ -126,7 +126,7 @@ class GuardedHoldout(GuardFacts):
         dependence: Dependence | None = None,
         error: Number | None = None,
     ) -> None:
-        self._labels = labels if isinstance(labels, Labels) else Labels.read(labels, "labels")
+        self._labels = Labels.read(labels, "labels")
         if len(self._labels) == 0:
             raise ParameterError(
                 "labels",
@@ -337,7 +337,7 @@ class GuardedHoldout(GuardFacts):
         return f"GuardedHoldout(n={self.n}, loss={self.loss!r}, bits={self.bits:.4g}{place})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if not isinstance(self._store, FileStore):
+        if self.path is None or not isinstance(self._store, FileStore):
             raise ParameterTypeError(
                 "a guard in memory",
                 "stay in its process",
@@ -346,6 +346,10 @@ class GuardedHoldout(GuardFacts):
                 "to share one.",
             )
         return _reopened, (str(self.path), self.ledger.dependence)
+
+    def read(self, predictions: object) -> Labels:
+        """Return predictions as the guard reads them, or say what is wrong; nothing is charged."""
+        return self._of_all(self._read(predictions, "predictions"), "predictions")
 
     def _turn(self, work: Callable[[Turn], T], *, all_rows: bool = True) -> T:
         def open_to(turn: Turn) -> T:

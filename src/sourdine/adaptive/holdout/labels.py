@@ -13,14 +13,15 @@ import numpy as np
 
 from sourdine.adaptive.holdout.label_texts import is_gap, is_written, read_written
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.tally import Frame
+from sourdine.tally import Frame, Reading
 from sourdine.tally.column import DATES, NUMBERS
 from sourdine.tally.opening import is_path
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from sourdine.tally import Reading
     from sourdine.tally.column import Column
 
 __all__ = ["NUMBER", "TEXT", "Labels", "same"]
@@ -54,7 +55,7 @@ class Labels:
         Parameters
         ----------
         given
-            What `sourdine.tally.Frame` takes, of one column.
+            What `sourdine.tally.Frame` takes, of one column; labels that were read stay as they are.
         name
             What it is called in errors.
         kind
@@ -71,6 +72,8 @@ class Labels:
         Traceback (most recent call last):
         sourdine.errors.ParameterTypeError: labels must be all numbers or all texts, got a mixture. Type a list such as [0, 1, 1] or ['cat', 'dog'].
         """  # noqa: E501
+        if isinstance(given, cls):
+            return given
         frame = _one_column(given, name)
         column = frame.column(strict=True)
         if frame.parsed:
@@ -81,6 +84,33 @@ class Labels:
             raise ParameterTypeError(name, "be numbers or texts", "dates", _HINT)
         values = column.numbers if column.holds == NUMBERS else column.data
         return _of_objects(values.tolist(), name)
+
+    @classmethod
+    def written(cls, cells: Sequence[str], name: str, kind: str) -> Labels:
+        """Return the labels that people wrote, a text for each row.
+
+        Examples
+        --------
+        >>> Labels.written(["1", " 0.5"], "predictions", "number").values.tolist()
+        [1.0, 0.5]
+        >>> Labels.written(["1", "cat"], "predictions", "number")
+        Traceback (most recent call last):
+        sourdine.errors.ParameterError: predictions must be numbers, as the labels are, got something else in row 2 of the file. Write a number in each row.
+        """  # noqa: E501
+        return _of_texts(list(cells), name, kind, Reading())
+
+    @classmethod
+    def hidden(cls, kind: str, n: int) -> Labels:
+        """Return labels that are not here: so many of a kind, all of them missing.
+
+        Examples
+        --------
+        >>> hidden = Labels.hidden("number", 1000)
+        >>> len(hidden), hidden.fractional, hidden.complete
+        (1000, False, False)
+        """
+        gap = np.array(None if kind == TEXT else np.nan, object if kind == TEXT else np.float64)
+        return cls(kind, np.broadcast_to(gap, (n,)))
 
     @property
     def fractional(self) -> bool:
@@ -115,8 +145,12 @@ class Labels:
 
     def packed(self) -> bytes:
         """Return it as bytes that `unpacked` reads; nothing in them can run."""
+        return zlib.compress(self.spelled(), 1)
+
+    def spelled(self) -> bytes:
+        """Return it as JSON."""
         facts = {"kind": self.kind, "type": self.values.dtype.str, "values": self.values.tolist()}
-        return zlib.compress(json.dumps(facts, ensure_ascii=False).encode(), 1)
+        return json.dumps(facts, ensure_ascii=False).encode()
 
     @classmethod
     def unpacked(cls, packed: bytes) -> Labels:
@@ -189,7 +223,7 @@ def _too_long(name: str) -> ParameterError:
     return ParameterError(name, "be numbers of 64 bits", "longer ones", "Type them as texts.")
 
 
-def _of_texts(cells: list[str | None], name: str, kind: str | None, reading: Reading) -> Labels:
+def _of_texts(cells: Sequence[str | None], name: str, kind: str | None, reading: Reading) -> Labels:
     """Read the cells of a text file."""
     texts = ["" if cell is None else cell.strip() for cell in cells]
     written = texts if reading.is_standard else [_rewritten(text, reading) for text in texts]

@@ -28,11 +28,13 @@ from sourdine.exact import given, kind, number
 from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sourdine.adaptive.holdout.guard import GuardedHoldout
     from sourdine.adaptive.ledger import Spent, TranscriptLedger, Turn
     from sourdine.exact.parameters import Number
 
-__all__ = ["Leaderboard", "Standing", "Team"]
+__all__ = ["Leaderboard", "Standing", "Team", "board_sheet", "team_cells"]
 
 HALF = Fraction(1, 2)
 
@@ -191,22 +193,8 @@ class Leaderboard(Shown):
 
     def sheet(self) -> Sheet:
         """Return what is printed: every team, those that led with their best score."""
-        teams, bar = self.teams, self.bar
-        tries, led = sum(team.tries for team in teams), len(self.standings)
-        said = f"{counted(tries, 'submission')} of {counted(len(teams), 'team')}, {led} led"
-        return Sheet(
-            heads=("team", "score", "from", "to", "tries"),
-            lines=[(team.name, *self._cells(team.score), str(team.tries)) for team in teams],
-            notes=[
-                ("told", f"{said}; {counted(f'{self.guard.bits:.3g}', 'bit')}"),
-                (
-                    "next",
-                    "nothing leads any more"
-                    if bar is None
-                    else f"{self.ladder.said(bar)} or more leads",
-                ),
-            ],
-        )
+        led, bits = len(self.standings), self.guard.bits
+        return board_sheet(self.teams, self.ladder, led=led, bits=bits, bar=self.bar)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything public as what JSON knows."""
@@ -257,12 +245,6 @@ class Leaderboard(Shown):
         ends = turn.interval(least)[0], turn.interval(most)[1]
         return Entry(name, rung, AdaptiveAnswer(least, *ends, bits), bits)
 
-    def _cells(self, score: AdaptiveAnswer | None) -> tuple[str, ...]:
-        if score is None:
-            return ("-", "-", "-")
-        _, least, most = score.columns().texts()[0]
-        return self.ladder.said(score.value), least, most
-
     def _leads(self, turn: Turn) -> list[int]:
         """Return the rungs of all leaders, the first one first."""
         entries = self.guard._store.entries(turn)
@@ -296,6 +278,38 @@ class Leaderboard(Shown):
         least, most = self.ladder.ends(rung)
         low, high = (ledger.interval_after(before, end)[i] for i, end in enumerate((least, most)))
         return (high - low) / 2
+
+
+def board_sheet(
+    teams: Sequence[Team], ladder: Ladder, *, led: int, bits: float, bar: float | None
+) -> Sheet:
+    """Return what is printed of a leaderboard.
+
+    Parameters
+    ----------
+    teams, ladder
+        All of them, the leader first; and the grid of their scores.
+    led, bits
+        How many submissions led, and what all answers cost.
+    bar
+        The least score that leads now; None if none does any more.
+    """
+    tries = sum(team.tries for team in teams)
+    said = f"{counted(tries, 'submission')} of {counted(len(teams), 'team')}, {led} led"
+    following = "nothing leads any more" if bar is None else f"{ladder.said(bar)} or more leads"
+    return Sheet(
+        heads=("team", "score", "from", "to", "tries"),
+        lines=[(team.name, *team_cells(team, ladder), str(team.tries)) for team in teams],
+        notes=[("told", f"{said}; {counted(f'{bits:.3g}', 'bit')}"), ("next", following)],
+    )
+
+
+def team_cells(team: Team, ladder: Ladder) -> tuple[str, str, str]:
+    """Return the best score of a team and its ends, as texts."""
+    if team.score is None:
+        return ("-", "-", "-")
+    _, least, most = team.score.columns().texts()[0]
+    return ladder.said(team.score.value), least, most
 
 
 def _chance(ladder: Ladder, rung: int, bar: int, leads: list[int]) -> Fraction:

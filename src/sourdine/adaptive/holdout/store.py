@@ -27,6 +27,7 @@ __all__ = [
     "FileStore",
     "MemoryStore",
     "Store",
+    "entry_of",
     "labels_in",
     "new_file",
     "old_file",
@@ -199,7 +200,7 @@ class FileStore:
 
     def entries(self, turn: Turn) -> list[Entry]:
         """Read all submissions."""
-        return [_entry(row) for row in turn.page.rows(SUBMISSIONS)]
+        return [entry_of(row) for row in turn.page.rows(SUBMISSIONS)]
 
     def enter(self, turn: Turn, entry: Entry) -> None:
         """Write a submission."""
@@ -272,7 +273,8 @@ def _unpacked(text: str) -> Labels:
     return Labels.unpacked(b64decode(text))
 
 
-def _entry(row: Row) -> Entry:
+def entry_of(row: Row) -> Entry:
+    """Return the submission that a line says."""
     bits, rung = row["bits"], row["rung"]
     if rung is None:
         return Entry(row["name"], None, None, bits)

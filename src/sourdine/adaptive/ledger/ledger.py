@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sourdine.append_only.chain import Row
+    from sourdine.append_only.kept import KeptBook
     from sourdine.exact.parameters import Number
 
 __all__ = ["Growth", "Line", "Remaining", "TranscriptLedger", "Turn"]
@@ -140,17 +141,17 @@ class TranscriptLedger:
         self._lines: list[Line] = []
         self._growth: list[Growth] = []
         self._lock, self._process = Alone(), os.getpid()
-        self._book: Book | None = None
+        self._book: KeptBook | None = None
         if path is not None:
             book = Book(path, LEDGER, [self.terms_line()])
             self._keep(book, read_terms(book))
 
     @classmethod
     def open(
-        cls, path: str | os.PathLike[str] | Book, *, dependence: Dependence | None = None
+        cls, path: str | os.PathLike[str] | KeptBook, *, dependence: Dependence | None = None
     ) -> TranscriptLedger:
-        """Return the ledger that a file keeps, under the file's own terms."""
-        book = path if isinstance(path, Book) else Book(path, LEDGER)
+        """Return the ledger that a file or another book keeps, under its own terms."""
+        book = Book(path, LEDGER) if isinstance(path, (str, os.PathLike)) else path
         terms = read_terms(book)
         kind = dependence_of(terms.dependence, dependence)
         ledger = cls(terms.n, confidence=1 - terms.beta, dependence=kind, error=terms.error)
@@ -168,14 +169,14 @@ class TranscriptLedger:
         }
 
     def __repr__(self) -> str:
-        where = "in memory" if self._book is None else f"in {self._book.path.name}"
+        where = "in memory" if self._book is None else f"in {self._book.name}"
         rows = " ".join(str(fact) for fact in self.dependence.facts().values())
         return f"<TranscriptLedger of {self.n} rows, {rows}, {where}: {self.bits:.4g} bits told>"
 
     @property
     def path(self) -> Path | None:
-        """The file that keeps it; None in memory."""
-        return self._book.path if self._book else None
+        """The file that keeps it; None in memory, and in a database."""
+        return self._book.path if isinstance(self._book, Book) else None
 
     @property
     def history(self) -> History[Line]:
@@ -374,7 +375,7 @@ class TranscriptLedger:
         finally:
             turn.end()
 
-    def _keep(self, book: Book, kept: LedgerTerms) -> None:
+    def _keep(self, book: KeptBook, kept: LedgerTerms) -> None:
         words = {
             "n": (self.n, kept.n),
             "confidence": (1 - self.beta, 1 - kept.beta),
@@ -386,9 +387,9 @@ class TranscriptLedger:
             if yours != files:
                 raise ParameterError(
                     word,
-                    f"be {files}, as the ledger {book.path.name} says since it was opened",
+                    f"be {files}, as the ledger {book.name} says since it was opened",
                     f"{yours}",
-                    f"Type TranscriptLedger.open({book.path.name!r}).",
+                    f"Type TranscriptLedger.open({book.name!r}).",
                 )
         self._book, self.name, self.first = book, kept.name, kept.first
         history, growth = self.turn(lambda turn: (turn.history(), turn.growth()))

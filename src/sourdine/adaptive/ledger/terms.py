@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sourdine.adaptive.ledger.transaction import GROWTH
 
 if TYPE_CHECKING:
-    from sourdine.append_only import Book
+    from sourdine.append_only.kept import KeptBook
 
 __all__ = ["TERMS", "LedgerTerms", "read_terms"]
 
@@ -27,7 +27,7 @@ class LedgerTerms(NamedTuple):
     name: str | None
 
 
-def read_terms(book: Book) -> LedgerTerms:
+def read_terms(book: KeptBook) -> LedgerTerms:
     """Return the terms that a file holds."""
     row, grown = book.turn(lambda page: (page.last(TERMS) or {}, page.last(GROWTH)))
     try:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from sourdine.adaptive.ledger.ledger import TranscriptLedger
-    from sourdine.append_only import Page
     from sourdine.append_only.chain import Row
+    from sourdine.append_only.kept import KeptPage
 
 __all__ = [
     "GROWTH",
@@ -98,8 +98,8 @@ class Turn:
         self.n = grown[-1].n if grown else ledger.first
 
     @property
-    def page(self) -> Page:
-        """The open file of a ledger that is kept in one."""
+    def page(self) -> KeptPage:
+        """The open book of a ledger that is kept in one."""
         if not isinstance(self._lines, FileLines):
             raise ParameterTypeError(
                 "a page",
@@ -292,7 +292,7 @@ class FileLines:
 
     __slots__ = ("page",)
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: KeptPage) -> None:
         self.page = page
 
     def spent(self) -> Spent:

@@ -7,6 +7,7 @@
 ``fields``            the desk's form, from the schema of questions
 ``desk``              data sets, the desk, releases, tokens
 ``oversight``         the pages of owners and auditors
+``holdouts``          guards: where teams submit, and the leaderboard (``board_picture``)
 ``plan_pictures``     the gauge and the curve; ``release_pictures`` what was released
 ``copying``           a question as Python and as a command
 ====================  ==============================================================================

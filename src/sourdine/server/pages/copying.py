@@ -14,7 +14,7 @@ from sourdine.errors import literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["as_command", "as_python"]
+__all__ = ["as_command", "as_python", "guard_as_command", "guard_as_python"]
 
 OWNERS = ("bounds", "step", "keys", "categories")
 """What the owner of the data may say instead."""
@@ -55,4 +55,40 @@ def as_command(url: str, dataset: str, asked: Mapping[str, Any]) -> str:
         f'curl {address} \\\n  -H "Authorization: Bearer $TOKEN" '
         f'-H "Idempotency-Key: $(uuidgen)" \\\n'
         f"  --json {quote(json.dumps(asked, ensure_ascii=False))}"
+    )
+
+
+def guard_as_python(url: str, guard: str) -> str:
+    """Return a program that submits a file of predictions.
+
+    Examples
+    --------
+    >>> print(guard_as_python("http://a", "eval"))
+    import sourdine as sd
+    <BLANKLINE>
+    token = "..."  # made on the page Tokens
+    with sd.Remote('http://a', token) as server:
+        print(server.guard('eval').submit("predictions.csv"))
+    """
+    return (
+        'import sourdine as sd\n\ntoken = "..."  # made on the page Tokens\n'
+        f"with sd.Remote({url!r}, token) as server:\n"
+        f'    print(server.guard({guard!r}).submit("predictions.csv"))'
+    )
+
+
+def guard_as_command(url: str, guard: str) -> str:
+    r"""Return a command that submits a file of predictions; the key is new with every run.
+
+    Examples
+    --------
+    >>> print(guard_as_command("http://a", "eval"))
+    jq -Rs '{predictions: .}' predictions.csv |
+      curl http://a/api/v1/guards/eval/submissions --json @- \
+      -H "Authorization: Bearer $TOKEN" -H "Idempotency-Key: $(uuidgen)"
+    """
+    address = quote(f"{url}/api/v1/guards/{guard}/submissions")
+    return (
+        f"jq -Rs '{{predictions: .}}' predictions.csv |\n  curl {address} --json @- \\\n"
+        '  -H "Authorization: Bearer $TOKEN" -H "Idempotency-Key: $(uuidgen)"'
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sourdine.answers import Release
     from sourdine.release import Columns
 
-__all__ = ["release_picture"]
+__all__ = ["HIGH", "LETTER", "NARROW", "release_picture", "scale", "ticks"]
 
 MOST_ROWS = 60
 HIGH, LETTER, NARROW = 30.0, 8.0, 520
@@ -41,12 +41,13 @@ def release_picture(release: Release, wide: int) -> Markup:
     return _rows(columns, wide)
 
 
-def _scale(low: float, high: float, begin: float, end: float) -> Callable[[float], float]:
+def scale(low: float, high: float, begin: float, end: float) -> Callable[[float], float]:
+    """Return where values between two lie, from a beginning to an end."""
     across = high - low or 1.0
     return lambda v: begin + (end - begin) * (v - low) / across
 
 
-def _ticks(low: float, high: float, most: int) -> list[tuple[float, str]]:
+def ticks(low: float, high: float, most: int) -> list[tuple[float, str]]:
     """Return round numbers between two, a few of them, each with its text."""
     rough = (high - low or 1.0) / most
     power = 10.0 ** floor(log10(rough))
@@ -68,7 +69,7 @@ def _rows(columns: Columns, wide: int) -> Markup:
     low, high = min(ends), max(ends)
     pad = 0.04 * (high - low) or 1.0
     begin = min(0.0, low) if columns.name == "count" and low < 0.5 * high else low - pad
-    place = _scale(begin, high + pad, left, wide - right)
+    place = scale(begin, high + pad, left, wide - right)
     fits, parts = max(int(left / LETTER), 4), ""
     for i, (name, value, a, b, said) in enumerate(
         zip(
@@ -91,7 +92,7 @@ def _rows(columns: Columns, wide: int) -> Markup:
     told = "; ".join(f"{name}: {_said(row)}" for name, row in zip(names, texts, strict=True))
     axis = HIGH * len(names) + 8
     if not any(map(_dated, columns.values)):
-        for v, words in _ticks(begin, high + pad, 4 if narrow else 5):
+        for v, words in ticks(begin, high + pad, 4 if narrow else 5):
             parts += text(words, place(v), axis + 14, "middle")
         axis += 22
     return Markup(drawing(parts, wide, axis, told))  # noqa: S704 - every text was escaped
@@ -111,9 +112,9 @@ def _upright(columns: Columns, wide: int) -> tuple[str, Callable[[float], float]
     high = max(*map(float, columns.upper or ()), 0.0)
     low = min(*map(float, columns.lower or ()), 0.0)
     low = 0.0 if low > -0.02 * high else low
-    place = _scale(low, high, TALL - BELOW, ABOVE)
+    place = scale(low, high, TALL - BELOW, ABOVE)
     parts = ""
-    for v, words in _ticks(low, high, 4):
+    for v, words in ticks(low, high, 4):
         y = place(v)
         parts += f'<line class="rule" x1="{LEFT}" x2="{wide}" y1="{y:.1f}" y2="{y:.1f}"/>'
         parts += text(words, LEFT - 8, y + 4, "end")
@@ -156,7 +157,7 @@ def _curve(columns: Columns, wide: int) -> Markup:
     parts, place = _upright(columns, wide)
     ((name, at),) = columns.labels.items()
     xs = places(list(at))
-    across = _scale(xs[0], xs[-1], LEFT, wide - 34)
+    across = scale(xs[0], xs[-1], LEFT, wide - 34)
     thin = max(len(xs) // wide, 1)
     kept = [*range(0, len(xs), thin), len(xs) - 1]
 
@@ -167,7 +168,7 @@ def _curve(columns: Columns, wide: int) -> Markup:
     parts += f'<polygon class="band" points="{band}"/>'
     parts += f'<polyline class="curve" points="{line(columns.values, kept)}"/>'
     if not any(map(_dated, at)):
-        for v, words in _ticks(xs[0], xs[-1], 5):
+        for v, words in ticks(xs[0], xs[-1], 5):
             parts += text(words, across(v), TALL - BELOW + 18, "middle")
     told = f"{columns.name} {name} values, from {label(at[0])} to {label(at[-1])}"
     return Markup(drawing(parts, wide, TALL - 16, told))  # noqa: S704 - every text was escaped

@@ -73,7 +73,12 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"exact": exact, "upward": upward, "minute": minute}
+    made.filters |= {
+        "exact": exact,
+        "upward": upward,
+        "minute": minute,
+        "grouped": lambda n: grouped(str(n)),
+    }
     made.globals["static"] = f"/static/{_fingerprint()}"
     return made
 

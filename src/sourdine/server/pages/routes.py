@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.routing import Route
 
 from sourdine.server.incoming import OVERSEERS
-from sourdine.server.pages import desk, oversight
+from sourdine.server.pages import desk, holdouts, oversight
 from sourdine.server.pages.entrance import login
 from sourdine.server.pages.rendering import static
 from sourdine.server.pages.visiting import page
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PAGES"]
 
-DATA = "/data/{dataset}"
+DATA, GUARD = "/data/{dataset}", "/guard/{guard}"
 PAGES: tuple[BaseRoute, ...] = (
     Route("/login", login),
     Route("/", page(desk.home)),
@@ -31,6 +31,14 @@ PAGES: tuple[BaseRoute, ...] = (
     Route(f"{DATA}/manage", page(oversight.manage, roles=("owner",))),
     Route(f"{DATA}/ledger", page(oversight.ledger, roles=OVERSEERS)),
     Route(f"{DATA}/check", page(oversight.check, roles=OVERSEERS)),
+    Route("/guards", page(holdouts.guards)),
+    Route("/guards/register", page(holdouts.register, roles=("owner",))),
+    Route(GUARD, page(holdouts.guard)),
+    Route(f"{GUARD}/told", page(holdouts.told)),
+    Route(f"{GUARD}/leaderboard", page(holdouts.leaderboard)),
+    Route(f"{GUARD}/teams", page(holdouts.teams, roles=("owner",))),
+    Route(f"{GUARD}/ledger", page(holdouts.ledger, roles=OVERSEERS)),
+    Route(f"{GUARD}/check", page(holdouts.check, roles=OVERSEERS)),
     Route("/static/{mark}/{name}", static),
 )
 """All pages, beside the API."""

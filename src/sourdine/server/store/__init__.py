@@ -13,6 +13,7 @@ from sourdine.server.store.base import (
     StoredRelease,
     Submission,
     SurveyEntry,
+    TeamGrant,
     Token,
     fingerprint,
 )
@@ -35,6 +36,7 @@ __all__ = [
     "StoredRelease",
     "Submission",
     "SurveyEntry",
+    "TeamGrant",
     "Token",
     "Witness",
     "fingerprint",

@@ -8,7 +8,7 @@
 `Token`            a session of a browser, or a key of a script; the store knows its SHA-256
 `KeyedRequest`     who asks what of which data set, under which key
 `StoredRelease`    what became of it: its charge, its head, its state, its answers
-`Guard`            evaluation data under guard; `Submission` is what a team sent to it
+`Guard`            labels under guard; `TeamGrant` who may submit, `Submission` what was told
 `SurveyEntry`      a survey on the same server
 =================  ================================================================================
 
@@ -17,7 +17,7 @@ Texts named JSON are whatever the server's faces understand; the store keeps the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import sha256
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
@@ -27,6 +27,7 @@ from sourdine.errors import ParameterError, SourdineError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from sourdine.adaptive.holdout import Standing
     from sourdine.session import Call, Terms
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "StoredRelease",
     "Submission",
     "SurveyEntry",
+    "TeamGrant",
     "Token",
     "fingerprint",
 ]
@@ -258,24 +260,57 @@ class AskedQuestions(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """Evaluation data under guard.
+    """Labels under guard; only its state ever changes.
 
     Parameters
     ----------
     name
         What it is called in addresses.
-    path
-        The file that the guard keeps (`sourdine.adaptive.GuardedHoldout`).
-    facts
-        What is public about it, as JSON.
+    source, column
+        The path or address that the server reads the labels from, and their column there; None if
+        there is only one. The store holds no label.
+    secret
+        The key of their seal, in hexadecimal digits; it is shown to nobody.
+    text
+        What is to be predicted, for those who do.
     state
-        ``"open"`` or ``"closed"``.
+        ``"open"`` or ``"closed"``, which is for good.
+    opened
+        When it was registered.
     """
 
     name: str
-    path: str
-    facts: str = "{}"
+    source: str
+    column: str | None = None
+    secret: str = field(default="", repr=False)
+    text: str = ""
     state: Literal["open", "closed"] = "open"
+    opened: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamGrant:
+    """How often a team may submit to a guard.
+
+    Parameters
+    ----------
+    guard, team
+        To what and who, by the name they log in with.
+    submissions
+        How many at most.
+    sent
+        How many there were.
+    """
+
+    guard: str
+    team: str
+    submissions: int
+    sent: int = 0
+
+    @property
+    def left(self) -> int:
+        """How many more there may be."""
+        return max(self.submissions - self.sent, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,22 +319,27 @@ class Submission:
 
     Parameters
     ----------
-    guard, who, key
-        To what, who, and under which key; together they name it.
-    asked
-        The `fingerprint` of what was sent.
-    answer
-        What was told, as JSON; None if nothing yet.
-    state
-        ``"charged"`` until it is ``"answered"`` or ``"failed"``.
+    request
+        Who sent what to which guard, under which key; the predictions are not kept.
+    number
+        1 for the first of all teams.
+    told
+        When, in UTC, as ISO 8601.
+    line, head
+        The line of the guard's ledger that holds the answer, and that line's check.
+    standing
+        The answer.
+    fresh
+        Whether this very call charged it.
     """
 
-    guard: str
-    who: str
-    key: str
-    asked: str
-    answer: str | None = None
-    state: State = "charged"
+    request: KeyedRequest
+    number: int
+    told: str
+    line: int
+    head: str
+    standing: Standing
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,101 +1,19 @@
-"""Guards and what was submitted to them; surveys."""
+"""Surveys: what is asked, and whether it is open."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
-from sourdine.server.store.base import Guard, KeyReusedError, Submission, SurveyEntry
+from sourdine.server.store.base import SurveyEntry
 from sourdine.server.store.datasets import named
 
 if TYPE_CHECKING:
     from sourdine.database import SharedDatabase, Transaction
 
-__all__ = ["Guards", "Surveys"]
+__all__ = ["Surveys"]
 
-GUARD = "SELECT name, path, facts, state FROM guards"
-SENT = "SELECT guard, who, key, asked, answer, state FROM submissions"
 SURVEY = "SELECT name, document, store, public, state, page FROM surveys"
-
-
-class Guards:
-    """Evaluation data under guard, and what teams sent.
-
-    A guard charges in a ledger of its own (`sourdine.adaptive.TranscriptLedger`). A submission is
-    written down before the guard is asked; what it is told is stored once, and a team that asks
-    again under its key is told the same.
-    """
-
-    def __init__(self, database: SharedDatabase) -> None:
-        self._database = database
-
-    def add(self, guard: Guard) -> Guard:
-        """Register a guard, or refuse a name that is taken."""
-        values = (named(guard.name), guard.path, guard.facts, guard.state)
-        _insert(self._database, "guards", values)
-        return guard
-
-    def get(self, name: str) -> Guard | None:
-        """Return a guard; None if there is no such name."""
-        found = self._database.read(lambda t: t.one(f"{GUARD} WHERE name = ?", name))
-        return None if found is None else _guard(found)
-
-    def all(self) -> list[Guard]:
-        """Return all guards, by name."""
-        return [
-            _guard(row) for row in self._database.read(lambda t: t.all(f"{GUARD} ORDER BY name"))
-        ]
-
-    def close(self, name: str) -> None:
-        """Close a guard: it answers nothing more."""
-        self._database.write(
-            lambda t: t.run("UPDATE guards SET state = 'closed' WHERE name = ?", name)
-        )
-
-    def submit(self, submission: Submission) -> Submission:
-        """Write down that something was sent, once; return what became of it until now."""
-
-        def job(transaction: Transaction) -> Submission:
-            found = _sent(transaction, submission)
-            if found is None:
-                values = (submission.guard, submission.who, submission.key, submission.asked)
-                transaction.run(
-                    "INSERT INTO submissions VALUES (?, ?, ?, ?, NULL, 'charged')", *values
-                )
-                return submission
-            if found.asked != submission.asked:
-                raise KeyReusedError(
-                    "key",
-                    "stand for one submission",
-                    "another one under the same key",
-                    "Send a new key for a new submission; it was not scored.",
-                )
-            return found
-
-        return self._database.write(job)
-
-    def answer(self, submission: Submission, answer: str | None) -> Submission:
-        """Store what was told if nothing is stored, and return what is; None for a failure."""
-        state = "failed" if answer is None else "answered"
-
-        def job(transaction: Transaction) -> Submission:
-            transaction.run(
-                "UPDATE submissions SET answer = ?, state = ? "
-                "WHERE guard = ? AND who = ? AND key = ? AND state = 'charged'",
-                *(answer, state, submission.guard, submission.who, submission.key),
-            )
-            found = _sent(transaction, submission)
-            if found is None:
-                raise LookupError("an answer to what was never sent")
-            return found
-
-        return self._database.write(job)
-
-    def submissions(self, guard: str, who: str | None = None) -> list[Submission]:
-        """Return what was sent to a guard, by everybody or by one."""
-        order = f"{SENT} WHERE guard = ? ORDER BY who, key"
-        rows = self._database.read(lambda t: t.all(order, guard))
-        return [_submission(row) for row in rows if who in (None, row[1])]
 
 
 class Surveys:
@@ -159,21 +77,6 @@ def _insert(database: SharedDatabase, table: str, values: tuple[object, ...]) ->
         transaction.run(f"INSERT INTO {table} VALUES ({places})", *values)  # noqa: S608
 
     database.write(job)
-
-
-def _sent(transaction: Transaction, one: Submission) -> Submission | None:
-    where = f"{SENT} WHERE guard = ? AND who = ? AND key = ?"
-    found = transaction.one(where, one.guard, one.who, one.key)
-    return None if found is None else _submission(found)
-
-
-def _guard(row: tuple[Any, ...]) -> Guard:
-    return Guard(**dict(zip(("name", "path", "facts", "state"), row, strict=True)))
-
-
-def _submission(row: tuple[Any, ...]) -> Submission:
-    names = ("guard", "who", "key", "asked", "answer", "state")
-    return Submission(**dict(zip(names, row, strict=True)))
 
 
 def _survey(row: tuple[Any, ...]) -> SurveyEntry:

@@ -10,8 +10,10 @@ from sourdine.server.store.attempts import Attempts
 from sourdine.server.store.base import Meta
 from sourdine.server.store.checks import DatasetCheck, checked
 from sourdine.server.store.datasets import Datasets
+from sourdine.server.store.guard_checks import guard_checked
+from sourdine.server.store.guards import Guards
 from sourdine.server.store.people import Grants, People, Tokens
-from sourdine.server.store.registry import Guards, Surveys
+from sourdine.server.store.registry import Surveys
 from sourdine.server.store.releases import Releases
 from sourdine.server.store.tables import MIGRATIONS, VERSION, make_tables
 from sourdine.server.store.witness import Witness
@@ -170,8 +172,9 @@ class ServerStore:
         self.database.witness = witness
 
     def check(self) -> list[DatasetCheck]:
-        """Read everything, and return for each data set what is wrong with it, if anything is."""
-        return [checked(self.datasets, dataset.name) for dataset in self.datasets.all()]
+        """Read everything, and return for each ledger what is wrong with it, if anything is."""
+        found = [checked(self.datasets, dataset.name) for dataset in self.datasets.all()]
+        return found + [guard_checked(self.guards, guard.name) for guard in self.guards.all()]
 
     def backup(self, path: str | PathLike[str]) -> None:
         """Write a copy of a file of SQLite to a new one, while workers go on.

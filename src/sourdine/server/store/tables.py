@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sourdine.append_only import now
 from sourdine.database.book import book_tables
+from sourdine.server.store.guard_tables import guards_anew, make_guard_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,9 +26,10 @@ ATTEMPTS = (
 
 
 def _to_version_2(transaction: Transaction) -> None:
-    """Say of each data set how its texts are read, and count attempts to log in."""
+    """Say of each data set how its texts are read, count attempts to log in, and keep guards."""
     transaction.run(f"ALTER TABLE datasets ADD COLUMN {READ}")
     transaction.run(f"CREATE TABLE {ATTEMPTS}")
+    guards_anew(transaction)
 
 
 MIGRATIONS: Mapping[int, Callable[[Transaction], None]] = {1: _to_version_2}
@@ -61,12 +63,6 @@ TABLES = (
         "count INTEGER NOT NULL, line BIGINT NOT NULL, spent TEXT NOT NULL, state TEXT NOT NULL, "
         "answer BIGINT, PRIMARY KEY (analyst, key))"
     ),
-    "guards (name TEXT PRIMARY KEY, path TEXT NOT NULL, facts TEXT NOT NULL, state TEXT NOT NULL)",
-    (
-        "submissions (guard TEXT NOT NULL REFERENCES guards (name), who TEXT NOT NULL, "
-        "key TEXT NOT NULL, asked TEXT NOT NULL, answer TEXT, state TEXT NOT NULL, "
-        "PRIMARY KEY (guard, who, key))"
-    ),
     (
         "surveys (name TEXT PRIMARY KEY, document TEXT NOT NULL, store TEXT NOT NULL, "
         "public INTEGER NOT NULL, state TEXT NOT NULL, page TEXT NOT NULL)"
@@ -89,11 +85,10 @@ def make_tables(transaction: Transaction) -> None:
         *(f"CREATE {index}" for index in INDEXES),
         *dialect.forbidding("releases", "UPDATE", done),
         *dialect.forbidding("releases", "DELETE"),
-        *dialect.forbidding("submissions", "UPDATE", done),
-        *dialect.forbidding("submissions", "DELETE"),
         *dialect.forbidding("datasets", "UPDATE", "OLD.state <> 'open'"),
         *dialect.forbidding("datasets", "DELETE"),
     ]
     for statement in statements:
         transaction.run(statement)
+    make_guard_tables(transaction)
     transaction.run("INSERT INTO meta VALUES (?, ?, ?)", token_hex(16), VERSION, now())

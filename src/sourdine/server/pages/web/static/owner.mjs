@@ -2,10 +2,10 @@
 
 import { $, call } from "./common.mjs";
 
-const filled = (form, names) =>
+export const filled = (form, names) =>
   Object.fromEntries(names.map((name) => [name, form.elements[name].value.trim()]).filter(([, value]) => value !== ""));
 
-async function attempt(trouble, act) {
+export async function attempt(trouble, act) {
   trouble.textContent = "";
   try {
     await act();

@@ -2,31 +2,49 @@
 // Over a connection that breaks, or after the page was loaded again, the same request is sent under
 // the same key, which the server charges once.
 
-import { $, Refused, call } from "./common.mjs";
+import { Refused, call } from "./common.mjs";
 
 const TRIES = 7;
 const wait = (ms) => new Promise((wake) => setTimeout(wake, ms));
-const place = (name) => JSON.stringify(["pending", $("desk").dataset.person, name]); // nobody sends another's
+const who = () => document.querySelector("[data-person]").dataset.person;
+const place = (path) => JSON.stringify(["pending", who(), path]); // nobody sends another's
+const releases = (name) => `/datasets/${encodeURIComponent(name)}/releases`;
+const here = new Map(); // what is too long for the browser's store, while the page stays
 
 /** Return what was pressed and not yet answered: {key, body}; null if there is none. */
-export function pending(name) {
-  return JSON.parse(sessionStorage.getItem(place(name)) ?? "null");
+export function pendingAt(path) {
+  return here.get(path) ?? JSON.parse(sessionStorage.getItem(place(path)) ?? "null");
 }
 
+function keep(path, kept) {
+  try {
+    sessionStorage.setItem(place(path), JSON.stringify(kept));
+  } catch {
+    here.set(path, kept);
+  }
+}
+
+function forget(path) {
+  sessionStorage.removeItem(place(path));
+  here.delete(path);
+}
+
+export const pending = (name) => pendingAt(releases(name));
+export const release = (name, body, say) => send(releases(name), body, say);
+
 /** Send a request until it is answered or refused; say what happens meanwhile. */
-export async function release(name, body, say) {
-  const known = pending(name);
-  const kept = known ?? { key: crypto.randomUUID?.() ?? random(), body };
-  sessionStorage.setItem(place(name), JSON.stringify(kept));
+export async function send(path, body, say) {
+  const kept = pendingAt(path) ?? { key: crypto.randomUUID?.() ?? random(), body };
+  keep(path, kept);
   for (let tries = 1; ; tries++) {
     try {
-      const found = await call(`/datasets/${encodeURIComponent(name)}/releases`, kept.body, { key: kept.key });
-      sessionStorage.removeItem(place(name));
+      const found = await call(path, kept.body, { key: kept.key });
+      forget(path);
       say("");
       return found;
     } catch (error) {
       const final = error instanceof Refused && error.status < 500;
-      if (final) sessionStorage.removeItem(place(name));
+      if (final) forget(path);
       if (final || tries === TRIES) throw error;
       say(`The connection broke. Asking again under the same key: it is charged once (${tries}).`);
       await wait(Math.min(250 * 2 ** tries, 8000));

@@ -1,0 +1,278 @@
+"""Guards: labels that answer submissions of teams, each charged once and answered once.
+
+The lines of a guard's ledger are a book like that of a data set: its terms, a seal of the labels,
+the step of the leaderboard, then every answer with its charge. A submission is one transaction:
+it looks for its key, reads the book, decides, charges, and writes the answer down. So there is no
+charge without an answer, none that another worker does not know, and nothing is shown that is not
+on the disk. The labels are not in the store.
+
+*Claim*: whenever workers are killed, a key is charged once and has one answer. *Checked by*
+``test_killed_workers_spend_one_question_a_key``. *Claim*: of many that submit at once, through
+several workers, each is answered from what was told to all before it. *Checked by*
+``test_workers_never_answer_from_a_stale_state``.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sourdine.adaptive.holdout import Leaderboard, Standing
+from sourdine.adaptive.holdout.sealed import GUARD, SUBMISSIONS, open_sealed
+from sourdine.adaptive.holdout.store import entry_of
+from sourdine.append_only import now
+from sourdine.database import PageBook, TableBook, begin_book
+from sourdine.errors import BudgetExceededError, ParameterError
+from sourdine.server.store.base import (
+    Guard,
+    KeyedRequest,
+    KeyReusedError,
+    NotGrantedError,
+    Submission,
+    TeamGrant,
+)
+from sourdine.server.store.datasets import named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from sourdine.adaptive.holdout.labels import Labels
+    from sourdine.append_only.chain import Row
+    from sourdine.database import SharedDatabase, TablePage, Transaction
+
+__all__ = ["Guards", "guard_book"]
+
+T = TypeVar("T")
+FOUND = "SELECT name, source, label, secret, text, state, opened FROM guards"
+SENT = (
+    "SELECT s.team, s.key, s.guard, s.asked, s.number, s.told, s.line, l.line FROM submissions s "
+    "JOIN lines l ON l.book = 'guard:' || s.guard AND l.number = s.line"
+)
+GRANTED = (
+    "SELECT g.guard, g.team, g.submissions, (SELECT count(*) FROM submissions s "
+    "WHERE s.guard = g.guard AND s.team = g.team) FROM team_grants g"
+)
+CHECK, SAID = slice(0, 32), slice(33, None)
+"""A line's check, and what it says."""
+
+
+def guard_book(name: str) -> str:
+    """Return what the book of a guard is called; no data set can have that name."""
+    return f"guard:{name}"
+
+
+class Guards:
+    """The guards of a store, who may submit to them, and what was told.
+
+    Parameters
+    ----------
+    database
+        Where they are kept.
+    """
+
+    def __init__(self, database: SharedDatabase) -> None:
+        self._database = database
+        self._books: dict[str, TableBook] = {}
+
+    def add(self, guard: Guard, begin: Iterable[tuple[str, Row]]) -> Guard:
+        """Register a guard, and begin its ledger; or refuse a name that is taken.
+
+        Parameters
+        ----------
+        guard
+            What it is.
+        begin
+            The first lines of its ledger (`sourdine.adaptive.holdout.sealed.sealed_lines`).
+        """
+        new = replace(guard, name=named(guard.name), state="open", opened=now())
+
+        def job(transaction: Transaction) -> None:
+            if transaction.one(f"{FOUND} WHERE name = ?", new.name) is not None:
+                raise ParameterError("name", "be new", repr(new.name), "Type another name.")
+            begin_book(transaction, guard_book(new.name), GUARD, begin)
+            transaction.run(
+                "INSERT INTO guards VALUES (?, ?, ?, ?, ?, ?, ?)",
+                *(new.name, new.source, new.column, new.secret, new.text, new.state, new.opened),
+            )
+
+        self._database.write(job)
+        return new
+
+    def get(self, name: str) -> Guard | None:
+        """Return a guard; None if there is no such name."""
+        found = self._database.read(lambda t: t.one(f"{FOUND} WHERE name = ?", name))
+        return None if found is None else _guard(found)
+
+    def all(self) -> list[Guard]:
+        """Return all guards, by name."""
+        return [
+            _guard(row) for row in self._database.read(lambda t: t.all(f"{FOUND} ORDER BY name"))
+        ]
+
+    def close(self, name: str) -> None:
+        """Close a guard for good: it answers nothing more, and can still be read and checked."""
+        end = "UPDATE guards SET state = 'closed' WHERE name = ? AND state = 'open'"
+        self._database.write(lambda t: t.run(end, name))
+
+    def book(self, name: str) -> TableBook:
+        """Return the lines of a guard's ledger."""
+        found = self._books.get(name)
+        if found is None:
+            found = self._books[name] = TableBook(self._database, guard_book(name), GUARD)
+        return found
+
+    def look(self, name: str, work: Callable[[Leaderboard], T], labels: Labels | None = None) -> T:
+        """Run a function on what a guard has told until now; what it asks is not kept."""
+        book = self.book(name)
+        return book.look(lambda page: work(open_sealed(PageBook(book, page), labels)))
+
+    def give(self, guard: str, team: str, submissions: int) -> TeamGrant:
+        """Say how often a team may submit: a new ceiling in place of the old."""
+
+        def job(transaction: Transaction) -> TeamGrant:
+            names = {"guards": ("guard", guard), "people": ("team", team)}
+            for table, (parameter, name) in names.items():
+                if transaction.one(f"SELECT 1 FROM {table} WHERE name = ?", name) is None:  # noqa: S608
+                    raise ParameterError(parameter, "be one of this store", repr(name), "Add it.")
+            transaction.run(
+                "INSERT INTO team_grants VALUES (?, ?, ?) "
+                "ON CONFLICT (guard, team) DO UPDATE SET submissions = excluded.submissions",
+                *(guard, team, submissions),
+            )
+            found = _granted(transaction, guard, team)
+            if found is None:
+                raise LookupError
+            return found
+
+        return self._database.write(job)
+
+    def grant(self, guard: str, team: str) -> TeamGrant | None:
+        """Return how often a team may submit to a guard; None if it may not."""
+        return self._database.read(lambda t: _granted(t, guard, team))
+
+    def grants(self, *, guard: str | None = None, team: str | None = None) -> list[TeamGrant]:
+        """Return the grants of a guard, or of a team, or all."""
+        rows = self._database.read(lambda t: t.all(f"{GRANTED} ORDER BY g.guard, g.team"))
+        found = [_grant(row) for row in rows]
+        return [g for g in found if guard in (None, g.guard) and team in (None, g.team)]
+
+    def submit_once(self, request: KeyedRequest, ask: Callable[[PageBook], object]) -> Submission:
+        """Ask a guard once under a key, and return what is stored.
+
+        Parameters
+        ----------
+        request
+            Which team sends what to which guard (its ``dataset``), under which key.
+        ask
+            Submits to the leaderboard that a book keeps, in the transaction of that book.
+
+        Raises
+        ------
+        BudgetExceededError
+            The team has no submission left, or the guard no room; nothing was charged.
+        KeyReusedError
+            The key stands for other predictions.
+        NotGrantedError
+            There is no such guard, or this team has no grant.
+        ParameterError
+            The guard is closed.
+        """
+        book = self.book(request.dataset)
+
+        def job(transaction: Transaction) -> tuple[Submission, TablePage | None]:
+            found = self._found(transaction, request)
+            if found is not None:
+                return found, None
+            _require_open(transaction, request)
+            page = book.page(transaction)
+            ask(PageBook(book, page))
+            line, number = page.head.lines, len(page.rows(SUBMISSIONS))
+            transaction.run(
+                "INSERT INTO submissions VALUES (?, ?, ?, ?, ?, ?, ?)",
+                *(request.dataset, request.analyst, request.key, request.asked),
+                *(number, line, now()),
+            )
+            stored = self._found(transaction, request)
+            if stored is None:
+                raise LookupError
+            return replace(stored, fresh=True), page
+
+        stored, page = self._database.write(job)
+        if page is not None:
+            book.remember(page)
+        return stored
+
+    def found(self, request: KeyedRequest) -> Submission | None:
+        """Return what became of a request; None if it was never charged."""
+        return self._database.read(lambda t: self._found(t, request))
+
+    def submissions(self, guard: str, team: str | None = None) -> list[Submission]:
+        """Return what was told by a guard, to everybody or to one team, the first one first."""
+        whose, values = ("AND s.team = ? ", (team,)) if team is not None else ("", ())
+        where = f"{SENT} WHERE s.guard = ? {whose}ORDER BY s.number"
+        rows = self._database.read(lambda t: t.all(where, guard, *values))
+        return [_submission(row) for row in rows]
+
+    def _found(self, transaction: Transaction, request: KeyedRequest) -> Submission | None:
+        where = f"{SENT} WHERE s.guard = ? AND s.team = ? AND s.key = ?"
+        found = transaction.one(where, request.dataset, request.analyst, request.key)
+        if found is None:
+            return None
+        if found[3] != request.asked:
+            raise KeyReusedError(
+                "key",
+                "stand for one submission",
+                "other predictions under the same key",
+                "Send a new key for a new submission; nothing was charged.",
+            )
+        return _submission(found)
+
+
+def _require_open(transaction: Transaction, request: KeyedRequest) -> None:
+    """Refuse a team that may not submit now."""
+    grant = _granted(transaction, request.dataset, request.analyst)
+    state = transaction.one("SELECT state FROM guards WHERE name = ?", request.dataset)
+    if grant is None or state is None:
+        raise NotGrantedError(
+            "guard", "be one that you may ask", repr(request.dataset), "Ask its owner for a grant."
+        )
+    if state[0] != "open":
+        raise ParameterError(
+            "guard", "be open", f"{request.dataset}, which was closed", "Ask another one."
+        )
+    if grant.left == 0:
+        raise BudgetExceededError(
+            "submissions",
+            f"be at most {grant.submissions}, as {request.analyst} was granted",
+            f"{grant.sent + 1}",
+            "Nothing was charged. Ask the owner of the guard for more.",
+        )
+
+
+def _granted(transaction: Transaction, guard: str, team: str) -> TeamGrant | None:
+    found = transaction.one(f"{GRANTED} WHERE g.guard = ? AND g.team = ?", guard, team)
+    return None if found is None else _grant(found)
+
+
+def _grant(row: tuple[Any, ...]) -> TeamGrant:
+    guard, team, submissions, sent = row
+    return TeamGrant(guard=guard, team=team, submissions=submissions, sent=sent)
+
+
+def _guard(row: tuple[Any, ...]) -> Guard:
+    names = ("name", "source", "column", "secret", "text", "state", "opened")
+    return Guard(**dict(zip(names, row, strict=True)))
+
+
+def _submission(row: tuple[Any, ...]) -> Submission:
+    team, key, guard, asked, number, told, line, text = row
+    entry = entry_of(json.loads(text[SAID])[1])
+    return Submission(
+        request=KeyedRequest(analyst=team, key=key, dataset=guard, asked=asked),
+        number=number,
+        told=told,
+        line=line,
+        head=text[CHECK],
+        standing=Standing(entry.name, entry.score, entry.bits),
+    )

@@ -1,0 +1,234 @@
+"""A guard in a store: one question for a key, whoever asks, crashes or races; on both databases."""
+
+from __future__ import annotations
+
+import os
+import signal
+from threading import Thread
+
+import pytest
+
+from guarded import LABELS, guarded, label_file, model, replayed, sent, submission
+from sourdine.adaptive.holdout.labels import Labels
+from sourdine.adaptive.holdout.sealed import open_sealed
+from sourdine.errors import BudgetExceededError, ParameterError
+from sourdine.server.store import (
+    Guard,
+    KeyReusedError,
+    NotGrantedError,
+    Person,
+    ServerStore,
+    fingerprint,
+)
+from sourdine.server.store.guard_tables import guards_anew
+
+HELD = Labels.read(LABELS, "labels")
+
+
+@pytest.fixture
+def board(store, tmp_path):
+    """Return a store with a guard and three people, of whom two may submit."""
+    store.people.add(Person(name="cleo", role="analyst"))
+    guarded(store, label_file(tmp_path))
+    return store
+
+
+def bits(store):
+    """Return what was told."""
+    return store.guards.look("eval", lambda found: found.guard.bits)
+
+
+def test_a_submission_is_charged_once_under_its_key(board):
+    first = submission(board, HELD, "one", "anna", model(0.7))
+    assert first.fresh
+    assert (first.number, bool(first.standing)) == (1, True)
+    spent = bits(board)
+    again = submission(board, HELD, "one", "anna", model(0.7))
+    assert not again.fresh
+    assert (again.number, again.head) == (first.number, first.head)
+    assert again.standing.score == first.standing.score
+    assert bits(board) == spent
+    with pytest.raises(KeyReusedError, match="nothing was charged"):
+        submission(board, HELD, "one", "anna", model(0.8))
+    assert bits(board) == spent
+    assert submission(board, HELD, "one", "ben", model(0.6)).number == 2
+    assert [one.request.analyst for one in board.guards.submissions("eval")] == ["anna", "ben"]
+    assert [one.number for one in board.guards.submissions("eval", "ben")] == [2]
+
+
+def test_who_may_not_is_refused_and_nothing_is_charged(board):
+    with pytest.raises(NotGrantedError, match="be one that you may ask"):
+        submission(board, HELD, "k", "cleo", model(0.7))
+    board.guards.give("eval", "anna", 1)
+    kept = submission(board, HELD, "k", "anna", model(0.7))
+    with pytest.raises(BudgetExceededError, match="be at most 1, as anna was granted, got 2"):
+        submission(board, HELD, "l", "anna", model(0.7))
+    assert board.guards.grant("eval", "anna").left == 0
+    assert board.guards.give("eval", "anna", 2).left == 1
+    board.guards.close("eval")
+    with pytest.raises(ParameterError, match="guard must be open"):
+        submission(board, HELD, "l", "anna", model(0.7))
+    assert submission(board, HELD, "k", "anna", model(0.7)).head == kept.head
+    assert len(board.guards.submissions("eval")) == 1
+    for names in (("nothing", "anna"), ("eval", "nobody")):
+        with pytest.raises(ParameterError, match="be one of this store"):
+            board.guards.give(*names, 1)
+
+
+def test_answers_are_those_of_a_board_in_memory(board):
+    sends = {fingerprint(str(p)): p for p in (model(0.5 + i / 50, i) for i in range(12))}
+    for number, predictions in enumerate(sends.values()):
+        submission(board, HELD, f"{number}", ("anna", "ben")[number % 2], predictions)
+    told = board.guards.submissions("eval")
+    assert len({bool(one.standing) for one in told}) == 2
+    memory = replayed(told, sends)
+    assert board.guards.look("eval", lambda found: found.to_dict()) == memory.to_dict()
+    assert bits(board) == memory.guard.bits
+    assert all(board.check())
+
+
+def test_workers_never_answer_from_a_stale_state(board, address):
+    """Two stores on one database are two workers; four threads send what others send, too."""
+    sends = {fingerprint(str(p)): p for p in (model(0.5 + i / 40, i) for i in range(10))}
+    others = ServerStore.open(address)
+    seen = []
+
+    def work(store, order):
+        for asked in order:
+            predictions = sends[asked]
+            seen.extend(
+                submission(store, HELD, asked[:20], team, predictions) for team in ("anna", "ben")
+            )
+
+    orders = [list(sends), list(sends)[::-1], list(sends), list(sends)[3:] + list(sends)[:3]]
+    threads = [
+        Thread(target=work, args=(store, order))
+        for store, order in zip((board, others, board, others), orders, strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    others.close()
+    told = board.guards.submissions("eval")
+    assert len(told) == 20
+    assert sum(one.fresh for one in seen) == 20
+    answers = {(one.request.analyst, one.request.key): one.head for one in told}
+    assert len(seen) == 80
+    assert all(answers[one.request.analyst, one.request.key] == one.head for one in seen)
+    replayed(told, sends)
+    assert all(board.check())
+
+
+def killed(work):
+    """Run a function in a process that must be killed in it."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        finally:
+            os._exit(1)
+    assert os.waitpid(child, 0)[1] == signal.SIGKILL
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_killed_workers_spend_one_question_a_key(board, address):
+    board.database.close()
+
+    def die(*_):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def before_the_commit():
+        store = ServerStore.open(address)
+        request = sent("one", "anna", model(0.7))
+        store.guards.submit_once(
+            request,
+            lambda book: (open_sealed(book, HELD).submit("anna", model(0.7)), die()),
+        )
+
+    def after_the_commit():
+        store = ServerStore.open(address)
+        store.database.witness = die  # called after a commit, before anybody hears of it
+        submission(store, HELD, "one", "anna", model(0.7))
+
+    killed(before_the_commit)
+    assert bits(board) == 0
+    assert board.guards.submissions("eval") == []
+    killed(after_the_commit)
+    spent = bits(board)
+    assert spent > 0
+    answer = submission(board, HELD, "one", "anna", model(0.7))
+    assert not answer.fresh
+    assert bits(board) == spent
+    killed(after_the_commit_of_another(address, die))
+    assert len(board.guards.submissions("eval")) == 2
+    replayed(
+        board.guards.submissions("eval"), {fingerprint(str(p)): p for p in (model(0.7), model(0.6))}
+    )
+    assert all(board.check())
+
+
+def after_the_commit_of_another(address, die):
+    """Return what submits again under a key that holds, and then under a new one."""
+
+    def work():
+        store = ServerStore.open(address)
+        submission(store, HELD, "one", "anna", model(0.7))
+        store.database.witness = die
+        submission(store, HELD, "two", "anna", model(0.6))
+
+    return work
+
+
+FORGERIES = {
+    "a cheaper answer": (
+        "lines",
+        "UPDATE lines SET line = replace(line, '\"bits\":5', '\"bits\":1')",
+    ),
+    "a missing key": ("submissions", "DELETE FROM submissions WHERE number = 1"),
+    "another team": ("submissions", "UPDATE submissions SET team = 'ben'"),
+    "a missing line": ("lines", "DELETE FROM lines WHERE number = 6 AND book = 'guard:eval'"),
+}
+
+
+@pytest.mark.parametrize(("table", "statement"), FORGERIES.values(), ids=FORGERIES)
+def test_what_was_told_stays(board, address, table, statement):
+    submission(board, HELD, "one", "anna", model(0.7))
+    event = statement.partition(" ")[0]
+    with pytest.raises(Exception, match="what is written stays"):
+        board.database.write(lambda t: t.run(statement))
+    drop = f"DROP TRIGGER {table}_{event}"
+    if address.startswith("postgres"):
+        drop += f" ON {table}"
+    board.database.write(lambda t: (t.run(drop), t.run(statement)))
+    reopened = ServerStore.open(address)
+    found = {one.dataset: bool(one) for one in reopened.check()}
+    reopened.close()
+    assert found == {"ages": True, "others": True, "guard:eval": False}
+
+
+def test_a_store_of_the_first_version_gets_the_tables_of_guards(store, tmp_path):
+    def older(t):
+        for table in ("submissions", "team_grants", "guards"):
+            t.run(f"DROP TABLE {table}")
+        t.run("CREATE TABLE guards (name TEXT PRIMARY KEY, path TEXT NOT NULL)")
+        t.run("CREATE TABLE submissions (guard TEXT NOT NULL REFERENCES guards (name))")
+
+    store.database.write(older)
+    store.database.write(guards_anew)
+    guarded(store, label_file(tmp_path))
+    assert submission(store, HELD, "one", "anna", model(0.7)).number == 1
+
+
+def test_a_name_is_taken_once(board, tmp_path):
+    with pytest.raises(ParameterError, match="name must be new"):
+        guarded(board, label_file(tmp_path))
+    assert len(board.guards.all()) == 1
+    with pytest.raises(ParameterError, match="name must be of small letters"):
+        board.guards.add(Guard(name="../x", source="g"), [])
+
+
+def test_a_data_set_may_have_the_name_of_a_guard(board, tmp_path):
+    guarded(board, label_file(tmp_path), "ages")
+    assert board.datasets.ledger("ages").account.share == 0
+    assert all(board.check())
