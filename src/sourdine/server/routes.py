@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sourdine.server import datasets, ledgers, operating, people, planning, releasing
+from sourdine.server import datasets, ledgers, operating, people, planning, releasing, surveys
 
 __all__ = ["API"]
 
@@ -12,6 +12,7 @@ API = (
     *planning.OPERATIONS,
     *releasing.OPERATIONS,
     *ledgers.OPERATIONS,
+    *surveys.OPERATIONS,
     *operating.OPERATIONS,
 )
 """All operations below ``/api/v1``."""

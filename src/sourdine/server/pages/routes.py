@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.routing import Route
 
 from sourdine.server.incoming import OVERSEERS
-from sourdine.server.pages import desk, oversight
+from sourdine.server.pages import desk, oversight, surveys
 from sourdine.server.pages.entrance import login
 from sourdine.server.pages.rendering import static
 from sourdine.server.pages.visiting import page
@@ -18,6 +18,16 @@ if TYPE_CHECKING:
 __all__ = ["PAGES"]
 
 DATA = "/data/{dataset}"
+OWNER = ("owner",)
+SURVEY = "/surveys/{survey}"
+SURVEYS = (
+    Route("/surveys", page(surveys.listing)),
+    Route("/draft", page(surveys.draft, roles=OWNER)),
+    Route("/survey-check", page(surveys.check, roles=OWNER), methods=["POST"]),
+    Route(SURVEY, page(surveys.survey)),
+    Route(f"{SURVEY}/part", page(surveys.part)),
+    Route(f"{SURVEY}/preview", page(surveys.preview, roles=OWNER)),
+)
 PAGES: tuple[BaseRoute, ...] = (
     Route("/login", login),
     Route("/", page(desk.home)),
@@ -31,6 +41,7 @@ PAGES: tuple[BaseRoute, ...] = (
     Route(f"{DATA}/manage", page(oversight.manage, roles=("owner",))),
     Route(f"{DATA}/ledger", page(oversight.ledger, roles=OVERSEERS)),
     Route(f"{DATA}/check", page(oversight.check, roles=OVERSEERS)),
+    *SURVEYS,
     Route("/static/{mark}/{name}", static),
 )
 """All pages, beside the API."""
