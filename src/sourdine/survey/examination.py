@@ -176,7 +176,6 @@ def _within(name: str, error: SourdineError) -> str:
     whole = f"questions.{name}"
     if error.name.startswith(f"{whole}."):
         return error.name
-    said = f"{error.name} {error.got}" if error.name.startswith("column") else error.name
-    said = "step" if error.name == "last" else said.replace(repr(name), "")
-    found = OF_QUESTIONS.search(said)
+    said = "step" if error.name == "last" else error.name.replace(repr(name), "")
+    found = OF_QUESTIONS.search(f"{said} {error.got}" if said.startswith("column") else said)
     return f"{whole}.{found[1]}" if found else whole
