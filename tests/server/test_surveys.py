@@ -31,7 +31,6 @@ FLAG = {
     "epsilon": 2,
     "questions": {"smokes": {"kind": "flag", "ask": "Do you smoke?"}},
 }
-FINE = {"kind": "number", "lower": 0, "upper": 10**6, "step": 1, "ask": "?"}
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
@@ -184,7 +183,6 @@ def test_a_check_says_what_is_wrong_and_what_it_will_tell(polls):
     ("changes", "field"),
     [
         ({"name": "n" * 41}, "name"),
-        ({"questions": {"x": FINE}}, "step"),
         ({"rounds": 3}, "round"),
         ({"questions": {f"q{i}": {"kind": "flag", "ask": "?"} for i in range(51)}}, "questions"),
     ],
@@ -274,3 +272,21 @@ def test_a_demo_has_a_survey(tmp_path):
         first = httpx.get(url, cookies={COOKIE: token}).text
         assert "How do you come to work?" in first
         assert 'href="/surveys/commute"' in first
+
+
+def test_records_that_are_gone_break_nothing_else(tmp_path):
+    address, _ = demo_store(tmp_path)
+    with served(address) as url:
+        open_sample(address, url)
+        (folder,) = tmp_path.glob("*.surveys")
+        folder.rename(tmp_path / "elsewhere")
+        store = ServerStore.open(address)
+        owner = Api(url, new_token(store, "owner", "api", days=1))
+        token = new_token(store, "owner", "session", days=1)
+        store.close()
+        assert [one["people"] for one in owner.get("/surveys").json()] == [None]
+        problem(owner.get("/surveys/commute/results"), 409, "conflict")
+        assert "cannot be read" in httpx.get(url, cookies={COOKIE: token}).text
+        assert httpx.get(f"{url}/s/commute/").status_code == 503
+        (tmp_path / "elsewhere").rename(folder)
+        assert httpx.get(f"{url}/s/commute/").status_code == 200

@@ -14,7 +14,6 @@ import msgspec
 
 from sourdine.errors import ParameterError
 from sourdine.local import Number
-from sourdine.local.reports import form_of
 from sourdine.server.open_surveys import COLLECTED
 from sourdine.survey.document import NAME, parsed
 from sourdine.survey.examination import Examination, FieldProblem, examined
@@ -22,16 +21,15 @@ from sourdine.survey.precision import FEWEST, precision
 from sourdine.survey.words import meaning, sure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from sourdine.local.table import Schema
     from sourdine.local.table.columns import Attribute
     from sourdine.server.incoming import Incoming
 
 __all__ = [
     "Draft",
     "Drafting",
-    "Planned",
+    "SurveyChecking",
     "consequence",
     "drafted",
     "origin",
@@ -41,8 +39,6 @@ __all__ = [
 
 LONGEST_NAME = 40
 MOST_QUESTIONS = 50
-MOST_CELLS = 100_000
-"""Numbers that a store keeps for a question."""
 COARSE = 0.2
 """The part of all that an interval may reach to each side and still tell something."""
 MOST_PEOPLE = 100_000
@@ -56,7 +52,7 @@ class Drafting(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     toml: Annotated[str, msgspec.Meta(max_length=60_000)] | None = None
 
 
-class Planned(Drafting, kw_only=True):
+class SurveyChecking(Drafting, kw_only=True):
     """A survey, and how many people will answer."""
 
     n: Annotated[int, msgspec.Meta(ge=FEWEST, le=MOST_PEOPLE)] = 1000
@@ -160,33 +156,20 @@ def wrongs(found: Examination) -> list[dict[str, str]]:
     ]
 
 
-def _too_much(name: object, found: Examination) -> tuple[FieldProblem, ...]:
-    """Return what is more than a server takes."""
-    problems = []
-    if found.survey is not None and found.survey.schema.rounds and not found.survey.schema.turn:
-        last = found.survey.schema.rounds
-        wrong = ParameterError("round", f"be from 1 to {last}", "none", "Type {round}.", round=1)
-        problems.append(FieldProblem(field="round", error=wrong))
+def _too_much(name: object, found: Examination) -> Iterator[FieldProblem]:
+    """Yield what a server cannot open."""
+    schema = found.survey and found.survey.schema
+    if schema and schema.rounds and not schema.turn:
+        rounds = ParameterError(
+            "round", f"be from 1 to {schema.rounds}", "none", "Type {round}.", round=1
+        )
+        yield FieldProblem(field="round", error=rounds)
     if isinstance(name, str) and len(name) > LONGEST_NAME:
-        problems.append(_limit("name", f"have at most {LONGEST_NAME} letters", len(name)))
-    if found.sketch is not None:
-        asked = found.sketch.questions
-        if len(asked) > MOST_QUESTIONS:
-            problems.append(_limit("questions", f"be at most {MOST_QUESTIONS}", len(asked)))
-        problems += _too_fine(found.sketch.schema)
-    return tuple(problems)
-
-
-def _too_fine(schema: Schema) -> list[FieldProblem]:
-    one = schema if schema.rounds is None or schema.turn else schema.round(1)
-    cells = {name: of.cells for name, of in form_of(one).randomisers.items()}
-    return [
-        _limit(f"questions.{name}.step", f"leave at most {MOST_CELLS} reports", number)
-        for name, number in cells.items()
-        if number > MOST_CELLS
-    ]
-
-
-def _limit(field: str, must: str, got: int) -> FieldProblem:
-    name = field.rpartition(".")[2]
-    return FieldProblem(field=field, error=ParameterError(name, must, str(got), "Ask for less."))
+        long = ParameterError(
+            "name", f"have at most {LONGEST_NAME} letters", str(len(name)), "Shorten it."
+        )
+        yield FieldProblem(field="name", error=long)
+    asked = len(found.sketch.questions) if found.sketch else 0
+    if asked > MOST_QUESTIONS:
+        many = ParameterError("questions", f"be at most {MOST_QUESTIONS}", str(asked), "Ask fewer.")
+        yield FieldProblem(field="questions", error=many)

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse
 
-from sourdine.errors import ParameterError
+from sourdine.errors import ParameterError, SourdineError
+from sourdine.server.problems import RefusedError
 from sourdine.server.store import SurveyEntry
 from sourdine.survey.collector import Collector
 from sourdine.survey.mounting import mounted
@@ -29,7 +30,7 @@ from sourdine.survey.store import SurveyStore
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from sourdine.database import Address
     from sourdine.server.store import ServerStore
@@ -96,12 +97,24 @@ class OpenSurveys:
     @contextmanager
     def kept(self, entry: SurveyEntry) -> Iterator[SurveyStore]:
         """Yield the store of a survey, in which everything is counted that was accepted."""
-        store = SurveyStore(self._place(entry.store))
+        store = self._opened(entry)
         try:
             store.fold()
             yield store
         finally:
             store.close()
+
+    def _opened(self, entry: SurveyEntry) -> SurveyStore:
+        try:
+            return SurveyStore(self._place(entry.store))
+        except (SourdineError, OSError):
+            raise RefusedError(
+                409,
+                "the survey",
+                "be where it was opened",
+                "no records that can be read",
+                "Tell its owner.",
+            ) from None
 
     def collector(self, name: str) -> Collector | None:
         """Return what answers for a survey in this worker; None if there is no such survey."""
@@ -109,6 +122,7 @@ class OpenSurveys:
             found = self._collectors.get(name)
             entry = self._store.surveys.get(name) if found is None else None
             if entry is not None and entry.state != "draft":
+                self._opened(entry).close()
                 found = Collector(self._place(entry.store), public=entry.public)
                 self._collectors[name] = found
             return found
@@ -138,6 +152,10 @@ class OpenSurveys:
 async def collected(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer what is asked of a survey, by whomever: its page, records, results."""
     surveys: OpenSurveys = scope["app"].state.server.surveys
-    found = await run_in_threadpool(surveys.collector, scope["path_params"]["survey"])
-    answer = mounted(found) if found else PlainTextResponse("There is no such survey.\n", 404)
+    answer: ASGIApp = PlainTextResponse("There is no such survey.\n", 404)
+    try:
+        found = await run_in_threadpool(surveys.collector, scope["path_params"]["survey"])
+        answer = mounted(found) if found else answer
+    except RefusedError:
+        answer = PlainTextResponse("Not now: try again later.\n", 503)
     await answer(scope, receive, send)

@@ -14,7 +14,7 @@ from sourdine.errors import ParameterError
 from sourdine.server.drafts import (
     Draft,
     Drafting,
-    Planned,
+    SurveyChecking,
     consequence,
     drafted,
     origin,
@@ -22,6 +22,7 @@ from sourdine.server.drafts import (
     wrongs,
 )
 from sourdine.server.incoming import Operation, reply
+from sourdine.server.problems import RefusedError
 from sourdine.server.store import NotGrantedError, SurveyEntry
 from sourdine.survey import Survey
 from sourdine.survey.document import NAME
@@ -76,19 +77,26 @@ def _facts(call: Incoming, entry: SurveyEntry) -> dict[str, Any]:
     }
     if entry.state == "draft":
         return facts
-    with call.state.surveys.kept(entry) as kept:
-        made, left = kept.tickets
-        people = kept.people
     return {
         **facts,
         "epsilon": str(document["epsilon"]),
-        "people": people,
-        "tickets": {"made": made, "left": left} if made else None,
+        **_counted(call, entry),
         "public": entry.public,
         "address": document["send_to"].removesuffix("reports"),
         "fingerprint": Survey.from_facts(document).fingerprint,
         "page": entry.page,
     }
+
+
+def _counted(call: Incoming, entry: SurveyEntry) -> dict[str, Any]:
+    """Return how many people are counted, None where that cannot be read, and the tickets."""
+    try:
+        with call.state.surveys.kept(entry) as kept:
+            made, left = kept.tickets
+            people = kept.people
+    except RefusedError:
+        return {"people": None, "tickets": None}
+    return {"people": people, "tickets": {"made": made, "left": left} if made else None}
 
 
 def surveys(call: Incoming) -> Response:
@@ -138,7 +146,7 @@ def discard_survey(call: Incoming) -> Response:
 
 def check_survey(call: Incoming) -> Response:
     """Answer with what is wrong with a survey, what it costs, and what people will tell."""
-    said: Planned = call.body(Planned)
+    said: SurveyChecking = call.body(SurveyChecking)
     draft = drafted(said)
     found = consequence(draft.examined(origin(call)), said.n)
     return reply({"document": draft.document, **found})
@@ -151,10 +159,7 @@ def open_survey(call: Incoming) -> Response:
     url = said.address.rstrip("/") if said.address else origin(call)
     found = Draft(document=json.loads(entry.document)).examined(url)
     if found.survey is None:
-        first = found.problems[0]
-        raise ParameterError(
-            first.field or "document", first.error.must, first.error.got, "Correct the draft."
-        )
+        raise found.problems[0].refusal()
     opened, codes = call.state.surveys.open(
         entry, found.survey, tickets=said.tickets, public=said.public
     )
@@ -214,7 +219,7 @@ OPERATIONS = (
         does=check_survey,
         text="What is wrong with a survey, what it costs, and what so many people will tell.",
         roles=OWNER,
-        takes=Planned,
+        takes=SurveyChecking,
         gives="SurveyCheck",
     ),
     Operation(method="GET", path=ONE, does=read_survey, text="A survey.", gives="Survey"),

@@ -53,7 +53,12 @@ class FieldProblem:
     error: SourdineError
 
     def __str__(self) -> str:
-        return f"must {self.error.must}, got {self.error.got}"
+        whole = self.error.hinting("", self.error.tries, "it").said()
+        return whole.removeprefix("it ").removesuffix(".")
+
+    def refusal(self) -> SourdineError:
+        """Return the error to raise where the whole survey is refused for this problem."""
+        return self.error.hinting("Correct the draft.", {}, self.field or self.error.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

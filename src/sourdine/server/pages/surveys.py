@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 from starlette.responses import Response
 
-from sourdine.errors import ParameterError
 from sourdine.server import surveys
 from sourdine.server.drafts import Draft, origin
 from sourdine.survey import page as survey_page
@@ -25,8 +24,6 @@ __all__ = ["check", "draft", "listing", "part", "preview", "survey"]
 
 ALONE = "sandbox allow-scripts; connect-src 'none'; frame-ancestors 'none'"
 """A preview runs its script, keeps nothing and sends nothing."""
-FIRST_QUESTIONS = 40
-"""Letters of a question in a table."""
 
 
 def listing(visit: Visit) -> Response:
@@ -96,9 +93,6 @@ def preview(visit: Visit) -> Response:
     document = visit.ask(surveys.read_survey)["document"]
     found = Draft(document=document).examined(origin(visit.call))
     if found.survey is None:
-        first = found.problems[0]
-        raise ParameterError(
-            first.field or "survey", first.error.must, first.error.got, "Correct the draft."
-        )
+        raise found.problems[0].refusal()
     headers = {"content-security-policy": ALONE}
     return Response(survey_page(found.survey), 200, headers, "text/html")
