@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 
+import pytest
+
 from serving import PASSWORD
 from sourdine.privacy import Guarantee
 from sourdine.server.auth import COOKIE, new_token
@@ -23,6 +25,7 @@ __all__ = [
     "enter",
     "log_in",
     "planning",
+    "reach",
     "site_store",
 ]
 
@@ -106,3 +109,12 @@ def answered(page, times=1):
 def charges(site, dataset):
     """Return what was charged to a data set."""
     return [one.what for one in site.store.datasets.ledger(dataset).history]
+
+
+def reach(page, selector):
+    """Press Tab until an element has the focus."""
+    for _ in range(60):
+        if page.locator(f"{selector}:focus").count():
+            return
+        page.keyboard.press("Tab")
+    pytest.fail(f"{selector} cannot be reached by Tab")

@@ -10,7 +10,7 @@ import pytest
 from serving import PASSWORD, served
 from sourdine.server.auth import new_token
 from sourdine.server.setting_up import demo_store
-from visits import answered, charges, desk, enter, log_in, planning
+from visits import answered, charges, desk, enter, log_in, planning, reach
 
 
 def test_from_the_first_start_to_a_release(tab, tmp_path):
@@ -210,15 +210,6 @@ def test_several_under_one_total(tab, site):
     page.locator("#history a").first.click()
     page.wait_for_url("**/releases/3")
     assert page.locator("#released section").count() == 3
-
-
-def reach(page, selector):
-    """Press Tab until an element has the focus."""
-    for _ in range(60):
-        if page.locator(f"{selector}:focus").count():
-            return
-        page.keyboard.press("Tab")
-    pytest.fail(f"{selector} cannot be reached by Tab")
 
 
 def test_by_keys_alone(tab, site):

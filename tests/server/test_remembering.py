@@ -68,7 +68,9 @@ def test_two_processes_share_a_file(tmp_path):
     assert SeenHeads("https://b.example", path).get("ages") is None
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"a": 1}', '{"a": {"b": [1]}}', '{"a": {"b": [1, 2]}}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"a": 1}', '{"a": {"b": [1]}}', '{"a": {"b": [1, 2]}}']
+)
 def test_a_broken_file_is_not_forgotten_in_silence(tmp_path, text):
     path = tmp_path / "heads.json"
     path.write_text(text)

@@ -101,7 +101,7 @@ def _run(  # noqa: PLR0913 - what a person may say of a server
 ) -> None:
     try:
         from sourdine.server.running import serve as start  # noqa: PLC0415 - an extra
-        from sourdine.server.setting_up import demo_store  # noqa: PLC0415
+        from sourdine.server.setting_up import demo_store, open_sample  # noqa: PLC0415
         from sourdine.server.settings import ServerSettings  # noqa: PLC0415
     except ImportError as error:
         raise MissingExtraError(
@@ -135,7 +135,12 @@ def _run(  # noqa: PLR0913 - what a person may say of a server
             behind_proxy=behind_proxy,
             folder=None if folder is None else str(folder.absolute()),
         )
-        start(settings, host=host, port=listening, workers=processes, say=say)
+
+        def ready(url: str) -> None:
+            if store is None:
+                say(f"A survey that anybody may answer: {open_sample(settings.store, url)}")
+
+        start(settings, host=host, port=listening, workers=processes, say=say, listening=ready)
     say("Stopped.")
 
 

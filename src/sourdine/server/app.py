@@ -26,13 +26,14 @@ from typing import TYPE_CHECKING
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 
 from sourdine.errors import SourdineError
 from sourdine.server.auth import caller_of, visitor
 from sourdine.server.guarding import Guarded
 from sourdine.server.incoming import Incoming, Operation
 from sourdine.server.limits import LONGEST_BODY, read_body
+from sourdine.server.open_surveys import COLLECTED, collected
 from sourdine.server.openapi import PREFIX
 from sourdine.server.pages.nowhere import nowhere, wants_page
 from sourdine.server.pages.routes import PAGES
@@ -71,7 +72,7 @@ def build(settings: ServerSettings) -> ASGIApp:
 
     routes = [Route(PREFIX + one.path, _endpoint(one), methods=[one.method]) for one in API]
     app = Starlette(
-        routes=[*routes, *PAGES],
+        routes=[*routes, *PAGES, Mount(f"{COLLECTED}/{{survey}}", collected)],
         lifespan=lifespan,
         exception_handlers={
             SourdineError: _refused,

@@ -31,6 +31,8 @@ HEADERS = tuple(
         "cache-control": "no-store",
     }.items()
 )
+UNWRITTEN = "/s/"
+"""Where surveys are answered: nobody writes down that somebody did."""
 TRANSPORT = (b"strict-transport-security", b"max-age=31536000")
 
 
@@ -74,6 +76,8 @@ class Guarded:
             self._note(scope, status, perf_counter() - began, failed)
 
     def _note(self, scope: Scope, status: int, seconds: float, failed: dict[str, Any]) -> None:
+        if scope["path"].startswith(UNWRITTEN) and not failed:
+            return
         route = getattr(scope.get("route"), "path", "none")
         method = scope["method"] if scope["method"].isalpha() else "other"
         state = getattr(scope["app"].state, "server", None) if "app" in scope else None

@@ -20,10 +20,12 @@ __all__ = ["document"]
 
 PREFIX = "/api/v1"
 COMPONENT = "#/components/schemas/{name}"
-WORDS = {"text/html", "text/plain", "application/x-ndjson"}
+WORDS = {"text/html", "text/plain", "application/x-ndjson", "application/octet-stream"}
 EXACT = {"type": "string", "description": "A number or a quotient, exactly."}
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}
+MAKES = ("register", "register_guard", "make_token", "draft_survey")
+"""What answers with 201."""
 REFUSALS = {
     "400": "no key",
     "401": "nobody who is known",
@@ -69,9 +71,7 @@ def _operation(one: Operation, refs: dict[Any, Any]) -> dict[str, Any]:
         "summary": one.text,
         "parameters": _parameters(one),
         "responses": {
-            "201" if one.does.__name__.startswith(("register", "make_token")) else "200": _content(
-                one.gives, "done"
-            ),
+            "201" if one.does.__name__ in MAKES else "200": _content(one.gives, "done"),
             **{status: _problem(text) for status, text in kept.items()},
         },
     }
@@ -176,6 +176,9 @@ def _answers() -> dict[str, Any]:
         "Curve": {"points": {"type": "array", "items": {"type": "array"}}},
         "Release": {**release, "answers": {"type": "array", "items": {"type": "object"}}},
         "History": {"charges": {"type": "array", "items": {"type": "object"}}},
+        "Survey": {"name": TEXT, "title": TEXT, "state": TEXT, "questions": WHOLE},
+        "SurveyCheck": {"document": {"type": "object"}, "problems": {"type": "array"}},
+        "SurveyResults": {"survey": TEXT, "state": TEXT, "people": WHOLE},
         "Check": {"sound": {"type": "boolean"}, "line": WHOLE, "head": TEXT},
     }
     shapes |= _of_guards()
@@ -185,6 +188,7 @@ def _answers() -> dict[str, Any]:
         "Datasets": "Dataset",
         "Grants": "Grant",
         "Tokens": "Facts",
+        "Surveys": "Survey",
     }
     return {
         **{

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from sourdine.server import datasets, holdouts, ledgers, operating, people, planning, releasing
+from sourdine.server import (
+    datasets,
+    holdouts,
+    ledgers,
+    operating,
+    people,
+    planning,
+    releasing,
+    surveys,
+)
 
 __all__ = ["API"]
 
@@ -13,6 +22,7 @@ API = (
     *releasing.OPERATIONS,
     *ledgers.OPERATIONS,
     *holdouts.OPERATIONS,
+    *surveys.OPERATIONS,
     *operating.OPERATIONS,
 )
 """All operations below ``/api/v1``."""

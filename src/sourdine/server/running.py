@@ -23,13 +23,14 @@ GRACE = 30
 """Seconds for what is under way when the server stops."""
 
 
-def serve(
+def serve(  # noqa: PLR0913 - what a person may say of a server
     settings: ServerSettings,
     *,
     host: str = "127.0.0.1",
     port: int = 8000,
     workers: int = 1,
     say: Callable[[str], None] = lambda _: None,
+    listening: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Serve until SIGTERM or Ctrl-C; then finish what is under way.
 
@@ -43,6 +44,8 @@ def serve(
         How many processes answer.
     say
         Told where it listens.
+    listening
+        Given the address before anybody is answered.
 
     Raises
     ------
@@ -72,7 +75,9 @@ def serve(
         ws="none",
     )
     shown = f"[{host}]" if ":" in host else host
-    say(f"Serving http://{shown}:{bound.getsockname()[1]}/ (API at /api/v1/openapi.json)")
+    url = f"http://{shown}:{bound.getsockname()[1]}"
+    listening(url)
+    say(f"Serving {url}/ (API at /api/v1/openapi.json)")
     try:
         if workers > 1:
             Multiprocess(config, sockets=[bound]).run()

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sourdine.server.datasets import Registering, registered
 from sourdine.server.demo_guard import add_demo_guard
+from sourdine.server.drafts import Draft
+from sourdine.server.open_surveys import OpenSurveys
 from sourdine.server.passwords import Passwords
 from sourdine.server.sources import WAGES
-from sourdine.server.store import Person, ServerStore
+from sourdine.server.store import Person, ServerStore, SurveyEntry
+from sourdine.survey.demo import simulated
+from sourdine.survey.document import parsed
+from sourdine.survey.skeleton import SKELETON
+from sourdine.survey.store import Posted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from sourdine.server.store.base import Role
 
-__all__ = ["DemoPerson", "add_person", "demo_store"]
+__all__ = ["DemoPerson", "add_person", "demo_store", "open_sample"]
 
 ROLES: tuple[Role, ...] = ("owner", "analyst", "auditor")
 TOTAL, GRANT = 10, 5
+INVENTED = 600
+"""People who have answered the survey of a demo."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,3 +68,36 @@ def demo_store(folder: Path) -> tuple[str, list[DemoPerson]]:
     add_demo_guard(store, folder, ("analyst", "owner"))
     store.close()
     return address, people
+
+
+def open_sample(address: str, url: str) -> str:
+    """Open a survey in a demo's store, which invented people have answered.
+
+    Parameters
+    ----------
+    address
+        The store.
+    url
+        Where the server is.
+
+    Returns
+    -------
+    str
+        The address of its page.
+    """
+    document = parsed(SKELETON) | {"epsilon": 2, "method": "sample"}
+    survey = Draft(document=document).examined(url).survey
+    if survey is None:
+        raise LookupError("a sample that cannot be read")
+    store = ServerStore.open(address)
+    try:
+        draft = SurveyEntry(name=survey.name, document=json.dumps(document))
+        opened = OpenSurveys(store)
+        entry, _ = opened.open(store.surveys.add(draft), survey)
+        lines, _ = simulated(survey, INVENTED)
+        with opened.kept(entry) as kept:
+            kept.accept([Posted(lines=[line.encode() for line in lines])])
+            kept.fold()
+    finally:
+        store.close()
+    return survey.send_to.removesuffix("reports")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sourdine.errors import SourdineError
 from sourdine.server.holdout_labels import HeldLabels
 from sourdine.server.metrics import Metrics
+from sourdine.server.open_surveys import OpenSurveys
 from sourdine.server.passwords import Passwords
 from sourdine.server.problems import RefusedError
 from sourdine.server.sources import opened
@@ -40,6 +41,7 @@ class ServerState:
         self.store = ServerStore.open(settings.store, witness=settings.witness)
         self.passwords, self.metrics = Passwords(), Metrics()
         self.labels = HeldLabels(self.store)
+        self.surveys = OpenSurveys(self.store)
         self._sessions: dict[str, Session] = {}
         self._curves: OrderedDict[str, Any] = OrderedDict()
         self._lock = Lock()
@@ -98,5 +100,6 @@ class ServerState:
                 self._curves.popitem(last=False)
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Count what surveys accepted, and let go of the store."""
+        self.surveys.stop()
         self.store.close()

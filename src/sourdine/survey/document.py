@@ -46,7 +46,7 @@ from sourdine.survey.words import read_words, words
 if TYPE_CHECKING:
     from os import PathLike
 
-__all__ = ["Survey", "SurveyQuestion"]
+__all__ = ["Survey", "SurveyQuestion", "parsed"]
 
 VERSION = 1
 KEYS = (
@@ -142,14 +142,8 @@ class Survey:
             raise ParameterError(
                 "path", "name a file that exists", repr(str(path)), "Check the name and the folder."
             )
-        text = file.read_text(encoding="utf-8")
-        try:
-            found = json.loads(text) if file.suffix.lower() == ".json" else tomllib.loads(text)
-        except ValueError as error:
-            raise ParameterError(
-                "a survey", "be a file of TOML or JSON", repr(str(path)), f"Correct it: {error}."
-            ) from None
-        return Survey.from_facts(found)
+        text, kind = file.read_text(encoding="utf-8"), file.suffix.lower().removeprefix(".")
+        return Survey.from_facts(parsed(text, kind, shown=repr(str(path))))
 
     @staticmethod
     def from_facts(found: object) -> Survey:
@@ -241,6 +235,26 @@ class Survey:
 
     def __repr__(self) -> str:
         return f"Survey({self.name!r}, {len(self.questions)} questions, {self.fingerprint[:16]})"
+
+
+def parsed(text: str, kind: str = "toml", *, shown: str = "another text") -> Any:  # noqa: ANN401
+    """Return what a text of TOML or JSON holds, or say where it breaks.
+
+    Parameters
+    ----------
+    text
+        What a file holds.
+    kind
+        ``"json"``; whatever else is TOML.
+    shown
+        What an error calls it.
+    """
+    try:
+        return json.loads(text) if kind == "json" else tomllib.loads(text)
+    except ValueError as error:
+        raise ParameterError(
+            "a survey", "be a file of TOML or JSON", shown, f"Correct it: {error}."
+        ) from None
 
 
 def _table(found: object, what: str, keys: tuple[str, ...] | None) -> dict[str, Any]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sourdine.survey.document import SurveyQuestion
     from sourdine.survey.results import QuestionResult, Results
 
-__all__ = ["POLICY", "results_page"]
+__all__ = ["POLICY", "result_sections", "results_page"]
 
 STYLE = source("results.css")
 POLICY = (
@@ -64,8 +64,6 @@ def results_page(found: Results, *, language: str | None = None, paused: bool = 
     survey = found.survey
     tag = language or survey.languages[0]
     words = survey.words[tag]
-    asked = {one.name: one for one in survey.questions}
-    parts = [_section(one, asked[one.name], found, tag, words) for one in found.questions]
     return PAGE.format(
         lang=tag,
         way=' dir="rtl"' if tag in RIGHT_TO_LEFT else "",
@@ -73,9 +71,16 @@ def results_page(found: Results, *, language: str | None = None, paused: bool = 
         title=escape(survey.title[tag]),
         style=STYLE,
         state=_state(found, tag, words, paused=paused),
-        questions="\n".join(parts),
+        questions=result_sections(found, tag),
         note=_filled(words["results_note"], percent=f"{100 * SHOWN:g}"),
     ).encode()
+
+
+def result_sections(found: Results, language: str) -> str:
+    """Return a section of HTML for each question, in one of the survey's languages."""
+    words, asked = found.survey.words[language], {one.name: one for one in found.survey.questions}
+    parts = (_section(one, asked[one.name], found, language, words) for one in found.questions)
+    return "\n".join(parts)
 
 
 def _filled(text: str, **given: object) -> str:

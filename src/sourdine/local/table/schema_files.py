@@ -164,7 +164,7 @@ def _column(name: str, found: dict[str, Any]) -> Attribute:
         _table(
             found, f"column {name!r}", ("kind", *sorted({k for own in _KEYS.values() for k in own}))
         )
-    if kind not in _KEYS:
+    if not isinstance(kind, str) or kind not in _KEYS:
         raise ParameterError(
             f"the kind of column {name!r}",
             "be 'number', 'choice', 'choices' or 'flag'",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.answers import Release
 from sourdine.errors import SourdineError
-from sourdine.server import datasets, people, planning, releasing
+from sourdine.server import datasets, people, planning, releasing, surveys
 from sourdine.server.columns import stored_columns
 from sourdine.server.limits import MOST_QUESTIONS
 from sourdine.server.pages.copying import as_command, as_python
@@ -35,9 +35,9 @@ RECENT = 12
 
 
 def home(visit: Visit) -> Response:
-    """Show the data sets, each with its gauge."""
+    """Show the data sets, each with its gauge, and the surveys."""
     found = [{**facts, "gauge": _gauge(facts, 0.0)} for facts in visit.ask(datasets.listing)]
-    return visit.shows("home.html", datasets=found)
+    return visit.shows("home.html", datasets=found, surveys=visit.ask(surveys.surveys))
 
 
 def desk(visit: Visit) -> Response:

@@ -41,7 +41,7 @@ class Surveys:
             if (
                 was is None
                 or survey.state not in allowed[was.state]
-                or (was.state != "draft" and was.document != survey.document)
+                or (was.state != "draft" and _frozen(was) != _frozen(survey))
             ):
                 raise ParameterError(
                     "survey",
@@ -57,6 +57,16 @@ class Surveys:
 
         self._database.write(job)
         return survey
+
+    def discard(self, name: str) -> None:
+        """Throw a draft away, or refuse what people may have answered."""
+
+        def job(transaction: Transaction) -> None:
+            gone = transaction.run("DELETE FROM surveys WHERE name = ? AND state = 'draft'", name)
+            if gone != 1:
+                raise ParameterError("survey", "be a draft", "none", "Close what is open.")
+
+        self._database.write(job)
 
     def get(self, name: str) -> SurveyEntry | None:
         """Return a survey; None if there is no such name."""
@@ -84,6 +94,11 @@ def _survey(row: tuple[Any, ...]) -> SurveyEntry:
     return SurveyEntry(
         name=name, document=document, store=store, public=bool(public), state=state, page=page
     )
+
+
+def _frozen(one: SurveyEntry) -> tuple[str, ...]:
+    """Return what an open survey keeps."""
+    return one.document, one.store, one.page
 
 
 def _survey_values(one: SurveyEntry) -> tuple[object, ...]:

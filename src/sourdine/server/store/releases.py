@@ -45,9 +45,7 @@ RELEASE = (
     "substr(l.line, 1, 32), r.answer FROM releases r "
     "JOIN lines l ON l.book = r.dataset AND l.number = r.line"
 )
-STRADDLING = (
-    "COALESCE((SELECT MAX(number) FROM releases WHERE dataset = ? AND number <= ?), 0)"
-)
+STRADDLING = "COALESCE((SELECT MAX(number) FROM releases WHERE dataset = ? AND number <= ?), 0)"
 """The last request that begins at or before a number, and may have charges after it."""
 LONGEST_KEY = 200
 

@@ -23,12 +23,17 @@ ATTEMPTS = (
     "attempts (subject TEXT NOT NULL, since BIGINT NOT NULL, number INTEGER NOT NULL, "
     "PRIMARY KEY (subject, since))"
 )
+SURVEYS = (
+    "surveys (name TEXT PRIMARY KEY, document TEXT NOT NULL, store TEXT NOT NULL, "
+    "public INTEGER NOT NULL, state TEXT NOT NULL, page TEXT NOT NULL)"
+)
 
 
 def _to_version_2(transaction: Transaction) -> None:
-    """Say of each data set how its texts are read, count attempts to log in, and keep guards."""
+    """Say of each data set how its texts are read, count attempts to log in, keep guards and surveys."""
     transaction.run(f"ALTER TABLE datasets ADD COLUMN {READ}")
-    transaction.run(f"CREATE TABLE {ATTEMPTS}")
+    for table in (ATTEMPTS, SURVEYS):
+        transaction.run(f"CREATE TABLE {table}")
     guards_anew(transaction)
 
 
@@ -63,10 +68,7 @@ TABLES = (
         "count INTEGER NOT NULL, line BIGINT NOT NULL, spent TEXT NOT NULL, state TEXT NOT NULL, "
         "answer BIGINT, PRIMARY KEY (analyst, key))"
     ),
-    (
-        "surveys (name TEXT PRIMARY KEY, document TEXT NOT NULL, store TEXT NOT NULL, "
-        "public INTEGER NOT NULL, state TEXT NOT NULL, page TEXT NOT NULL)"
-    ),
+    SURVEYS,
 )
 INDEXES = (
     "UNIQUE INDEX releases_by_number ON releases (dataset, number)",
