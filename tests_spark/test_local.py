@@ -88,7 +88,7 @@ def test_reports_are_counted_as_on_one_machine(sparks, tmp_path, which, schema, 
         lines[0].replace("[", "[1,"),
         lines[1].replace('"v":1', '"v":2'),
     ]
-    lines += [*lines[:70], *strange, *other, lines[5].replace('"a":[', '"a":[9'), *lines[-30:]]
+    lines += [*lines[:70], *strange, *other, lines[5].replace('"a":[', '"a":[99999'), *lines[-30:]]
     one = Aggregator(schema, pairs=pairs)
     one.add([*lines, b"\xff\xfe{"])
     (tmp_path / "lines").mkdir()

@@ -73,8 +73,8 @@ class Noted:
 
     private = True
 
-    def __init__(self, source):
-        self.source, self.digest = source, sha256()
+    def __init__(self, source, place):
+        self.source, self.place, self.digest = source, list(place), sha256()
 
     def bytes(self, count, /):
         given = self.source.bytes(count)
@@ -87,36 +87,41 @@ class Observed(Randomise):
     """Randomises blocks of 300 rows, and writes down what it used and what it drew."""
 
     seen: str = ""
-    how: str = ""
+    how_it_fails: str = ""
     system: bool = False
 
     def __call__(self, batches):
-        context, plain, rows = TaskContext.get(), drawing.block_source, drawing.ROWS
-        told = []
+        plain, rows = drawing.block_source, drawing.ROWS
+        place = []
 
         def noted(key, partition, block, slots):
-            source = SYSTEM if self.system else plain(key, partition, block, slots)
-            told.append((partition, block, slots, Noted(source)))
-            return told[-1][3]
+            place[:] = [partition, block]
+            return Noted(SYSTEM if self.system else plain(key, partition, block, slots), place)
 
         drawing.block_source, drawing.ROWS = noted, 300
         try:
             for batch in super().__call__(batches):
-                partition, block, slots, source = told[-1]
-                held = sha256(b"".join(s.tobytes() for s in slots)).hexdigest()
-                people = slots[list(self.schema.columns).index("person")].tolist()
-                facts = {
-                    "place": [partition, block],
-                    "attempt": context.attemptNumber(),
-                    "contents": held,
-                    "bytes": source.digest.hexdigest(),
-                    "drawn": list(zip(people, batch.column(1).to_pylist(), strict=True)),
-                }
-                Path(self.seen, uuid4().hex).write_text(json.dumps(facts))
                 yield batch
-                fail(self.how)
+                fail(self.how_it_fails)
         finally:
             drawing.block_source, drawing.ROWS = plain, rows
+
+    def reports(self, slots, source):
+        shown = super().reports(slots, source)
+        columns = list(self.schema.columns)
+        people = slots[columns.index("person")].tolist()
+        wages = self.schema.parts()["wage"].written.values(shown[columns.index("wage")])
+        facts = {
+            "place": source.place,
+            "attempt": TaskContext.get().attemptNumber(),
+            "contents": sha256(b"".join(s.tobytes() for s in slots)).hexdigest(),
+            "bytes": source.digest.hexdigest(),
+            "drawn": list(
+                zip(slots[columns.index("person")].tolist(), wages.tolist(), strict=True)
+            ),
+        }
+        Path(self.seen, uuid4().hex).write_text(json.dumps(facts))
+        return shown
 
 
 def people(spark, partitions=2):
@@ -133,7 +138,7 @@ def observed(monkeypatch, tmp_path):
 
     def watch(how, *, system=False):
         def made(*args):
-            return Observed(*args, seen=str(seen), how=how, system=system)
+            return Observed(*args, seen=str(seen), how_it_fails=how, system=system)
 
         monkeypatch.setattr(sanitizing, "Randomise", made)
 

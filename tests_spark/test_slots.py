@@ -75,6 +75,7 @@ def cells_of(shared, name):
         Edges(name, ["1969-12-31", "1970-01-01", "1970-01-01T00:00:00.000001", "2020-09-13"]),
         Codes(name, [value for value in listed if value != "0"]),
         Codes(name, ["zero", *(f"other {i}" for i in range(70)), *map(str, range(-5, 12)), "é"]),
+        Codes(name, ["zero", *range(-30, 40), "é"]),
         Ticked(name, ("a", "1", "abc"), " "),
         Present(name),
     ]

@@ -2,7 +2,9 @@ r"""Local privacy on a cluster: records randomised where they are, reports added
 
 ==============  ===================================================================================
 ``drawing``     what executors do with a block of records: the bytes of each block follow from a key
-``placing``     whether rows come in the same order each time; how they are put in one
+``placing``     what Python needs of rows, in the same order each time
+``packing``     several small numbers in one
+``reported``    reports as small numbers, and what Spark makes of them
 ``sanitizing``  a Spark frame to a folder of Parquet files, whole or not at all
 ``adding``      whole numbers of all tasks, added up by Spark
 ``counting``    tallies of sanitised tables, of reports and of densities
@@ -19,8 +21,10 @@ bytes, whose reports together would tell more. *Checked by* ``tests_spark/test_l
 
 *Claim*: a record is in one block, whichever task runs again. Rows come in one order from scans of
 files; after a shuffle they may not, and are sorted by what they hold before they are cut into
-blocks. Reports then leave in an order of random numbers, drawn with them: neither the order nor
-the partition of a row tells what it held.
+blocks. What they hold are their slots, which Spark finds where its expressions can: rows with the
+same slots are the same to whoever draws, and whichever comes first has the same report. Reports
+then leave in an order of random numbers, drawn with them: neither the order nor the partition of a
+row tells what it held.
 
 *Claim*: what is written holds one report of each record. Files of a task appear when the whole job
 is committed, those of other attempts never.

@@ -19,7 +19,7 @@ from sourdine.local.reports.schemas import form_of
 from sourdine.local.reports.sources import read
 from sourdine.local.spark.adding import added, one_row_each
 from sourdine.local.spark.drawing import AnswerForAll, blocks
-from sourdine.local.spark.placing import plain_columns, settled_columns
+from sourdine.local.spark.placing import handed, settled
 from sourdine.local.table.estimating.counting import TableTally
 from sourdine.noise import SYSTEM
 from sourdine.noise.keyed import KEY_BYTES
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from sourdine.local.densities.result import Density
     from sourdine.local.reports.aggregator import Aggregator
     from sourdine.local.reports.form import Form
+    from sourdine.local.spark.placing import Handed
     from sourdine.local.table.schema import Schema
     from sourdine.noise import Source
     from sourdine.tally import Reading
@@ -53,9 +54,9 @@ Read = tuple[Records, "Counter[Reason]"]
 
 def count_table(total: TableTally, frame: Any) -> None:  # noqa: ANN401
     """Count a sanitised Spark frame, in one pass."""
-    names = tuple(total.schema.columns)
-    rows, _ = plain_columns(frame, names)
-    added(rows, CountTable(total.schema, tuple(total.joint)), total.numbers)
+    cells = list(zip(total.schema.columns, total.cells, strict=True))
+    rows, how, _ = handed(frame, cells, STANDARD)
+    added(rows, CountTable(total.schema, tuple(total.joint), how), total.numbers)
 
 
 def count_reports(total: Aggregator, frame: Any) -> Receipt:  # noqa: ANN401
@@ -94,8 +95,8 @@ def density_of_frame(
 
     A task that runs again gives the same reports, so nobody answers twice.
     """
-    rows, _ = settled_columns(frame, (name,))
-    work = AnswerForAll(rule, Ticks(name, rule.grid), reading, source.bytes(KEY_BYTES))
+    rows, how, _ = settled(frame, [(name, Ticks(name, rule.grid))], reading)
+    work = AnswerForAll(rule, how, source.bytes(KEY_BYTES))
     tally, _ = rule.tallied([], SYSTEM)
     people = np.zeros(1, np.int64)
     added(rows, work, [people, tally])
@@ -128,17 +129,18 @@ class CountTable:
         By which it was sanitised.
     pairs
         Columns to be looked at together.
+    how
+        How the columns of the schema come.
     """
 
     schema: Schema
     pairs: tuple[tuple[str, str], ...]
+    how: Handed
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield the tallies."""
         total = TableTally(self.schema, self.pairs)
-        names = tuple(self.schema.columns)
-        cells = list(zip(names, total.cells, strict=True))
-        for slots in blocks(batches, names, cells, STANDARD):
+        for slots in blocks(batches, self.how):
             total.add(slots)
         yield from one_row_each(total.numbers)
 

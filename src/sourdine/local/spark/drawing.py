@@ -9,9 +9,7 @@ import numpy as np
 
 from sourdine.local.spark.adding import one_row_each
 from sourdine.local.table.sanitizing.blocks import ROWS, shown_block
-from sourdine.local.table.sanitizing.outputs import arrow
 from sourdine.noise.keyed import derived
-from sourdine.tally.opening import open_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,10 +17,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.local.densities.protocol import DensityProtocol
+    from sourdine.local.spark.placing import Handed
+    from sourdine.local.spark.reported import Reported
     from sourdine.local.table.schema import Schema
     from sourdine.noise.keyed import KeyedSource
-    from sourdine.tally import Reading
-    from sourdine.tally.cells import Cell
 
     Slots = Sequence[NDArray[np.int64]]
 
@@ -52,28 +50,18 @@ def cut(batches: Iterator[Any], rows: int) -> Iterator[Any]:
         yield pa.Table.from_batches(held).combine_chunks()
 
 
-def blocks(
-    batches: Iterator[Any],
-    names: Sequence[str],
-    cells: Sequence[tuple[str, Cell]],
-    reading: Reading,
-) -> Iterator[Slots]:
-    """Yield the slots of a partition's rows, block by block, read as on one machine.
+def blocks(batches: Iterator[Any], how: Handed) -> Iterator[Slots]:
+    """Yield the slots of a partition's rows, block by block, as one machine reads them.
 
     Parameters
     ----------
     batches
         What Spark hands over.
-    names
-        The names of its columns.
-    cells
-        The columns that are wanted, and how they are read.
-    reading
-        How text is read.
+    how
+        How it comes.
     """
     for table in cut(batches, ROWS):
-        engine = open_data(table.rename_columns(list(names)), reading)
-        yield from engine.slots(cells, ROWS)
+        yield how.slots(table)
 
 
 def block_source(key: bytes, partition: int, block: int, slots: Slots) -> KeyedSource:
@@ -97,10 +85,10 @@ class Randomise:
     ----------
     schema
         What a record may cost.
-    names
-        The columns, in the order of the frame.
-    reading
-        How text is read.
+    how
+        How the columns of the schema come.
+    written
+        How their reports leave.
     key
         The secret of this call; it is not shown.
     mixed
@@ -108,29 +96,27 @@ class Randomise:
     """
 
     schema: Schema
-    names: tuple[str, ...]
-    reading: Reading
+    how: Handed
+    written: Reported
     key: bytes = field(repr=False)
     mixed: bool = False
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Yield the reports as the table shows them."""
+        """Yield the reports, as numbers that Spark turns into what the table shows."""
         import pyarrow as pa  # noqa: PLC0415
 
-        parts = self.schema.parts()
-        sampled, partition = self.schema.method == "sample", _partition()
-        cells = [(name, part.cell) for name, part in parts.items()]
-        titles = [f"c{i}" for i in range(len(self.names))] + ["place"] * self.mixed
-        for number, slots in enumerate(blocks(batches, self.names, cells, self.reading)):
+        partition = _partition()
+        for number, slots in enumerate(blocks(batches, self.how)):
             source = block_source(self.key, partition, number, slots)
-            shown = dict(zip(parts, shown_block(self.schema, parts, slots, source), strict=True))
-            columns = [
-                arrow(parts[n].written, shown[n], sampled or parts[n].column.blank)
-                for n in self.names
-            ]
+            columns = self.written.columns(self.reports(slots, source))
             if self.mixed:
-                columns.append(pa.array(np.frombuffer(source.bytes(8 * len(slots[0])), "<i8")))
-            yield pa.RecordBatch.from_arrays(columns, names=titles)
+                columns["place"] = np.frombuffer(source.bytes(8 * len(slots[0])), "<i8")
+            arrays = [pa.array(column) for column in columns.values()]
+            yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
+
+    def reports(self, slots: Slots, source: KeyedSource) -> list[NDArray[np.int64]]:
+        """Return the reports of a block, column by column."""
+        return shown_block(self.schema, self.schema.parts(), slots, source)
 
 
 @dataclass(frozen=True)
@@ -141,25 +127,22 @@ class AnswerForAll:
     ----------
     rule
         The protocol.
-    cell
-        The column, and the lattice of its values.
-    reading
-        How text is read.
+    how
+        How the values come.
     key
         The secret of this call; it is not shown.
     """
 
     rule: DensityProtocol
-    cell: Cell
-    reading: Reading
+    how: Handed
     key: bytes = field(repr=False)
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield how many people there are, and the tally of their reports."""
-        name, partition = str(self.cell.column), _partition()
+        partition = _partition()
         total: Any = 0
         people = 0
-        for number, slots in enumerate(blocks(batches, [name], [(name, self.cell)], self.reading)):
+        for number, slots in enumerate(blocks(batches, self.how)):
             source = block_source(self.key, partition, number, slots)
             tally, n = self.rule.tallied(slots, source)
             total, people = total + tally, people + n

@@ -1,10 +1,16 @@
-"""Rows in the same order each time they are read."""
+"""Rows as Python takes them, in the same order each time they are read."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from sourdine.local.spark.packing import AT_ONCE, WORD, Packing
+from sourdine.tally.opening import open_data
 from sourdine.tally.spark.bounding import sortable
 from sourdine.tally.spark.cells import Expressions
 from sourdine.tally.spark.frames import functions, guarded, kind_of
@@ -12,7 +18,14 @@ from sourdine.tally.spark.frames import functions, guarded, kind_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["is_ordered", "plain_columns", "settled_columns"]
+    from numpy.typing import NDArray
+
+    from sourdine.tally import Reading
+    from sourdine.tally.cells import Cell
+
+    Whole = NDArray[np.int64]
+
+__all__ = ["Handed", "handed", "is_ordered", "settled"]
 
 _STILL = {
     *("FileScan", "Range", "LocalTableScan", "Project", "Filter", "Union", "ColumnarToRow"),
@@ -22,33 +35,92 @@ _STILL = {
 _NODE = re.compile(r"[\s:+\-*]*(?:\(\d+\) )?(\w+)")
 
 
-def plain_columns(frame: Any, names: Sequence[str]) -> tuple[Any, list[Any]]:  # noqa: ANN401
-    """Return some columns as Python reads them, and what sorts them by what they hold.
+@dataclass(frozen=True)
+class Handed:
+    """How some cells of rows come to Python: as slots that Spark found, or as what they hold.
 
-    They are called c0, c1, ..., whatever their names are.
+    Parameters
+    ----------
+    cells
+        How they are read.
+    found
+        Which of them Spark found; their slots are packed, in this order.
+    reading
+        How text is read, of those that Python reads. Their columns are called c and a number.
+    """
+
+    cells: tuple[Cell, ...]
+    found: tuple[int, ...]
+    reading: Reading
+
+    @cached_property
+    def packing(self) -> Packing:
+        """Where the slots stand that Spark found."""
+        return Packing(tuple(self.cells[i].size for i in self.found))
+
+    def slots(self, table: Any) -> list[Whole]:  # noqa: ANN401
+        """Return the slots of all cells, of a table of rows that were handed over."""
+        words = [table.column(word).to_numpy() for word in self.packing.words]
+        found = dict(zip(self.found, self.packing.unpacked(words), strict=True))
+        engine = open_data(table, self.reading)
+        return [
+            found[i] if i in found else np.asarray(cell.slots(engine.column(f"c{i}")), np.int64)
+            for i, cell in enumerate(self.cells)
+        ]
+
+
+def handed(
+    frame: Any,  # noqa: ANN401
+    cells: Sequence[tuple[str, Cell]],
+    reading: Reading,
+) -> tuple[Any, Handed, list[Any]]:
+    """Return what Python needs of rows, how it reads that, and what sorts rows by their slots.
+
+    Spark finds the slots that its expressions can (`sourdine.tally.spark.cells`), of the first
+    columns; Python reads the others.
+
+    Parameters
+    ----------
+    frame
+        A data frame of Spark's.
+    cells
+        Its columns, and how they are read.
+    reading
+        How text is read.
     """
     e = Expressions(functions(frame))
-    fields = [frame.columns.index(name) for name in names]
-    kinds = [kind_of(frame.schema.fields[i].dataType) for i in fields]
     renamed = frame.toDF(*(f"x{i}" for i in range(len(frame.columns))))
-    titles = [f"c{j}" for j in range(len(names))]
-    plain = [
-        e.plain(f"x{i}", own).alias(title)
-        for i, own, title in zip(fields, kinds, titles, strict=True)
-    ]
-    order = [sortable(e, e.functions.col(t), own) for t, own in zip(titles, kinds, strict=True)]
-    return renamed.select(*plain), order
+    slots: dict[int, Any] = {}
+    columns, order = [], []
+    for i, (name, cell) in enumerate(cells):
+        field = frame.columns.index(name)
+        own = kind_of(frame.schema.fields[field].dataType)
+        fits = len(slots) < AT_ONCE and cell.size.bit_length() <= WORD
+        key = e.key(cell, f"x{field}", own) if fits else None
+        if key is not None and key.direct:
+            slots[i] = key.expression
+        else:
+            columns.append(e.plain(f"x{field}", own).alias(f"c{i}"))
+            order.append(sortable(e, e.functions.col(f"c{i}"), own))
+    how = Handed(tuple(cell for _, cell in cells), tuple(slots), reading)
+    words = how.packing.packed_there(e, list(slots.values()))
+    columns += [c.alias(name) for c, name in zip(words, how.packing.words, strict=True)]
+    return renamed.select(*columns), how, [*how.packing.words, *order]
 
 
-def settled_columns(frame: Any, names: Sequence[str]) -> tuple[Any, bool]:  # noqa: ANN401
-    """Return some columns, rows in one order whenever they are read, and whether they were sorted.
+def settled(
+    frame: Any,  # noqa: ANN401
+    cells: Sequence[tuple[str, Cell]],
+    reading: Reading,
+) -> tuple[Any, Handed, bool]:
+    """Return `handed` rows in one order whenever they are read, and whether they were sorted.
 
-    Rows that are sorted stand where they do for what they hold: what is drawn from them must be
-    placed anew.
+    Rows with the same slots are the same to whoever draws. Rows that are sorted stand where they
+    do for what they hold: what is drawn from them must be placed anew.
     """
-    rows, order = plain_columns(frame, names)
+    rows, how, order = handed(frame, cells, reading)
     ordered = is_ordered(frame)
-    return (rows if ordered else rows.sortWithinPartitions(*order)), not ordered
+    return (rows if ordered else rows.sortWithinPartitions(*order)), how, not ordered
 
 
 def is_ordered(frame: Any) -> bool:  # noqa: ANN401

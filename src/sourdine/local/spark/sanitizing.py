@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 from sourdine.errors import ParameterError
 from sourdine.exact import kind
 from sourdine.local.spark.drawing import Randomise
-from sourdine.local.spark.placing import settled_columns
+from sourdine.local.spark.placing import settled
+from sourdine.local.spark.reported import Reported
 from sourdine.local.table.carried import KEY, mark
 from sourdine.local.table.sanitizing.blocks import matched
 from sourdine.noise.keyed import KEY_BYTES
 from sourdine.tally import Frame
+from sourdine.tally.spark.cells import Expressions
 from sourdine.tally.spark.frames import functions, guarded
 
 if TYPE_CHECKING:
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["drawn", "sanitize_frame"]
 
-_TYPES = {"whole": "bigint", "float": "double", "text": "string", "flag": "boolean"}
 _COMMITTED = {
     "mapreduce.fileoutputcommitter.algorithm.version": "1",
     "parquet.summary.metadata.level": "NONE",
@@ -114,18 +115,16 @@ def drawn(
     key
         The secret.
     """
-    f = functions(frame)
-    rows, mixed = settled_columns(frame, names)
+    e = Expressions(functions(frame))
     parts = schema.parts()
-    types = [f"c{i} {_TYPES[parts[name].written.kind]}" for i, name in enumerate(names)]
-    work = Randomise(schema, names, reading, key, mixed)
-    reports = rows.mapInArrow(work, ", ".join(types + ["place bigint"] * mixed))
+    rows, how, mixed = settled(frame, [(n, part.cell) for n, part in parts.items()], reading)
+    written = Reported(schema)
+    work = Randomise(schema, how, written, key, mixed)
+    reports = rows.mapInArrow(work, ", ".join(written.types + ["place bigint"] * mixed))
     if mixed:
         reports = reports.repartition("place").sortWithinPartitions("place")
-    marks = {KEY: mark(schema)}
-    return reports.select(
-        *(f.col(f"c{i}").alias(name, metadata=marks) for i, name in enumerate(names))
-    )
+    values, marks = written.values(e), {KEY: mark(schema)}
+    return reports.select(*(values[name].alias(name, metadata=marks) for name in names))
 
 
 def _folder(to: object, *, overwrite: bool) -> str:

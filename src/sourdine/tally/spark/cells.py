@@ -16,7 +16,7 @@ from sourdine.tally.cells import Codes, Edges, Present, Ticked, Ticks
 from sourdine.tally.octaves import HIGHEST, Octaves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from sourdine.grid import Grid
     from sourdine.tally.cells import Cell
@@ -228,6 +228,8 @@ class Expressions:
         elif kind == "integer":
             c = c.cast("bigint")
             listed = {v: k for v, k in cell.whole().items() if -_INT64 <= v < _INT64}
+            if len(listed) > FEW and _consecutive(listed):
+                return SparkKey(self._counted(c, listed))
         elif kind == "float":
             c = c.cast("double") + f.lit(0.0)  # -0.0 becomes 0.0
             listed = dict(cell.floats())
@@ -240,10 +242,29 @@ class Expressions:
             return SparkKey(f.when(c.isin(list(listed)), c), direct=False)
         if not listed:
             return SparkKey(self.whole(MISSING))
-        slot = f
-        for value, code in listed.items():
-            slot = slot.when(c == f.lit(value), self.whole(code))
-        return SparkKey(slot.otherwise(self.whole(MISSING)))
+        return SparkKey(self._placed(c, listed))
+
+    def _placed(self, c: Any, listed: Mapping[Any, int]) -> Any:  # noqa: ANN401
+        """Return the code of a listed value.
+
+        Spark looks for it in a loop. A condition for each value would make a method of more than
+        8000 bytes for a few columns, which Java then never compiles.
+        """
+        f = self.functions
+        place = f.array_position(f.array(*map(f.lit, listed)), c)
+        if list(listed.values()) != list(range(len(listed))):
+            codes = f.array(*map(self.whole, listed.values()))
+            slot = f.get(codes, place.cast("int") - f.lit(1))
+            return f.coalesce(slot, self.whole(MISSING))
+        return f.coalesce(place, self.whole(0)) - self.whole(1)
+
+    def _counted(self, c: Any, listed: Mapping[int, int]) -> Any:  # noqa: ANN401
+        """Return the code of a whole number, where codes count up as the numbers do."""
+        first, last = min(listed), max(listed)
+        there = c.between(self.whole(first), self.whole(last))
+        near = self.functions.when(there, c).otherwise(self.whole(first)) - self.whole(first)
+        code = near + self.whole(listed[first])
+        return self.functions.when(there, code).otherwise(self.whole(MISSING))
 
     def _present(self, c: Any, kind: str) -> SparkKey | None:  # noqa: ANN401
         f = self.functions
@@ -291,3 +312,14 @@ class Expressions:
         fraction = f.concat(f.lit("."), part(1, 10**6, 6))
         whole = micros % self.whole(10**6) == self.whole(0)
         return f.when(whole, clock).otherwise(f.concat(clock, fraction))
+
+
+def _consecutive(listed: Mapping[int, int]) -> bool:
+    """Return whether codes count up as the numbers do.
+
+    Examples
+    --------
+    >>> _consecutive({-1: 5, 0: 6, 1: 7}), _consecutive({-1: 5, 1: 6}), _consecutive({0: 1, 1: 0})
+    (True, False, False)
+    """
+    return len({code - value for value, code in listed.items()}) == 1
