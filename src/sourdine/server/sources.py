@@ -100,7 +100,7 @@ def _of_duckdb(path: Path, table: str) -> Any:  # noqa: ANN401 - a relation of D
     if not path.is_file():
         raise _not_there()
     folder = mkdtemp(prefix="sourdine-")
-    config = {
+    config: dict[str, Any] = {
         "enable_external_access": "false",
         "autoinstall_known_extensions": "false",
         "temp_directory": folder,

@@ -61,8 +61,8 @@ class BoardPicture:
         place = scale(low - pad, high + pad, left, self.wide - right)
         floor = ABOVE + HIGH * len(self.teams)
         parts = ""
-        for value, words in ticks(low - pad, high + pad, 3 if narrow else 5):
-            x = place(value)
+        for at, words in ticks(low - pad, high + pad, 3 if narrow else 5):
+            x = place(at)
             parts += f'<path class="rule" d="M{x:.1f} {ABOVE}V{floor + 4}"/>'
             parts += text(words, x, floor + 20, "middle")
         if self.bar is not None:

@@ -30,7 +30,7 @@ SURVEYS = (
 
 
 def _to_version_2(transaction: Transaction) -> None:
-    """Say of each data set how its texts are read, count attempts to log in, keep guards and surveys."""
+    """Say how a data set's texts are read, count attempts to log in, keep guards and surveys."""
     transaction.run(f"ALTER TABLE datasets ADD COLUMN {READ}")
     for table in (ATTEMPTS, SURVEYS):
         transaction.run(f"CREATE TABLE {table}")
