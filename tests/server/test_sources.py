@@ -14,7 +14,7 @@ from sourdine.cli.app import app
 from sourdine.errors import ParameterError
 from sourdine.privacy import Guarantee
 from sourdine.server.datasets import Registering, registered
-from sourdine.server.ledgers import ledger_text
+from sourdine.server.ledgers import lines_text
 from sourdine.server.sources import anchored, opened, require_below, source_name
 from sourdine.server.store import ServerStore
 from sourdine.session import Terms
@@ -72,7 +72,7 @@ def test_a_table_of_postgresql_is_asked(served_store, people, capfd):
         ]
         shown += [olga.get(f"/datasets/live/{what}").text for what in ("grants", "releases")]
         shown += [udo.get("/metrics").text, str(store.datasets.get("live").terms)]
-    shown += [ledger_text(store, "live"), *capfd.readouterr()]
+    shown += [lines_text(store.datasets.book("live")), *capfd.readouterr()]
     assert not any(SECRET in text for text in shown)
 
 

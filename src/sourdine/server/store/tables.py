@@ -23,17 +23,12 @@ ATTEMPTS = (
     "attempts (subject TEXT NOT NULL, since BIGINT NOT NULL, number INTEGER NOT NULL, "
     "PRIMARY KEY (subject, since))"
 )
-SURVEYS = (
-    "surveys (name TEXT PRIMARY KEY, document TEXT NOT NULL, store TEXT NOT NULL, "
-    "public INTEGER NOT NULL, state TEXT NOT NULL, page TEXT NOT NULL)"
-)
 
 
 def _to_version_2(transaction: Transaction) -> None:
-    """Say how a data set's texts are read, count attempts to log in, keep guards and surveys."""
+    """Say how a data set's texts are read, count attempts to log in, and keep guards."""
     transaction.run(f"ALTER TABLE datasets ADD COLUMN {READ}")
-    for table in (ATTEMPTS, SURVEYS):
-        transaction.run(f"CREATE TABLE {table}")
+    transaction.run(f"CREATE TABLE {ATTEMPTS}")
     guards_anew(transaction)
 
 
@@ -68,7 +63,10 @@ TABLES = (
         "count INTEGER NOT NULL, line BIGINT NOT NULL, spent TEXT NOT NULL, state TEXT NOT NULL, "
         "answer BIGINT, PRIMARY KEY (analyst, key))"
     ),
-    SURVEYS,
+    (
+        "surveys (name TEXT PRIMARY KEY, document TEXT NOT NULL, store TEXT NOT NULL, "
+        "public INTEGER NOT NULL, state TEXT NOT NULL, page TEXT NOT NULL)"
+    ),
 )
 INDEXES = (
     "UNIQUE INDEX releases_by_number ON releases (dataset, number)",
