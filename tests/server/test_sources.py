@@ -152,6 +152,9 @@ def test_without_a_folder_owners_register_nothing_over_http(served_store):
         said = {"name": "x", "source": "sourdine:wages", "epsilon": 1}
         problem(olga.post("/datasets", said), 403, "forbidden")
         assert [one["name"] for one in olga.get("/datasets").json()] == ["others", "people"]
+        guard = {"name": "x", "source": "sourdine:wages", "error": "0.1"}
+        problem(olga.post("/guards", guard), 403, "forbidden")
+        assert olga.get("/guards").json() == []
 
 
 def test_a_command_adds_any_source(tmp_path, people, monkeypatch):

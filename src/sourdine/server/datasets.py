@@ -13,7 +13,6 @@ from sourdine.question import converters
 from sourdine.question.kinds import spelled
 from sourdine.server.columns import read_columns, stored_columns
 from sourdine.server.incoming import Operation, reply
-from sourdine.server.problems import RefusedError
 from sourdine.server.sources import opened, require_below, source_name
 from sourdine.server.store import Dataset
 from sourdine.session import Terms
@@ -148,16 +147,8 @@ def _grant(grant: Grant) -> dict[str, str]:
 def register(call: Incoming) -> Response:
     """Register a data set that lies on the server."""
     said: Registering = call.body(Registering)
-    folder = call.state.settings.folder
-    if folder is None:
-        raise RefusedError(
-            403,
-            "the server",
-            "be started with a folder below which owners may register data",
-            "none",
-            "Type sourdine serve --folder and its path, or sourdine serve add-data.",
-        )
-    below = msgspec.structs.replace(said, source=require_below(said.source, folder))
+    source = require_below(said.source, call.state.settings.folder)
+    below = msgspec.structs.replace(said, source=source)
     dataset = call.state.store.datasets.add(registered(below))
     return reply(_summary(call, dataset), 201, {"location": f"/api/v1/datasets/{dataset.name}"})
 

@@ -163,9 +163,9 @@ def _grant(grant: TeamGrant) -> dict[str, Any]:
 def register_guard(call: Incoming) -> Response:
     """Register labels that lie on the server."""
     said: RegisteringGuard = call.body(RegisteringGuard)
-    if call.state.settings.folder is not None:
-        require_below(said.source, call.state.settings.folder)
-    made = call.state.store.guards.add(*registered_guard(said))
+    source = require_below(said.source, call.state.settings.folder)
+    below = msgspec.structs.replace(said, source=source)
+    made = call.state.store.guards.add(*registered_guard(below))
     return reply(_facts(call, made), 201, {"location": f"/api/v1/guards/{made.name}"})
 
 

@@ -24,6 +24,7 @@ from urllib.parse import unquote
 from weakref import finalize
 
 from sourdine.errors import ParameterError, SourdineError
+from sourdine.server.problems import RefusedError
 from sourdine.tally import Frame, Reading
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def anchored(source: str) -> str:
     return f"duckdb:///{Path(path).absolute()}{mark}{table}"
 
 
-def require_below(source: str, folder: str) -> str:
+def require_below(source: str, folder: str | None) -> str:
     """Return a file or a folder by its true path, if it lies below a folder, or refuse it.
 
     What a link leads to is looked at, also of files in a folder. Everything else is as if it were
@@ -140,8 +141,16 @@ def require_below(source: str, folder: str) -> str:
     source
         What an owner typed.
     folder
-        Where data are.
+        Below which owners may name data; None where they may not.
     """
+    if folder is None:
+        raise RefusedError(
+            403,
+            "the server",
+            "be started with a folder below which owners may register data",
+            "none",
+            "Type sourdine serve --folder and its path; or sourdine serve add-data, or add-guard.",
+        )
     if source == WAGES:
         return source
     found, root = DATABASE.fullmatch(source), Path(folder).resolve()
