@@ -61,12 +61,12 @@ def with_plugins():
     return app
 
 
-def test_a_distribution_adds_a_command(install, sourdine):
-    assert sourdine("greet", "say", "Ada").returncode == 2
+def test_a_distribution_adds_a_command(install, process):
+    assert process("greet", "say", "Ada").returncode == 2
     install(greet="greeting:app")
-    said = sourdine("greet", "say", "Ada")
+    said = process("greet", "say", "Ada")
     assert (said.returncode, said.stdout) == (0, "good day, Ada\n")
-    assert "Greetings." in sourdine("--help").stdout
+    assert "Greetings." in process("--help").stdout
 
 
 def test_the_librarys_commands_keep_their_names(install):
