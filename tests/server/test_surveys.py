@@ -18,6 +18,7 @@ from sourdine.local import Aggregator
 from sourdine.privacy import Guarantee
 from sourdine.server.auth import COOKIE, new_token
 from sourdine.server.drafts import Draft
+from sourdine.server.open_surveys import OpenSurveys
 from sourdine.server.setting_up import demo_store, open_sample
 from sourdine.server.store import ServerStore
 from sourdine.session import Terms
@@ -290,3 +291,15 @@ def test_records_that_are_gone_break_nothing_else(tmp_path):
         assert httpx.get(f"{url}/s/commute/").status_code == 503
         (tmp_path / "elsewhere").rename(folder)
         assert httpx.get(f"{url}/s/commute/").status_code == 200
+
+
+def test_a_copy_of_the_store_has_its_surveys(tmp_path):
+    address, _ = demo_store(tmp_path)
+    open_sample(address, "http://127.0.0.1:8000")
+    store = ServerStore.open(address)
+    store.backup(tmp_path / "copy.db")
+    OpenSurveys(store).backup(tmp_path / "copy.db")
+    store.close()
+    with served(f"sqlite:///{tmp_path}/copy.db") as url:
+        assert httpx.get(f"{url}/s/commute/results.json").json()["people"] == 600
+    assert {one.stat().st_mode & 0o77 for one in tmp_path.glob("copy.surveys/*")} == {0}
