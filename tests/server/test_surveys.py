@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from hashlib import sha256
 from types import SimpleNamespace
@@ -14,10 +13,12 @@ import pytest
 
 from serving import Api, data_file, filled_store, problem, served
 from session_calls import AGES
+from sourdine.errors import ParameterError
 from sourdine.local import Aggregator
 from sourdine.privacy import Guarantee
 from sourdine.server.auth import COOKIE, new_token
 from sourdine.server.drafts import Draft
+from sourdine.server.open_surveys import OpenSurveys
 from sourdine.server.setting_up import demo_store, open_sample
 from sourdine.server.store import ServerStore
 from sourdine.session import Terms
@@ -148,16 +149,24 @@ def test_a_draft_changes_and_what_is_open_does_not(polls):
     assert put("/surveys/frozen", json=right).json()["problems"] == []
     problem(put("/surveys/frozen", json={"document": {"name": "b", **FLAG}}), 422, "parameter")
     problem(polls.olga.post("/surveys", right), 422, "parameter")
-    with ThreadPoolExecutor(4) as pool:
-        tries = list(
-            pool.map(lambda who: who.post("/surveys/frozen/open", {}), [polls.olga, polls.olga2])
-        )
-    assert sorted(one.status_code for one in tries) == [200, 422]
+    assert polls.olga.post("/surveys/frozen/open", {}).status_code == 200
+    problem(polls.olga2.post("/surveys/frozen/open", {}), 422, "parameter")
     problem(put("/surveys/frozen", json=right), 422, "parameter")
     problem(polls.olga.client.delete("/surveys/frozen"), 422, "parameter")
     drafted(polls, "thrown")
     assert polls.olga.client.delete("/surveys/thrown").json()["discarded"]
     problem(polls.olga.get("/surveys/thrown"), 404, "unknown")
+
+
+def test_a_survey_that_two_open_at_once_is_opened_once(polls):
+    drafted(polls, "twice")
+    draft = polls.store.surveys.get("twice")
+    survey = Draft(document=json.loads(draft.document)).examined(polls.url).survey
+    surveys = OpenSurveys(polls.store)
+    first, _ = surveys.open(draft, survey)
+    with pytest.raises(ParameterError, match="stay as it was opened"):
+        surveys.open(draft, survey)
+    assert polls.store.surveys.get("twice") == first
 
 
 def test_a_check_says_what_is_wrong_and_what_it_will_tell(polls):
@@ -290,3 +299,15 @@ def test_records_that_are_gone_break_nothing_else(tmp_path):
         assert httpx.get(f"{url}/s/commute/").status_code == 503
         (tmp_path / "elsewhere").rename(folder)
         assert httpx.get(f"{url}/s/commute/").status_code == 200
+
+
+def test_a_copy_of_the_store_has_its_surveys(tmp_path):
+    address, _ = demo_store(tmp_path)
+    open_sample(address, "http://127.0.0.1:8000")
+    store = ServerStore.open(address)
+    store.backup(tmp_path / "copy.db")
+    OpenSurveys(store).backup(tmp_path / "copy.db")
+    store.close()
+    with served(f"sqlite:///{tmp_path}/copy.db") as url:
+        assert httpx.get(f"{url}/s/commute/results.json").json()["people"] == 600
+    assert {one.stat().st_mode & 0o77 for one in tmp_path.glob("copy.surveys/*")} == {0}

@@ -133,6 +133,7 @@ def test_what_is_wrong_stands_beside_its_field(tab, site):
     page.wait_for_selector("body[data-ready]")
     assert page.get_by_label("from").input_value() == "120"
     page.get_by_role("button", name="Throw away").click()
+    page.get_by_role("button", name="Really throw it away").click()
     page.wait_for_url("**/surveys")
     assert site.store.surveys.get("wrong") is None
 

@@ -245,9 +245,15 @@ def _backup(
     *,
     store: Where = HERE,
 ) -> None:
-    """Write a copy of a store in a file, while servers go on; for PostgreSQL there is pg_dump."""
+    """Write a copy of a store in a file, while servers go on; for PostgreSQL there is pg_dump.
+
+    The records of surveys are copied to the folder of the same name that ends in .surveys.
+    """
+    from sourdine.server.open_surveys import OpenSurveys  # noqa: PLC0415 - an extra
+
     with _opened(store) as kept:
         kept.backup(path)
+        OpenSurveys(kept).backup(path)
     say(f"Wrote {path}. Keep a witness: an older copy forgets what was charged since.")
 
 

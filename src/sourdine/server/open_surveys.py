@@ -8,7 +8,7 @@ store. Of what is sent to a collector the server writes down neither who sends i
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from json import dumps
@@ -25,10 +25,12 @@ from sourdine.server.store import SurveyEntry
 from sourdine.survey.collector import Collector
 from sourdine.survey.mounting import mounted
 from sourdine.survey.page import page
+from sourdine.survey.sqlite_file import SqliteFile
 from sourdine.survey.store import SurveyStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -40,6 +42,8 @@ __all__ = ["COLLECTED", "OpenSurveys", "collected"]
 
 COLLECTED = "/s"
 """Where collectors answer, to anybody."""
+ENDING = ".surveys"
+"""Of the folder beside a file of SQLite."""
 
 
 class OpenSurveys:
@@ -127,6 +131,15 @@ class OpenSurveys:
                 self._collectors[name] = found
             return found
 
+    def backup(self, path: Path) -> None:
+        """Write copies of all records beside the copy of a file of SQLite, while workers go on."""
+        folder = path.absolute().with_suffix(ENDING)
+        for entry in self._store.surveys.all():
+            if entry.store:
+                folder.mkdir(mode=0o700, exist_ok=True)
+                with closing(SqliteFile(self._place(entry.store))) as file:
+                    file.copy(folder / entry.store)
+
     def stop(self) -> None:
         """Write and count what is left."""
         with self._lock:
@@ -138,14 +151,14 @@ class OpenSurveys:
         """Return a name for the store of a survey, which no other has."""
         where, own = self._store.database.address, token_hex(4)
         if where.is_file:
-            where.path.with_suffix(".surveys").mkdir(mode=0o700, exist_ok=True)
+            where.path.with_suffix(ENDING).mkdir(mode=0o700, exist_ok=True)
             return f"{name}-{own}.db"
         return f"survey_{name.replace('-', '_')}_{own}"
 
     def _place(self, part: str) -> str:
         where: Address = self._store.database.address
         if where.is_file:
-            return str(where.path.with_suffix(".surveys") / part)
+            return str(where.path.with_suffix(ENDING) / part)
         return f"{where.url}{'&' if '?' in where.url else '?'}options=-csearch_path%3D{part}"
 
 

@@ -7,7 +7,7 @@ zeros, and the journal is cut to nothing after each commit.
 from __future__ import annotations
 
 import sqlite3
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +93,12 @@ class SqliteFile:
 
     def settle(self) -> None:
         """Do nothing: what is deleted is overwritten at once."""
+
+    def copy(self, place: Path) -> None:
+        """Write a copy of what is committed to a new file, while others go on."""
+        _begin(place)
+        with closing(_connected(place)) as new:
+            self._db.backup(new)
 
     def close(self) -> None:
         """Let go of the file."""

@@ -83,8 +83,9 @@ def _asked(document: Mapping[str, Any], name: str) -> str:
     """Return a question in the survey's first language."""
     said = document["questions"][name].get("ask")
     if isinstance(said, dict):
-        first = (document.get("languages") or ["en"])[0]
-        said = said.get(first) or next(iter(said.values()), "")
+        spoken = document.get("languages")
+        first = spoken[0] if isinstance(spoken, list) and spoken else "en"
+        said = said.get(str(first)) or next(iter(said.values()), "")
     return str(said or name)
 
 

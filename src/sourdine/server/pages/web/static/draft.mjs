@@ -108,7 +108,12 @@ function shown({ name, links }) {
 }
 $("print").addEventListener("click", () => print());
 
-$("discard")?.addEventListener("click", async () => {
+$("discard")?.addEventListener("click", async ({ target }) => {
+  if (!target.dataset.asked) {
+    target.dataset.asked = "yes";
+    target.textContent = "Really throw it away";
+    return;
+  }
   await call(path(), undefined, { method: "DELETE" });
   location.assign("/surveys");
 });

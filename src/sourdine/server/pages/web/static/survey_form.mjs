@@ -13,6 +13,7 @@ let tags = ["en"], rest = {}, ids = 0;
 const number = (text) => (text !== "" && Number.isFinite(Number(text)) ? Number(text) : text);
 const owned = (tag) => document.querySelector(`#languages [value="${CSS.escape(tag)}"]`)?.dataset.own ?? tag;
 const rows = (form) => [...form.querySelectorAll(".question")];
+const table = (found) => (found !== null && typeof found === "object" && !Array.isArray(found) ? found : {});
 const without = (facts, keys) => Object.fromEntries(Object.entries(facts).filter(([key]) => !keys.includes(key)));
 
 // ---- texts, in every language
@@ -186,9 +187,9 @@ export function fillForm(form, found) {
   if (Number(found.epsilon) > 0) $("slider").value = Math.log10(Number(found.epsilon));
   for (const key of ["title", "text"]) worded(form.querySelector(`[data-field=${key}]`), spoken(found[key]));
   $("questions").replaceChildren();
-  const questions = found.questions ?? {}, order = Array.isArray(found.order) ? found.order : [];
+  const questions = table(found.questions), order = Array.isArray(found.order) ? found.order : [];
   const names = [...order.filter((name) => name in questions), ...Object.keys(questions).filter((name) => !order.includes(name))];
-  for (const name of names) more(form, name, questions[name]);
+  for (const name of names) more(form, name, { kind: "flag", ...table(questions[name]) });
 }
 
 // ---- what is wrong
