@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sourdine.server.incoming import Incoming
     from sourdine.server.store import Grant
 
-__all__ = ["OPERATIONS", "Registering", "registered"]
+__all__ = ["OPERATIONS", "Registering", "below_folder", "registered"]
 
 OWNER = ("owner",)
 Spelled = Annotated[str, msgspec.Meta(max_length=64)] | float | int
@@ -145,9 +145,16 @@ def _grant(grant: Grant) -> dict[str, str]:
     }
 
 
-def register(call: Incoming) -> Response:
-    """Register a data set that lies on the server."""
-    said: Registering = call.body(Registering)
+def below_folder(call: Incoming, source: str, command: str) -> str:
+    """Return the true path of what an owner names over HTTP, or refuse it.
+
+    Parameters
+    ----------
+    call, source
+        The request, and what it names.
+    command
+        Of ``sourdine serve``, which does the same for whoever runs the server.
+    """
     folder = call.state.settings.folder
     if folder is None:
         raise RefusedError(
@@ -155,9 +162,16 @@ def register(call: Incoming) -> Response:
             "the server",
             "be started with a folder below which owners may register data",
             "none",
-            "Type sourdine serve --folder and its path, or sourdine serve add-data.",
+            f"Type sourdine serve --folder and its path, or sourdine serve {command}.",
         )
-    below = msgspec.structs.replace(said, source=require_below(said.source, folder))
+    return require_below(source, folder)
+
+
+def register(call: Incoming) -> Response:
+    """Register a data set that lies on the server."""
+    said: Registering = call.body(Registering)
+    source = below_folder(call, said.source, "add-data")
+    below = msgspec.structs.replace(said, source=source)
     dataset = call.state.store.datasets.add(registered(below))
     return reply(_summary(call, dataset), 201, {"location": f"/api/v1/datasets/{dataset.name}"})
 

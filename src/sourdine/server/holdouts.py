@@ -19,12 +19,11 @@ from sourdine.adaptive.holdout.sealed import open_sealed, sealed_facts, sealed_l
 from sourdine.adaptive.ledger import Blocks, Markov, TranscriptLedger
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.question.kinds import spelled
-from sourdine.server.datasets import PRINTABLE, Spelled
+from sourdine.server.datasets import PRINTABLE, Spelled, below_folder
 from sourdine.server.holdout_labels import labels_at, read_predictions
 from sourdine.server.incoming import OVERSEERS, Operation, reply
 from sourdine.server.ledgers import check_facts, lines_text
 from sourdine.server.limits import LONGEST_UPLOAD, checked_key
-from sourdine.server.sources import require_below
 from sourdine.server.store import Guard, KeyedRequest, fingerprint
 from sourdine.server.store.guard_checks import guard_checked
 from sourdine.server.store.guards import guard_book
@@ -163,9 +162,9 @@ def _grant(grant: TeamGrant) -> dict[str, Any]:
 def register_guard(call: Incoming) -> Response:
     """Register labels that lie on the server."""
     said: RegisteringGuard = call.body(RegisteringGuard)
-    if call.state.settings.folder is not None:
-        require_below(said.source, call.state.settings.folder)
-    made = call.state.store.guards.add(*registered_guard(said))
+    source = below_folder(call, said.source, "add-guard")
+    below = msgspec.structs.replace(said, source=source)
+    made = call.state.store.guards.add(*registered_guard(below))
     return reply(_facts(call, made), 201, {"location": f"/api/v1/guards/{made.name}"})
 
 
