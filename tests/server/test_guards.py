@@ -8,9 +8,9 @@ from threading import Thread
 
 import pytest
 
-from guarded import LABELS, guarded, label_file, model, replayed, sent, submission
+from guarded import LABELS, guarded, label_file, model, replayed, submission
 from sourdine.adaptive.holdout.labels import Labels
-from sourdine.adaptive.holdout.sealed import open_sealed
+from sourdine.database import Transaction
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.server.store import (
     Guard,
@@ -131,53 +131,66 @@ def killed(work):
     assert os.waitpid(child, 0)[1] == signal.SIGKILL
 
 
+def die(*_):
+    """End this process as nobody can help."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def dying_at_the_key(address, *, after):
+    """Return what submits, and dies when the key is to be written: before or after that."""
+    run = Transaction.run
+
+    def statement(self, text, *values):
+        own = text.startswith("INSERT INTO submissions")
+        if own and not after:
+            die()
+        done = run(self, text, *values)
+        if own:
+            die()
+        return done
+
+    def work():
+        Transaction.run = statement  # in a process that does not outlive it
+        submission(ServerStore.open(address), HELD, "one", "anna", model(0.7))
+
+    return work
+
+
+def dying_after_the_commit(address, *keys):
+    """Return what submits under keys, and dies before anybody hears of the last answer."""
+
+    def work():
+        store = ServerStore.open(address)
+        for key in keys:
+            if key == keys[-1]:
+                store.database.witness = die  # called after a commit, before anybody hears of it
+            submission(store, HELD, key, "anna", model(KEYS[key]))
+
+    return work
+
+
+KEYS = {"one": 0.7, "two": 0.6}
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_killed_workers_spend_one_question_a_key(board, address):
     board.database.close()
-
-    def die(*_):
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    def before_the_commit():
-        store = ServerStore.open(address)
-        request = sent("one", "anna", model(0.7))
-        store.guards.submit_once(
-            request,
-            lambda book: (open_sealed(book, HELD).submit("anna", model(0.7)), die()),
-        )
-
-    def after_the_commit():
-        store = ServerStore.open(address)
-        store.database.witness = die  # called after a commit, before anybody hears of it
-        submission(store, HELD, "one", "anna", model(0.7))
-
-    killed(before_the_commit)
-    assert bits(board) == 0
-    assert board.guards.submissions("eval") == []
-    killed(after_the_commit)
+    for after in (False, True):
+        killed(dying_at_the_key(address, after=after))
+        assert bits(board) == 0
+        assert board.guards.submissions("eval") == []
+    killed(dying_after_the_commit(address, "one"))
     spent = bits(board)
     assert spent > 0
     answer = submission(board, HELD, "one", "anna", model(0.7))
     assert not answer.fresh
     assert bits(board) == spent
-    killed(after_the_commit_of_another(address, die))
-    assert len(board.guards.submissions("eval")) == 2
-    replayed(
-        board.guards.submissions("eval"), {fingerprint(str(p)): p for p in (model(0.7), model(0.6))}
-    )
+    board.database.close()
+    killed(dying_after_the_commit(address, "one", "two"))
+    told = board.guards.submissions("eval")
+    assert [one.request.key for one in told] == ["one", "two"]
+    replayed(told, {fingerprint(str(p)): p for p in map(model, KEYS.values())})
     assert all(board.check())
-
-
-def after_the_commit_of_another(address, die):
-    """Return what submits again under a key that holds, and then under a new one."""
-
-    def work():
-        store = ServerStore.open(address)
-        submission(store, HELD, "one", "anna", model(0.7))
-        store.database.witness = die
-        submission(store, HELD, "two", "anna", model(0.6))
-
-    return work
 
 
 FORGERIES = {

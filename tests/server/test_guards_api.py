@@ -17,7 +17,7 @@ from sourdine import Remote
 from sourdine.adaptive.holdout import GuardedHoldout, Leaderboard, Standing
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.privacy import Guarantee
-from sourdine.server.holdout_labels import HeldLabels
+from sourdine.server.holdout_labels import HeldLabels, labels_at
 from sourdine.server.limits import LONGEST_BODY, LONGEST_UPLOAD
 from sourdine.server.problems import RefusedError
 from sourdine.server.setting_up import demo_store
@@ -257,6 +257,19 @@ def test_labels_that_were_changed_are_refused(site):
         assert anna.get("/guards/moving/leaderboard").json()["teams"][0]["tries"] == 2
     label_file(site.folder, LABELS, "moving.csv")
     assert len(HeldLabels(site.store).of(guard)) == 2000
+
+
+@pytest.mark.parametrize("source", ["spark:labels", "postgresql://host/db#labels"])
+def test_labels_have_an_order(source):
+    with pytest.raises(ParameterError, match="be a file, whose rows have an order"):
+        labels_at(source, None)
+
+
+def test_owners_need_a_folder(site):
+    with served(site.address, folder=None) as url:
+        facts = {"name": "none", "source": str(site.path), "column": "y", "error": "0.06"}
+        refused = problem(Api(url, site.tokens["olga"]).post("/guards", facts), 403, "forbidden")
+    assert refused["hint"].endswith("sourdine serve add-guard.")
 
 
 def test_the_demo_has_a_guard(tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -58,11 +57,12 @@ def _add_guard(  # noqa: PLR0913 - the terms of a guard
     """Put labels that lie on this machine under guard; its terms stand from now on."""
     from sourdine.exact import one_of  # noqa: PLC0415 - commands load what they need
     from sourdine.server.holdouts import RegisteringGuard, registered_guard  # noqa: PLC0415
+    from sourdine.server.sources import anchored  # noqa: PLC0415
     from sourdine.server.store import ServerStore  # noqa: PLC0415
 
     said = RegisteringGuard(
         name=name,
-        source=source if ":" in source else str(Path(source).absolute()),
+        source=anchored(source),
         column=column,
         error=error,
         loss=one_of(loss, "loss", "zero-one", "absolute"),

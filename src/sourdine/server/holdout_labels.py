@@ -16,8 +16,7 @@ from sourdine.adaptive.holdout.labels import Labels
 from sourdine.adaptive.holdout.sealed import is_sealed
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.server.problems import RefusedError
-from sourdine.server.sources import opened
-from sourdine.tally import Frame
+from sourdine.server.sources import ADDRESS, opened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +32,14 @@ MOST_LABELS = 1_000_000
 
 def labels_at(source: str, column: str | None) -> Labels:
     """Return the labels at a source, or refuse them; to the owner's eyes alone."""
-    frame = Frame(opened(source))
+    if ADDRESS.match(source) and not source.startswith("duckdb:"):
+        raise ParameterError(
+            "source",
+            "be a file, whose rows have an order",
+            "a database",
+            "Type the path of a CSV or Parquet file.",
+        )
+    frame = opened(source)
     if column is None and len(frame.columns) != 1:
         raise ParameterError(
             "column",

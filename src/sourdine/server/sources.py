@@ -30,7 +30,7 @@ from sourdine.tally import Frame, Reading
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["WAGES", "anchored", "opened", "require_below", "source_name"]
+__all__ = ["ADDRESS", "WAGES", "anchored", "opened", "require_below", "source_name"]
 
 WAGES = "sourdine:wages"
 DATABASE = re.compile(
