@@ -40,9 +40,9 @@ def test_an_old_copy_is_noticed_by_a_later_process(stores, tmp_path):
     with served(older) as url:
         moved = tmp_path / "heads.json"  # the same server, by its address
         moved.write_text(json.dumps({url: known[first], "https://other.example": {}}))
-        with Remote(url, tokens["anna"], remember=moved) as later:
-            with pytest.raises(SourdineError, match="people must hold line .* an older"):
-                later.session("people")
+        refused = pytest.raises(SourdineError, match=r"people must hold line .* an older")
+        with Remote(url, tokens["anna"], remember=moved) as later, refused:
+            later.session("people")
         assert json.loads(moved.read_text())[url] == known[first]
         with Remote(url, tokens["anna"]) as forgetful:
             forgetful.session("people")

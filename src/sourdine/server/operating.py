@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
+from sourdine.server.dataset_schema import dataset_document
 from sourdine.server.incoming import OVERSEERS, Operation, reply
 from sourdine.server.openapi import document
 
@@ -41,7 +42,20 @@ def openapi(call: Incoming) -> Response:
     return reply(document(API))
 
 
+def dataset_openapi(call: Incoming) -> Response:
+    """Answer with this API, described for one data set."""
+    from sourdine.server.routes import API  # noqa: PLC0415 - it holds this very route
+
+    return reply(dataset_document(API, call.dataset))
+
+
 OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/datasets/{dataset}/openapi.json",
+        does=dataset_openapi,
+        text="This API, described for one data set: its columns and groups.",
+    ),
     Operation(
         method="GET",
         path="/healthz",
