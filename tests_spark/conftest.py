@@ -1,4 +1,7 @@
-"""One Spark for all tests, classic and Connect, on two cores."""
+"""One Spark for all tests, classic and Connect, on two cores.
+
+``SOURDINE_SPARK_CORES=1 python -m pytest tests_spark`` runs them on one.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 ROOT = Path(__file__).parents[1]
+CORES = os.environ.get("SOURDINE_SPARK_CORES", "2")
 JAVA = "Spark needs Java 17: install openjdk-17-jre-headless, or set JAVA_HOME"
 SETTINGS = {
     "spark.ui.enabled": "false",
@@ -23,8 +27,9 @@ SETTINGS = {
     "spark.driver.memory": "1g",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.driver.maxResultSize": "32m",
-    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.shuffle.partitions": "2",
     "spark.python.worker.reuse": "true",
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.connect.grpc.binding.address": "127.0.0.1",
 }
 os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -110,7 +115,7 @@ def sparks():
         pytest.fail(JAVA)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = Sparks("local[2,3]")  # a task may fail twice
+        found = Sparks(f"local[{CORES},3]")  # a task may fail twice
     yield found
     found.stop()
 

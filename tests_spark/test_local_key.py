@@ -55,7 +55,8 @@ def settings(folder):
         "spark.eventLog.compress": "false",
         "spark.eventLog.rolling.enabled": "false",
         "spark.eventLog.dir": str(folder / "events"),
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={folder}/log4j2.properties",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
+        f"-Dlog4j2.configurationFile={folder}/log4j2.properties",
     }
 
 

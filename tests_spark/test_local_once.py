@@ -116,9 +116,7 @@ class Observed(Randomise):
             "attempt": TaskContext.get().attemptNumber(),
             "contents": sha256(b"".join(s.tobytes() for s in slots)).hexdigest(),
             "bytes": source.digest.hexdigest(),
-            "drawn": list(
-                zip(slots[columns.index("person")].tolist(), wages.tolist(), strict=True)
-            ),
+            "drawn": list(zip(people, wages.tolist(), strict=True)),
         }
         Path(self.seen, uuid4().hex).write_text(json.dumps(facts))
         return shown

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sourdine.cli.app import app
+from sourdine.local import Number, Schema, estimate
 
 
 @pytest.fixture
@@ -48,6 +49,20 @@ def test_a_table_and_a_ledger(folders, sparks):
     book = ["--ledger", folders / "a.ledger", "--total", 3]
     found = said("count", "spark:people", "--epsilon", 1, *book)
     assert found["ledger"]["remaining"]["epsilon"] == "2"
+
+
+def test_a_folder_is_sanitised_to_another(folders, sparks):
+    schema = folders / "schema.toml"
+    Schema(age=Number(0, 120, step=1), epsilon=2).write(schema)
+    words = ["sanitize", folders / "parts", "--schema", schema, "-o", folders / "clean"]
+    words += ["--drop", "who", "--engine", "spark"]
+    done = CliRunner().invoke(app, [*map(str, words)])
+    assert done.exit_code == 0, done.output
+    assert sparks.classic.read.parquet(str(folders / "clean")).columns == ["age"]
+    assert estimate(str(folders / "clean" / "*.parquet")).reports("age") == 100
+    again = CliRunner().invoke(app, [*map(str, words)])
+    assert again.exit_code == 1
+    assert "--out must be a new folder" in str(again.exception)
 
 
 def test_a_master_without_spark_is_refused(folders):

@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession  # noqa: E402
 from pyspark.sql.connect.session import SparkSession as Connect  # noqa: E402
 
 from sourdine.local import Flag, Schema, density  # noqa: E402
+from sourdine.local.spark import sanitizing  # noqa: E402
 from sourdine.local.spark.sanitizing import drawn  # noqa: E402
 from sourdine.tally.reading import STANDARD  # noqa: E402
 
@@ -42,6 +43,12 @@ class Slow:
         for batch in batches:
             yield batch
             time.sleep(60)
+
+
+def slowly_drawn(*args):
+    """Return reports that take their time where they are written."""
+    reports = drawn(*args)
+    return reports.mapInArrow(Slow(), reports.schema)
 
 
 def plan(frame):
@@ -71,9 +78,9 @@ def main():
         density(ones, bounds=(0, 1), epsilon=1, source=Given(key))
         spark.range(3).selectExpr(f"'{told['other']}' as told").filter("told > 'a'").count()
     print("written", flush=True)  # noqa: T201
-    slow = classic.range(0, 200, 1, 2).selectExpr("true as smokes")
-    slow = slow.mapInArrow(Slow(), "smokes boolean")
-    work = {"target": schema.sanitize, "args": [slow], "kwargs": {"to": folder / "killed"}}
+    sanitizing.drawn = slowly_drawn
+    rows = classic.range(0, 200, 1, 2).selectExpr("true as smokes")
+    work = {"target": schema.sanitize, "args": [rows], "kwargs": {"to": folder / "killed"}}
     threading.Thread(**work, daemon=True).start()
     while not list((folder / "killed").rglob("_temporary")):
         time.sleep(0.05)

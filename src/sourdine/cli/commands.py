@@ -93,7 +93,7 @@ LOCAL = (
         text="Randomise every record of a table on its own, under a schema.",
         more="The output has the same columns and may be given away; each time the same records "
         "are sanitised, they cost epsilon again.",
-        options=(o.FILE, o.SCHEMA, o.OUT, o.OVERWRITE, o.DROP, *o.READING),
+        options=(o.FILE, o.SCHEMA, o.OUT, o.OVERWRITE, o.DROP, o.ENGINE, o.MASTER, *o.READING),
         example="survey.csv --schema schema.toml -o clean.csv",
     ),
     LocalCommand(

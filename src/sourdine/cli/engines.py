@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-__all__ = ["SPARK", "TABLE", "name_of", "opened"]
+__all__ = ["SPARK", "TABLE", "by_spark", "name_of", "opened", "records"]
 
 SPARK = "spark"
 TABLE = "spark:"
@@ -21,12 +21,28 @@ TABLE = "spark:"
 
 def opened(file: str, asked: Mapping[str, Any], read: Reading | None) -> str | Frame:
     """Return the data: the path itself, or a frame in Spark where that was asked for."""
+    if not by_spark(file, asked):
+        return file
+    from sourdine.tally.spark.opening import open_stored  # noqa: PLC0415 - commands load late
+
+    return Frame(open_stored(file, asked.get("master"), read or Reading()))
+
+
+def records(file: str, asked: Mapping[str, Any], read: Reading | None) -> Any:  # noqa: ANN401
+    """Return the path itself, or the data frame of Spark's where that was asked for."""
+    if not by_spark(file, asked):
+        return file
+    from sourdine.tally.spark.opening import stored_frame  # noqa: PLC0415 - commands load late
+
+    return stored_frame(file, asked.get("master"), read or Reading())
+
+
+def by_spark(file: str, asked: Mapping[str, Any]) -> bool:
+    """Return whether Spark shall read a file."""
     engine, master = asked.get("engine"), asked.get("master")
-    if engine is None and file.startswith(TABLE):
-        engine = SPARK
     if engine not in {None, SPARK}:
         raise ParameterError("engine", "be spark", given(engine), "Type {engine}.", engine=SPARK)
-    if engine is None:
+    if engine is None and not file.startswith(TABLE):
         if master is not None:
             raise ParameterError(
                 "master",
@@ -36,10 +52,8 @@ def opened(file: str, asked: Mapping[str, Any], read: Reading | None) -> str | F
                 master=LEFT_OUT,
                 engine=SPARK,
             )
-        return file
-    from sourdine.tally.spark.opening import open_stored  # noqa: PLC0415 - commands load late
-
-    return Frame(open_stored(file, master, read or Reading()))
+        return False
+    return True
 
 
 def name_of(file: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sourdine.cli.engines import by_spark, records
 from sourdine.cli.options import read_options
 from sourdine.cli.output import picture, print_sheet
+from sourdine.cli.patience import patience
 from sourdine.cli.statistics import typed as said
 from sourdine.cli.streams import Terminal
 from sourdine.errors import ParameterError, SourdineError
@@ -79,8 +81,12 @@ def sanitize(given: dict[str, Any]) -> None:
     """Randomise every record of a file, and say what it cost."""
     plan, out = read_schema(given["schema"]), given["out"]
     declared, drop = read_options(given), kinds.KEYS.parse(given["drop"] or ())
+    engine = {name: given[name] for name in ("engine", "master")}
     try:
-        plan.sanitize(given["file"], to=out, drop=drop, read=declared, overwrite=given["overwrite"])
+        spark = by_spark(given["file"], engine)
+        with patience(given["file"], spark=True) if spark else nullcontext():
+            data = records(given["file"], engine, declared)
+            plan.sanitize(data, to=out, drop=drop, read=declared, overwrite=given["overwrite"])
     except SourdineError as error:
         raise error.renamed(to="out", frame="file") from None
     console = Terminal(stderr=True)

@@ -7,7 +7,7 @@ is tested before any comparison, for Spark holds it equal to itself and above in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sourdine.calendar import DATES, DAY, FIRST, LAST
@@ -51,10 +51,13 @@ class Expressions:
     """
 
     functions: Any
+    _wholes: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def whole(self, v: int) -> Any:  # noqa: ANN401
-        """Return a whole number of 64 bits."""
-        return self.functions.lit(v).cast("bigint")
+        """Return a whole number of 64 bits; each is made once, for it takes calls to Java."""
+        if v not in self._wholes:
+            self._wholes[v] = self.functions.lit(v).cast("bigint")
+        return self._wholes[v]
 
     def quotient(self, v: Any, by: int) -> Any:  # noqa: ANN401
         """Divide a whole number, 0 or more, in 64 bits."""

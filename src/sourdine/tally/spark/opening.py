@@ -16,7 +16,7 @@ from sourdine.tally.spark.frames import guarded
 if TYPE_CHECKING:
     from sourdine.tally.reading import Reading
 
-__all__ = ["TABLE", "open_stored", "progress"]
+__all__ = ["TABLE", "open_stored", "progress", "stored_frame"]
 
 TABLE = "spark:"
 """What stands before the name of a table."""
@@ -43,9 +43,17 @@ def open_stored(path: str, master: str | None = None, reading: Reading = STANDAR
     reading
         How text is read.
     """
+    engine = Spark(stored_frame(path, master, reading))
+    engine.reading = reading
+    engine.parsed = not path.startswith(TABLE) and _is_text(path)
+    return engine
+
+
+def stored_frame(path: str, master: str | None = None, reading: Reading = STANDARD) -> Any:  # noqa: ANN401
+    """Return a data frame of what is stored somewhere; see `open_stored`."""
     session = _session(master)
     if path.startswith(TABLE):
-        return _engine(guarded(lambda: session.table(path.removeprefix(TABLE))), reading)
+        return guarded(lambda: session.table(path.removeprefix(TABLE)))
     if "://" not in path and not any(Path().glob(path) if not Path(path).is_absolute() else [1]):
         raise ParameterError(
             "the file",
@@ -53,17 +61,9 @@ def open_stored(path: str, master: str | None = None, reading: Reading = STANDAR
             repr(path),
             f"Check the name and the folder, which is {str(Path.cwd())!r} now.",
         )
-    if not _is_text(path):
-        return _engine(guarded(lambda: session.read.parquet(path)), reading)
-    engine = _engine(guarded(lambda: _texts(session, path, reading)), reading)
-    engine.parsed = True
-    return engine
-
-
-def _engine(frame: Any, reading: Reading) -> Spark:  # noqa: ANN401
-    engine = Spark(frame)
-    engine.reading = reading
-    return engine
+    if _is_text(path):
+        return guarded(lambda: _texts(session, path, reading))
+    return guarded(lambda: session.read.parquet(path))
 
 
 def _is_text(path: str) -> bool:
