@@ -311,3 +311,15 @@ def test_a_copy_of_the_store_has_its_surveys(tmp_path):
     with served(f"sqlite:///{tmp_path}/copy.db") as url:
         assert httpx.get(f"{url}/s/commute/results.json").json()["people"] == 600
     assert {one.stat().st_mode & 0o77 for one in tmp_path.glob("copy.surveys/*")} == {0}
+
+
+def test_rounds_are_surveys_that_share_a_memory(polls):
+    forms = []
+    for number in (1, 2):
+        facts = opened(polls, f"round-{number}", rounds=2, round=number)
+        html = httpx.get(facts["address"]).text
+        forms.append(json.loads(re.search('id="form">(.*?)</script>', html, re.DOTALL)[1]))
+    first, second = forms
+    assert (first["round"], second["round"]) == (1, 2)
+    assert first["schema"] == second["schema"]
+    assert first["mark"] != second["mark"]
