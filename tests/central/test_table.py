@@ -227,4 +227,4 @@ def test_a_table_of_dates_is_drawn(tmp_path):
     of = {"day": ["mean", "quartiles"], "*": ["count"]}
     drawn = table(data, of=of, by="sex", keys=["f", "m"], bounds=bounds, epsilon=5)
     drawn.plot(path=str(tmp_path / "dates.svg"))
-    assert "Jan" in (tmp_path / "dates.svg").read_text() or (tmp_path / "dates.svg").stat().st_size
+    assert (tmp_path / "dates.svg").stat().st_size > 1000

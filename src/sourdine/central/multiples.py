@@ -154,3 +154,4 @@ def _as_dates(axis: Any) -> None:  # noqa: ANN401 - an axis of matplotlib's
     locator = AutoDateLocator(minticks=2, maxticks=4)
     axis.set_major_locator(locator)
     axis.set_major_formatter(ConciseDateFormatter(locator))
+    axis.get_offset_text().set_fontsize(8)
