@@ -145,13 +145,13 @@ def _place(value: Any) -> Any:  # noqa: ANN401 - a number, a date or a duration
         return value
     from matplotlib.dates import date2num  # noqa: PLC0415 - pictures load it late
 
-    return date2num(value)
+    return date2num(value)  # type: ignore[no-untyped-call]
 
 
 def _as_dates(axis: Any) -> None:  # noqa: ANN401 - an axis of matplotlib's
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter  # noqa: PLC0415
 
-    locator = AutoDateLocator(minticks=2, maxticks=4)
+    locator = AutoDateLocator(minticks=2, maxticks=4)  # type: ignore[no-untyped-call]
     axis.set_major_locator(locator)
-    axis.set_major_formatter(ConciseDateFormatter(locator))
+    axis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
     axis.get_offset_text().set_fontsize(8)
