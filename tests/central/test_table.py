@@ -218,3 +218,13 @@ def test_what_is_said_of_one_population_adds_its_risks_up():
     name, part = "mean of x", asked.statistics["mean of x"]
     alone = replace(release, value=release.value[name], mechanism=part, drawn=release.drawn[name])
     assert said[name] == part.limits(alone, 0.025, "population")
+
+
+def test_a_table_of_dates_is_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    data = {"day": [f"2020-01-{1 + i % 28:02d}" for i in range(200)], "sex": ["f", "m"] * 100}
+    bounds = {"day": ["2020-01-01", "2020-02-01"]}
+    of = {"day": ["mean", "quartiles"], "*": ["count"]}
+    drawn = table(data, of=of, by="sex", keys=["f", "m"], bounds=bounds, epsilon=5)
+    drawn.plot(path=str(tmp_path / "dates.svg"))
+    assert (tmp_path / "dates.svg").stat().st_size > 1000

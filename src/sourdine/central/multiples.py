@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,8 +108,9 @@ def _panel(panel: Any, columns: Columns, rows: list[int], y: list[int]) -> None:
     """Draw the numbers of one statistic: dots with intervals, or quantiles on a line."""
     if columns.lower is None or columns.upper is None:
         return
+    dated = any(isinstance(columns.values[i], dt.date) for i in rows)
     x, low, high = (
-        np.array([ends[i] for i in rows], float)
+        np.array([_place(ends[i]) for i in rows], float)
         for ends in (columns.values, columns.lower, columns.upper)
     )
     orders = np.array([_orders(columns)[i] for i in rows], float)
@@ -125,8 +127,31 @@ def _panel(panel: Any, columns: Columns, rows: list[int], y: list[int]) -> None:
         panel.hlines(at, low, high, color=PALE, linewidth=5)
         panel.plot(x, at, "o", color=BLUE, ms=4)
     panel.margins(x=0.08)
-    panel.locator_params(axis="x", nbins=4)
-    gaps(panel.xaxis)
+    if dated:
+        _as_dates(panel.xaxis)
+    else:
+        panel.locator_params(axis="x", nbins=4)
+        gaps(panel.xaxis)
     panel.grid(axis="x", color=RULE, linewidth=0.8)
     panel.tick_params(axis="y", length=0, labelsize=8)
     panel.tick_params(axis="x", labelsize=8)
+
+
+def _place(value: Any) -> Any:  # noqa: ANN401 - a number, a date or a duration
+    """Return where a value is drawn: dates and durations in days."""
+    if isinstance(value, dt.timedelta):
+        return value / dt.timedelta(days=1)
+    if not isinstance(value, dt.date):
+        return value
+    from matplotlib.dates import date2num  # noqa: PLC0415 - pictures load it late
+
+    return date2num(value)  # type: ignore[no-untyped-call]
+
+
+def _as_dates(axis: Any) -> None:  # noqa: ANN401 - an axis of matplotlib's
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter  # noqa: PLC0415
+
+    locator = AutoDateLocator(minticks=2, maxticks=4)  # type: ignore[no-untyped-call]
+    axis.set_major_locator(locator)
+    axis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+    axis.get_offset_text().set_fontsize(8)

@@ -24,7 +24,6 @@ from urllib.parse import unquote
 from weakref import finalize
 
 from sourdine.errors import ParameterError, SourdineError
-from sourdine.server.problems import RefusedError
 from sourdine.tally import Frame, Reading
 
 if TYPE_CHECKING:
@@ -144,6 +143,8 @@ def require_below(source: str, folder: str | None) -> str:
         Below which owners may name data; None where they may not.
     """
     if folder is None:
+        from sourdine.server.problems import RefusedError  # noqa: PLC0415 - sources need no server
+
         raise RefusedError(
             403,
             "the server",
