@@ -8,6 +8,7 @@ import pytest
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.local import Aggregator, Choice, Flag, Number, Schema, density, estimate
 from sourdine.local.reports import records, to_ipc, to_lines
+from sourdine.local.spark.packing import AT_ONCE
 from sourdine.noise import SeededSource
 
 SCHEMA = Schema(
@@ -185,6 +186,15 @@ def test_names_and_texts_of_any_kind(each_spark, settings, tmp_path):
         twice.sanitize(both, to=tmp_path / "twice")
     settings(each_spark, {"spark.sql.caseSensitive": "true"})
     assert twice.sanitize(both, to=tmp_path / "twice").count() == 3
+
+
+def test_columns_beyond_those_that_spark_packs(spark, tmp_path):
+    """Python reads and writes the last ones itself; with so much epsilon reports are true."""
+    names = [f"a{i}" for i in range(AT_ONCE + 3)]
+    schema = Schema.of({name: Choice("x", "y z", "é") for name in names}, epsilon=60 * len(names))
+    listed = [f"array('x', 'y z', 'é')[(id + {i}) % 3] as {name}" for i, name in enumerate(names)]
+    rows = spark.range(0, 30, 1, 1).selectExpr(*listed)
+    assert schema.sanitize(rows, to=tmp_path / "clean").collect() == rows.collect()
 
 
 def test_no_rows_are_sanitised_too(each_spark, tmp_path):
