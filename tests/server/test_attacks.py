@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from time import monotonic
 
 import httpx
 import pytest
@@ -159,6 +160,8 @@ def test_attack_log_injection(anna, capfd):
     capfd.readouterr()
     anna.get("/datasets/x%0A%7B%22event%22%3A%22forged%22%7D")
     anna.get("/forged%0d%0aline", headers={"user-agent": "forged"})
-    lines = capfd.readouterr().err.splitlines()
+    lines, end = [], monotonic() + 10
+    while len(lines) < 2 and monotonic() < end:  # a line is written when its answer has left
+        lines += capfd.readouterr().err.splitlines()
     assert [json.loads(line)["event"] for line in lines] == ["request", "request"]
     assert not any("forged" in line for line in lines)

@@ -269,7 +269,7 @@ def test_owners_need_a_folder(site):
     with served(site.address, folder=None) as url:
         facts = {"name": "none", "source": str(site.path), "column": "y", "error": "0.06"}
         refused = problem(Api(url, site.tokens["olga"]).post("/guards", facts), 403, "forbidden")
-    assert refused["hint"].endswith("sourdine serve add-guard.")
+    assert refused["hint"].endswith("sourdine serve add-data, or add-guard.")
 
 
 def test_the_demo_has_a_guard(tmp_path):

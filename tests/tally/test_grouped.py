@@ -141,7 +141,7 @@ def test_combinations_agree(frames):
 def test_windows_of_all_groups_are_one_query(frames, monkeypatch):
     """Each group has ranges of its own; one pass serves them all."""
     from sourdine.tally.duck import Duck  # noqa: PLC0415
-    from sourdine.tally.grouped import between_each  # noqa: PLC0415
+    from sourdine.tally.group_rows import between_each  # noqa: PLC0415
 
     asked = []
     within = Duck.within
