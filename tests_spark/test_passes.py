@@ -8,7 +8,7 @@ import sourdine as sd
 from sourdine.grid import Grid
 from sourdine.noise import SeededSource
 from sourdine.tally import Frame, Ticks
-from sourdine.tally.grouped import between_each
+from sourdine.tally.group_rows import between_each
 
 DECILES = [i / 10 for i in range(1, 10)]
 WAGE = {"column": "wage", "bounds": (0, 200_000), "epsilon": 1}
