@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import re
 import signal
@@ -21,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, sleep
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 import httpx
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 WAGE = {"column": "wage"}
 DECILES = [i / 10 for i in range(1, 10)]
 LOADS: dict[str, tuple[str, dict[str, Any], int]] = {
-    "plans": ("plan", {"statistic": "mean", "epsilon": 0.1, **WAGE}, 4),
+    "plans": ("plan", {"statistic": "mean", "epsilon": 0.1, **WAGE}, 16),
     "counts": ("releases", {"statistic": "count", "epsilon": 0.001}, 16),
     "means": ("releases", {"statistic": "mean", "epsilon": 0.001, **WAGE}, 16),
     "deciles": ("releases", {"statistic": "quantiles", "q": DECILES, "epsilon": 0.1, **WAGE}, 4),
@@ -79,33 +80,55 @@ def made_store(address: str) -> str:
     return token
 
 
+class Caller:
+    """A connection that is kept open; httpx would take as long to ask as the server to answer."""
+
+    def __init__(self, url: str, token: str, path: str, body: dict[str, Any]) -> None:
+        self._host, port = url.removeprefix("http://").rsplit(":", 1)
+        self._port, self._body = int(port), json.dumps(body).encode()
+        self._head = (
+            f"POST /api/v1/datasets/wages/{path} HTTP/1.1\r\nhost: {self._host}\r\n"
+            f"authorization: Bearer {token}\r\ncontent-type: application/json\r\n"
+            f"content-length: {len(self._body)}\r\nidempotency-key: "
+        )
+
+    async def __aenter__(self) -> Self:
+        self._reader, self._writer = await asyncio.open_connection(self._host, self._port)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._writer.close()
+        await self._writer.wait_closed()
+
+    async def ask(self) -> int:
+        """Ask once, under a new key, and return the status."""
+        self._writer.write(f"{self._head}{uuid4().hex}\r\n\r\n".encode() + self._body)
+        head = (await self._reader.readuntil(b"\r\n\r\n")).decode().lower()
+        await self._reader.readexactly(int(head.split("content-length: ")[1].split("\r\n")[0]))
+        return int(head.split()[1])
+
+
 async def load(url: str, token: str, name: str, seconds: float) -> Measured:
     """Ask one thing again and again for some seconds."""
     path, body, flying = LOADS[name]
     found = Measured(name)
-    headers = {"authorization": f"Bearer {token}"}
-    async with httpx.AsyncClient(base_url=f"{url}/api/v1", headers=headers, timeout=60) as client:
-        began = perf_counter()
 
-        async def one() -> None:
+    async def one(i: int) -> None:
+        await asyncio.sleep(i / 50)  # as people come: at once, one worker would take them all
+        async with Caller(url, token, path, body) as caller:
+            for _ in range(4):  # before the clock runs, so that every worker has opened the data
+                await caller.ask()
+            await ready.wait()
+            began = perf_counter()
             while perf_counter() - began < seconds:
-                start, key = perf_counter(), {"idempotency-key": uuid4().hex}
-                answer = await client.post(f"/datasets/wages/{path}", json=body, headers=key)
+                start = perf_counter()
+                found.failed += await caller.ask() != 200
                 found.took.append(perf_counter() - start)
-                found.failed += answer.status_code != 200
 
-        await one_warm(client, path, body)
-        began = perf_counter()
-        await asyncio.gather(*(one() for _ in range(flying)))
-        found.seconds = perf_counter() - began
+    ready = asyncio.Barrier(flying)
+    await asyncio.gather(*map(one, range(flying)))
+    found.seconds = seconds
     return found
-
-
-async def one_warm(client: httpx.AsyncClient, path: str, body: dict[str, Any]) -> None:
-    """Ask a few times before the clock runs, so that every worker has opened the data."""
-    for _ in range(8):
-        key = {"idempotency-key": uuid4().hex}
-        await client.post(f"/datasets/wages/{path}", json=body, headers=key)
 
 
 def started(log: Path, process: subprocess.Popen[bytes]) -> str:
