@@ -107,7 +107,9 @@ class Plan(Shown):
 
     def at(self, epsilon: Number) -> Any:  # noqa: ANN401 - a number or a duration
         """Return the error at another epsilon."""
-        return as_error(self.question.at(epsilon).error(1 - self.confidence), self.question)
+        same = epsilon == self.epsilon
+        question = self.question if same else self.question.at(epsilon)
+        return as_error(question.error(1 - self.confidence), self.question)
 
     @property
     def name(self) -> str:

@@ -49,10 +49,10 @@ def _planned(
 ) -> Plan:
     """Return a plan; where a total is shared by errors, the owner's number of records is used."""
     found = asked_of(planner, asked, dataset)
-    records = _records(found.question, dataset) if found.unknown else None
-    if "questions" not in body or records is None:
+    if "questions" not in body or not found.unknown:
         return found
-    return asked_of(planner, {**asked, "n": records}, dataset)
+    records = _records(found.question, dataset)
+    return found if records is None else asked_of(planner, {**asked, "n": records}, dataset)
 
 
 def _facts(plan: Plan, dataset: Dataset, session: Session) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def _error(plan: Plan, epsilon: Fraction, dataset: Dataset) -> Any:  # noqa: ANN
 
 def _records(question: Statistic, dataset: Dataset) -> int | None:
     """Return about how many records there are, in each group; None where nobody knows."""
-    keys = question.to_dict().get("keys", [])
+    keys = [] if question.by is None else question.to_dict().get("keys", [])
     if dataset.n_about is None or isinstance(keys, str):
         return None
     lists = keys.values() if isinstance(keys, dict) else [keys]
