@@ -76,7 +76,7 @@ class Fuzz:
 
     def __init__(self, url: str, token: str) -> None:
         self.client = httpx.Client(
-            base_url=url, headers={"authorization": f"Bearer {token}"}, timeout=60
+            base_url=url, headers={"authorization": f"Bearer {token}"}, timeout=600
         )
         self.statuses: Counter[tuple[str, int]] = Counter()
         self.broken: list[str] = []
