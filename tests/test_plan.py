@@ -122,6 +122,13 @@ def test_targets_add_up():
     assert both.factor == 1
 
 
+def test_a_delta_may_cover_all_that_was_planned():
+    """At so small an epsilon the first try uses nothing of the total; it is still shared."""
+    shared = plan.together([plan.count(epsilon=1e-6)], delta=1e-6, epsilon=1e-6)
+    assert 0 < shared.certified.upper <= 1e-6
+    assert shared.epsilon > 1e-6
+
+
 def test_statistics_are_taken_as_they_are():
     both = plan.together([central.Count(epsilon=1, n=7), plan.sum(epsilon=1, **AGE)], epsilon=4)
     assert both[0].n == 7

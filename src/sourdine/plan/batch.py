@@ -185,7 +185,8 @@ def fitted(
         if low and high < inf:
             factor = (low * high) ** 0.5
         else:
-            factor *= min(max(0.9998 / got, 1e-3), 1e3) ** (1 / slope)
+            ratio = 0.9998 / got if got else inf
+            factor *= min(max(ratio, 1e-3), 1e3) ** (1 / slope)
     if not low:
         raise BudgetExceededError(
             "the plans", "be within what is left", "more", "Plan fewer of them, or another total."
