@@ -7,6 +7,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
+from sourdine.audit import worst_case
 from sourdine.central import Count, count
 
 
@@ -17,6 +18,13 @@ def test_count_error_is_that_of_the_noise(rows, simulated):
     seen = np.quantile(np.abs(values - 100), 0.95)
     assert 0.9 <= asked.error(0.05) / seen <= 1.2
     assert ((low <= 100) & (high >= 100)).mean() >= 0.95 - 6 * sqrt(0.0475 / 2000)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_a_person_changes_the_law_by_what_is_charged(rows):
+    asked = Count(epsilon=0.5, rows=rows)
+    worst = worst_case(asked.mechanism, [100, 100 + rows])
+    assert worst.epsilon == pytest.approx(float(asked.cost.epsilon), abs=1e-9)
 
 
 def test_a_column_is_counted_without_what_is_missing():
