@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test test-audit test-lab test-docs test-spark test-dist lint format bench lab figures docs dist audit examples simulate clean
+.PHONY: demo test test-engines test-faces test-audit test-all test-lab test-docs test-spark test-dist lint format bench lab figures docs dist audit examples simulate clean
 
 demo: $(VENV)/.ready ## the main job on real data: a picture and a table
 	$(BIN)/sourdine demo --out demo
@@ -12,14 +12,26 @@ demo: $(VENV)/.ready ## the main job on real data: a picture and a table
 # Bytecode is kept, whatever the shell says: else every process that a test starts compiles all anew.
 PYTEST := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q
 
-# A test is in one of the two runs below: what compares laws, draws and intervals takes the longer.
-AUDITS := audit or draws or cover or worst_case or keep_the_claim or keeps_its_promise or follow
+# A test is in one of the four runs below. Of the library's, those that compare laws, draws and
+# intervals take the longest, and have a run of their own.
+ENGINES := tests/tally
+FACES := tests/question tests/cli tests/server tests/survey
+LIBRARY := tests $(addprefix --ignore=,$(ENGINES) $(FACES))
+AUDITS := audit or draws or cover or laws or worst_case or keep_the_claim or keeps_its_promise or follow
 
 test: $(VENV)/.ready ## the library, doctests included
-	$(PYTEST) -n $(WORKERS) --dist worksteal tests -k "not ($(AUDITS))"
+	$(PYTEST) -n $(WORKERS) --dist worksteal $(LIBRARY) -k "not ($(AUDITS))"
 
 test-audit: $(VENV)/.ready ## every mechanism: exact worst case, a weaker copy, draws against the law, intervals
-	$(PYTEST) -n $(WORKERS) --dist worksteal tests -k "$(AUDITS)"
+	$(PYTEST) -n $(WORKERS) --dist worksteal $(LIBRARY) -k "$(AUDITS)"
+
+test-engines: $(VENV)/.ready ## one count on every engine: memory, files, DuckDB, Polars, Dask, Ibis, PostgreSQL
+	$(PYTEST) -n $(WORKERS) --dist worksteal $(ENGINES)
+
+test-faces: $(VENV)/.ready ## questions as they are typed: functions, command line, server and its pages, surveys
+	$(PYTEST) -n $(WORKERS) --dist worksteal $(FACES)
+
+test-all: test test-engines test-faces test-audit test-lab test-docs test-dist test-spark ## all of them
 
 test-lab: $(VENV)/.ready ## the lab: every claim judged, every experiment run
 	$(PYTEST) -n $(WORKERS) lab/tests

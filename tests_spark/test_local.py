@@ -10,6 +10,7 @@ from sourdine.local import Aggregator, Choice, Flag, Number, Schema, density, es
 from sourdine.local.reports import records, to_ipc, to_lines
 from sourdine.local.spark.packing import AT_ONCE
 from sourdine.noise import SeededSource
+from sourdine.tally.spark.frames import in_large_batches
 
 SCHEMA = Schema(
     age=Number(0, 120, step=1),
@@ -195,6 +196,20 @@ def test_columns_beyond_those_that_spark_packs(spark, tmp_path):
     listed = [f"array('x', 'y z', 'é')[(id + {i}) % 3] as {name}" for i, name in enumerate(names)]
     rows = spark.range(0, 30, 1, 1).selectExpr(*listed)
     assert schema.sanitize(rows, to=tmp_path / "clean").collect() == rows.collect()
+
+
+BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
+
+
+@pytest.mark.parametrize(("chosen", "used"), [("10000", "65536"), ("777", "777")])
+def test_batches_are_larger_for_a_while_unless_somebody_chose_their_size(
+    each_spark, settings, chosen, used
+):
+    settings(each_spark, {BATCH: chosen})
+    with pytest.raises(KeyError), in_large_batches(each_spark):
+        assert each_spark.conf.get(BATCH) == used
+        raise KeyError
+    assert each_spark.conf.get(BATCH) == chosen
 
 
 def test_no_rows_are_sanitised_too(each_spark, tmp_path):

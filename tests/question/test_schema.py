@@ -139,7 +139,7 @@ def test_a_good_question_is_valid_and_read_back(questions):
         again = sd.questions.read(json.dumps(facts))
         assert again == asked, str(question)
         assert again.to_dict() == facts
-        assert asked.drawer() == type(asked).from_dict(facts)
+        assert asked.drawer == type(asked).from_dict(facts)
 
 
 SHELL_ONLY = ("n", "rows", "bounds", "keys", "categories", "bins", "q", "population")

@@ -134,7 +134,7 @@ class Statistic(CommonParameters):
         """
         if not self.source.private:
             return of_promise(self.cost)
-        drawer = self.drawer()
+        drawer = self.drawer
         if drawer is not self:
             return drawer.parts
         return widest(self.cost, self.own_parts, self.of_private_number().own_parts)
@@ -195,22 +195,26 @@ class Statistic(CommonParameters):
         unit = {} if self.unit is None else {"unit": self.unit}
         return {"column": self.column, **unit}
 
+    @cached_property
+    def _columns(self) -> list[tuple[str, str | None]]:
+        """The columns that it reads, those of groups too, each after the parameter naming it."""
+        return [*self.reads().items(), *(("by", column) for column in grouping.columns(self.by))]
+
     def needs(self, data: Frame) -> list[str]:
         """Return the columns that it reads: of rows that are kept by contents, these count."""
-        named = [*self.reads().values(), *grouping.columns(self.by)]
-        return [data.resolve(column) for column in named]
+        return [data.resolve(column) for _, column in self._columns]
 
     def require_columns(self, data: Frame) -> None:
         """Refuse to ask about columns that are not there."""
-        groups = [("by", column) for column in grouping.columns(self.by)]
-        for parameter, column in [*self.reads().items(), *groups]:
+        for parameter, column in self._columns:
             try:
                 data.resolve(column)
             except ParameterError as error:
                 raise error.renamed(column=parameter) from None
 
+    @cached_property
     def drawer(self) -> Statistic | ByGroup | FoundFirst:
-        """Return what draws and explains the answer: the statistic, or one for each group."""
+        """What draws and explains the answer: the statistic, or one for each group."""
         first = self.first()
         if first is not None:
             return first
@@ -225,7 +229,7 @@ class Statistic(CommonParameters):
         if self.unit is not None and not sought.is_sought(self.rows):
             needed = frame.only(*self.needs(frame))
             frame = needed.bound(self.unit, self.rows, source=self.source)
-        drawer = asked.drawer()
+        drawer = asked.drawer
         drawn = drawer.draw(frame)
         return drawer.release_kind(
             value=drawer.value(drawn),
@@ -314,7 +318,7 @@ class Statistic(CommonParameters):
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Drawer:  # type: ignore[override]
         """Return what drew the answer to the question that `to_dict` wrote."""
-        return super().from_dict(facts).drawer()
+        return super().from_dict(facts).drawer
 
     @property
     def how(self) -> str:

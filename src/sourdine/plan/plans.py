@@ -147,7 +147,7 @@ class Plan(Shown):
 
     def sheet(self) -> Sheet:
         """Return what is printed."""
-        notes = [("how", str(self.question.drawer()))]
+        notes = [("how", str(self.question.drawer))]
         first = self.question.first()
         if first is not None:
             notes.append(("spent", f"epsilon: {first.shares(self.n)}"))

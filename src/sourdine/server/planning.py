@@ -65,7 +65,7 @@ def _facts(plan: Plan, dataset: Dataset, session: Session) -> dict[str, Any]:
         "ranks": plan.ranks,
         "fits": plan.fits,
         "remaining": session.remaining.to_dict(),
-        "mechanism": str(plan.question.drawer()),
+        "mechanism": str(plan.question.drawer),
         "text": plan.name,
     }
 

@@ -54,7 +54,7 @@ class Prepared:
                 cost=question.cost,
                 parts=question.parts,
                 what=question.name,
-                mechanism=str(question.drawer()),
+                mechanism=str(question.drawer),
                 parameters=json.dumps(question.to_dict(), ensure_ascii=False),
             )
             for question in self.questions

@@ -70,7 +70,7 @@ class Frame:
     __slots__ = ("_engine",)
 
     def __init__(self, data: object, *, read: Reading | Mapping[str, Any] | None = None) -> None:
-        reading = STANDARD if read is None else Reading.of(read)
+        reading = read if isinstance(read, Reading) else Reading.of(read)
         self._engine = data.engine if isinstance(data, Frame) else open_data(data, reading)
         if read is not None and reading not in {STANDARD, self._engine.reading}:
             raise ParameterError(
@@ -131,7 +131,7 @@ class Frame:
         Frame(columns=['age', 'who'])
         """
         wanted = {self.resolve(column) for column in columns}
-        return Frame(self._engine.only(*(name for name in self.columns if name in wanted)))
+        return _of(self._engine.only(*(name for name in self.columns if name in wanted)))
 
     def __repr__(self) -> str:
         return f"Frame(columns={list(self.columns)})"
@@ -237,7 +237,7 @@ class Frame:
 
     def afresh(self) -> Frame:
         """Return the same rows, for another question: nothing is foreseen or remembered."""
-        return Frame(self._engine.afresh())
+        return _of(self._engine.afresh())
 
     def foresee(
         self, *cells: Cell, most: int | None = None, ranges: Sequence[tuple[int, int]] | None = None
@@ -340,7 +340,7 @@ class Frame:
             Public keys, matched as in `Codes`.
         """
         name = self.resolve(column)
-        return [Frame(part) for part in self._engine.split(name, Codes(name, keys))]
+        return [_of(part) for part in self._engine.split(name, Codes(name, keys))]
 
     def groups(
         self, columns: Sequence[str], keys: Sequence[tuple[Any, ...]], *, other: bool = False
@@ -367,7 +367,7 @@ class Frame:
         [1, 0, 2]
         """
         names = [self.resolve(column) for column in columns]
-        return [Frame(part) for part in Partition(self._engine, names, keys, other=other).parts]
+        return [_of(part) for part in Partition(self._engine, names, keys, other=other).parts]
 
     def combinations(self, columns: Sequence[str]) -> dict[tuple[str, ...], int]:
         """Return the texts that occur together in columns, none of them missing, and how often.
@@ -405,7 +405,7 @@ class Frame:
         """
         rows = integer(rows, "rows", least=1)
         key = source.bytes(_KEY_BYTES)
-        return Frame(self._engine.bound(self.resolve(unit), rows, key))
+        return _of(self._engine.bound(self.resolve(unit), rows, key))
 
     def array(self, column: str | None = None) -> NDArray[Any] | None:
         """Return the numbers of a column as a NumPy array, NaN for what is missing.
@@ -414,3 +414,9 @@ class Frame:
         values, which no NumPy array of numbers can hold.
         """
         return self._engine.array(self.resolve(column))
+
+
+def _of(engine: Engine) -> Frame:
+    frame = Frame.__new__(Frame)
+    frame._engine = engine  # noqa: SLF001
+    return frame

@@ -140,7 +140,7 @@ class Described:
         kind = self.declared or self._chosen(data)
         drawn: dict[str, Any] = {"kind": kind}
         if kind in {NUMBER, WHOLE}:
-            drawn["mean"] = self.mean.drawer().draw(data)
+            drawn["mean"] = self.mean.drawer.draw(data)
             drawn["deciles"] = self.deciles(drawn).draw(data)
         else:
             drawn["count"] = self.count.draw(data)

@@ -86,7 +86,7 @@ class BoundsFirst(FoundFirst):
     Examples
     --------
     >>> from sourdine.central import Mean
-    >>> asked = Mean(bounds="find", epsilon=1).drawer()
+    >>> asked = Mean(bounds="find", epsilon=1).drawer
     >>> asked.shares(100_000)
     'count 0.02, centre 0.00064, bounds 0.3, mean 0.67936'
     >>> release = Mean(bounds="find", epsilon=1).release([20, 30, 40] * 1000)

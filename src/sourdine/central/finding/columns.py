@@ -50,7 +50,7 @@ class ColumnsFirst(FoundFirst):
     --------
     >>> from sourdine.central import Table
     >>> asked = Table(of={"age": ["mean"], "*": ["count"]}, bounds="find", epsilon=1)
-    >>> asked.drawer().shares(100_000)
+    >>> asked.drawer.shares(100_000)
     'bounds of age 0.16064, table 0.83936'
     >>> release = asked.release({"age": [20, 30, 40] * 1000})
     >>> abs(release.value["mean of age"] - 30) < 2

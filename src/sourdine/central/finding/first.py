@@ -84,7 +84,7 @@ class FoundFirst(Drawer):
 
     @cached_property
     def _drawer(self) -> Drawer:
-        return self.like.drawer()
+        return self.like.drawer
 
     def __str__(self) -> str:
         return f"{self._drawer}, {self.what} found first"
@@ -139,7 +139,7 @@ class FoundFirst(Drawer):
         drawn = self.find(data)
         question = self.settled(drawn)
         drawn["spent"] |= {self.question.kind: plain_parameter(question.epsilon)}
-        return {**drawn, "answer": question.drawer().draw(self.rows(data, drawn))}
+        return {**drawn, "answer": question.drawer.draw(self.rows(data, drawn))}
 
     def rows(self, data: Frame, drawn: Drawn) -> Frame:
         """Return the rows that the settled question is asked of."""
@@ -157,14 +157,14 @@ class FoundFirst(Drawer):
         question = self.settled(release.drawn)
         return replace(
             release,
-            mechanism=question.drawer(),
+            mechanism=question.drawer,
             drawn=release.drawn["answer"],
             grid=getattr(question, "grid", None),
         )
 
     def value(self, drawn: Drawn) -> Any:  # noqa: ANN401
         """Return the answer's value."""
-        return self.settled(drawn).drawer().value(drawn["answer"])
+        return self.settled(drawn).drawer.value(drawn["answer"])
 
     def limits(self, release: Release, beta: float, of: str) -> Any:  # noqa: ANN401
         """Return the answer's ends."""

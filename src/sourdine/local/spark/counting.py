@@ -26,7 +26,7 @@ from sourdine.noise.keyed import KEY_BYTES
 from sourdine.privacy import LOCAL, Guarantee
 from sourdine.tally import Ticks
 from sourdine.tally.reading import STANDARD
-from sourdine.tally.spark.frames import functions, kind_of, require_usable
+from sourdine.tally.spark.frames import functions, in_large_batches, kind_of, require_usable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,8 @@ def count_table(total: TableTally, frame: Any) -> None:  # noqa: ANN401
     """Count a sanitised Spark frame, in one pass."""
     cells = list(zip(total.schema.columns, total.cells, strict=True))
     rows, how, _ = handed(frame, cells, STANDARD)
-    added(rows, CountTable(total.schema, tuple(total.joint), how), total.numbers)
+    with in_large_batches(frame.sparkSession):
+        added(rows, CountTable(total.schema, tuple(total.joint), how), total.numbers)
 
 
 def count_reports(total: Aggregator, frame: Any) -> Receipt:  # noqa: ANN401

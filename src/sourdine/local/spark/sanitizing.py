@@ -15,7 +15,7 @@ from sourdine.local.table.sanitizing.blocks import matched
 from sourdine.noise.keyed import KEY_BYTES
 from sourdine.tally import Frame
 from sourdine.tally.spark.cells import Expressions
-from sourdine.tally.spark.frames import functions, guarded
+from sourdine.tally.spark.frames import functions, guarded, in_large_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,11 +26,14 @@ if TYPE_CHECKING:
 
 __all__ = ["drawn", "sanitize_frame"]
 
-_COMMITTED = {
+_WRITTEN = {
     "mapreduce.fileoutputcommitter.algorithm.version": "1",
     "parquet.summary.metadata.level": "NONE",
+    "parquet.column.statistics.enabled": "false",
+    "parquet.size.statistics.enabled": "false",
 }
-"""Files appear when all are written; no file tells of the others."""
+"""Files appear when all are written; no file tells of the others. Every page holds reports of all
+kinds, so that their least and greatest, which take long to find, would help no reader."""
 _EXISTS = "PATH_ALREADY_EXISTS"
 
 
@@ -75,7 +78,8 @@ def sanitize_frame(  # noqa: PLR0913 - one call does it
 
     def write() -> bool:
         try:
-            reports.write.mode("error").options(**_COMMITTED).parquet(folder)
+            with in_large_batches(frame.sparkSession):
+                reports.write.mode("error").options(**_WRITTEN).parquet(folder)
         except Exception as error:
             if _condition(error) == _EXISTS:
                 return False

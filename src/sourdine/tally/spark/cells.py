@@ -237,7 +237,7 @@ class Expressions:
             c = c.cast("double") + f.lit(0.0)  # -0.0 becomes 0.0
             listed = dict(cell.floats())
         elif kind in {"text", *TIMES}:
-            c = self.text(c, kind)
+            c = c if kind == "text" else self.text(c, kind)  # no category is "", what is missing
             listed = dict(cell.codes)
         else:
             return None

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import logging
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-__all__ = ["STATED", "functions", "guarded", "kind_of", "require_usable", "windows"]
+__all__ = [
+    "STATED",
+    "functions",
+    "guarded",
+    "in_large_batches",
+    "kind_of",
+    "require_usable",
+    "windows",
+]
 
 _KINDS = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "integer"),
@@ -21,6 +30,7 @@ _KINDS = {
 _BY_ARROW = ("binary", "array", "struct", "interval day", "interval second", "time(")
 STATED = {"time": "timestamp", "zoned": "timestamp", "listed": None, "other": None}
 """How kinds are called outside, where that differs."""
+_BATCH, _USUAL, _LARGE = "spark.sql.execution.arrow.maxRecordsPerBatch", "10000", "65536"
 
 
 def functions(frame: Any) -> Any:  # noqa: ANN401
@@ -67,6 +77,23 @@ def guarded(work: Callable[[], Any]) -> Any:  # noqa: ANN401
         ) from None
     finally:
         logger.disabled = before
+
+
+@contextmanager
+def in_large_batches(session: Any) -> Iterator[None]:  # noqa: ANN401
+    """Let Spark hand small rows to Python in larger batches, unless somebody chose their size.
+
+    Each costs Java and Python some milliseconds, whatever it holds. What is computed must not
+    depend on where batches end. The session's setting is put back.
+    """
+    usual = guarded(lambda: session.conf.get(_BATCH)) == _USUAL
+    if usual:
+        session.conf.set(_BATCH, _LARGE)
+    try:
+        yield
+    finally:
+        if usual:
+            session.conf.set(_BATCH, _USUAL)
 
 
 def require_usable(frame: Any) -> list[str]:  # noqa: ANN401
