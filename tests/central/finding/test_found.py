@@ -351,8 +351,9 @@ ASKED = {
 @pytest.mark.parametrize("name", ASKED)
 def test_an_answer_looks_the_same_where_rows_were_found(name):
     ask = getattr(sd, name)
-    found = ask(OWNED, unit="who", rows="find", epsilon=8, **ASKED[name])
-    known = ask(OWNED, unit="who", rows=2, epsilon=8, **ASKED[name])
+    asked = {**ASKED[name], "epsilon": 8, "source": SeededSource(3)}
+    found = ask(OWNED, unit="who", rows="find", **asked)
+    known = ask(OWNED, unit="who", rows=2, **asked)
     assert type(found) is type(known)
     assert found.sheet().heads == known.sheet().heads
     assert len(found.sheet().lines) == len(known.sheet().lines) or name == "cdf"
