@@ -206,9 +206,14 @@ def test_batches_are_larger_for_a_while_unless_somebody_chose_their_size(
     each_spark, settings, chosen, used
 ):
     settings(each_spark, {BATCH: chosen})
-    with pytest.raises(KeyError), in_large_batches(each_spark):
-        assert each_spark.conf.get(BATCH) == used
-        raise KeyError
+
+    def fails():
+        with in_large_batches(each_spark):
+            assert each_spark.conf.get(BATCH) == used
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fails()
     assert each_spark.conf.get(BATCH) == chosen
 
 

@@ -20,7 +20,7 @@ are those of a thousand records.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import field, frozen
@@ -240,12 +240,8 @@ class Table(Statistic):
     @cached_property
     def shares(self) -> tuple[Fraction, ...]:
         """What each statistic spends; together epsilon, or a little less by rounding."""
-        asked = list(self._asked.values())
-        if len(asked) == 1:
-            return (self.epsilon,)
-        n = self.n or NOMINAL
-        errors = [relative_error(part, n) for part in asked]
-        return tuple(balanced(self.epsilon, errors, [1.0] * len(asked)))
+        asked = tuple(self._asked.values())
+        return (self.epsilon,) if len(asked) == 1 else _shared(asked, self.epsilon, self.n)
 
     @cached_property
     def statistics(self) -> dict[str, Statistic]:
@@ -404,3 +400,10 @@ class Table(Statistic):
         from sourdine.central.multiples import multiples  # noqa: PLC0415 - matplotlib, late
 
         return multiples(release, **options)
+
+
+@lru_cache(64)
+def _shared(asked: tuple[Statistic, ...], epsilon: Fraction, n: int | None) -> tuple[Fraction, ...]:
+    """Return what each of several statistics spends; a table that is settled anew asks again."""
+    errors = [relative_error(part, n or NOMINAL) for part in asked]
+    return tuple(balanced(epsilon, errors, [1.0] * len(asked)))

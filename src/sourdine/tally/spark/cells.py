@@ -188,7 +188,7 @@ class Expressions:
             tick = self._integer_tick(cell.grid, day if cell.grid.points == DATES else t)
             slot = self.quotient(tick, cell.block)
         else:
-            slot = self._halved(t, cell.whole(), self.whole, 0)
+            slot = self.halved(t, cell.whole(), self.whole, 0)
         return SparkKey(self.functions.when(inside, slot).otherwise(self.whole(MISSING)))
 
     # ---------------------------------------------------------------- edges and categories
@@ -201,12 +201,12 @@ class Expressions:
             low = sum(e <= -_INT64 for e in edges)
             inner = [e for e in edges if -_INT64 < e < _INT64]
             return self._or_missing(
-                c.isNull(), self._halved(c.cast("bigint"), inner, self.whole, low)
+                c.isNull(), self.halved(c.cast("bigint"), inner, self.whole, low)
             )
         x, none = self.number(c, kind)
-        return self._or_missing(none, self._halved(x, cell.floats(), self.functions.lit, 0))
+        return self._or_missing(none, self.halved(x, cell.floats(), self.functions.lit, 0))
 
-    def _halved(
+    def halved(
         self,
         x: Any,  # noqa: ANN401
         inner: Sequence[Any],
@@ -217,8 +217,8 @@ class Expressions:
         if not inner:
             return self.whole(first)
         half = len(inner) // 2
-        below = self._halved(x, inner[:half], literal, first)
-        above = self._halved(x, inner[half + 1 :], literal, first + half + 1)
+        below = self.halved(x, inner[:half], literal, first)
+        above = self.halved(x, inner[half + 1 :], literal, first + half + 1)
         return self.functions.when(x < literal(inner[half]), below).otherwise(above)
 
     def _coded(self, cell: Codes, c: Any, kind: str) -> SparkKey | None:  # noqa: ANN401

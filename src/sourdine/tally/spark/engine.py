@@ -112,7 +112,7 @@ class Spark(Engine):
     def between(
         self, name: str, cell: Ticks, ranges: Sequence[tuple[int, int]]
     ) -> tuple[Whole, Whole]:
-        """Return the ticks within ranges; Spark reads only the values that fall there."""
+        """Return the ticks within ranges; Spark counts only the values that fall there."""
         if not ranges:
             return merge([])
         of, wanted = (name, cell), tuple(ranges)
