@@ -180,10 +180,7 @@ def exact(folder: Path, cores: int) -> Line:
 
 
 def sizes(spark: Any, name: str) -> list[int]:  # noqa: ANN401
-    """Return how many bytes come to the driver for 10^5 and for 10^7 rows in 8 partitions.
-
-    Spark's own measurements, of times and memory, come with them: the middle of five runs counts.
-    """
+    """Return how many bytes come to the driver for 10^5 and for 10^7 rows in 8 partitions."""
     spark.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")
     found = []
     for n in (10**5, 10**7):
@@ -191,11 +188,9 @@ def sizes(spark: Any, name: str) -> list[int]:  # noqa: ANN401
             "cast(pmod(id * 7919, 199999) as double) + 0.25 as wage",
             "substr('nsew', 1 + cast(id % 4 as int), 1) as region",
         )
-        told = [done(spark)[1]]
-        for _ in range(5):
-            CALLS[name](rows)
-            told.append(done(spark)[1])
-        found.append(int(np.median(np.diff(told))))
+        before = done(spark)[1]
+        CALLS[name](rows)
+        found.append(done(spark)[1] - before)
     spark.conf.unset("spark.sql.adaptive.coalescePartitions.enabled")
     return found
 

@@ -6,9 +6,8 @@ Parquet: on one machine, by its processes; by Spark, straight from the scan; by 
 shuffle, which takes a sort and another shuffle more. While Spark works, a task of every stage is
 killed once. One column is reported truly: every one of its 1000 values must occur as often as it
 did before, else a record was lost or counted twice, and the exit status is 1; so it is if Spark
-takes more than three times as long from a scan in which tasks are killed; without kills it is the
-first work, which Java compiles. Last, a tenth as many lines of reports are added up, each id once,
-on one machine and by Spark, which must find the same. A Markdown copy goes to
+takes more than three times as long from a scan. Last, a tenth as many lines of reports are added
+up, each id once, on one machine and by Spark, which must find the same. A Markdown copy goes to
 ``benchmarks/out/spark_local.md``.
 """
 
@@ -179,8 +178,7 @@ def measured(folder: Path, rows: int, files: int, cores: int) -> tuple[list[str]
     for name, data, most in (("a scan", frame, MOST), ("a shuffle", shuffled, None)):
         for kills in (False, True):
             took, clean, killed = by_spark(name, data, folder, kills=kills)
-            whole = is_whole(clean, rows)
-            soon = most is None or not kills or took.wall <= most * alone.wall
+            whole, soon = is_whole(clean, rows), most is None or took.wall <= most * alone.wall
             met = met and whole and soon and (killed > 0) is kills
             once = "yes" if whole else "NO"
             lines.append(f"| sanitise from {name} | {took.over(alone)} | {killed} | {once} |")

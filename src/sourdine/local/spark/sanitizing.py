@@ -32,8 +32,8 @@ _WRITTEN = {
     "parquet.column.statistics.enabled": "false",
     "parquet.size.statistics.enabled": "false",
 }
-"""Files appear when all are written; no file tells of the others. Every page holds reports of all
-kinds, so that their least and greatest, which take long to find, would help no reader."""
+"""Files appear when all are written; no file tells of the others. The least and the greatest of
+reports, which take long to find, are not written: `estimate` reads all of them."""
 _EXISTS = "PATH_ALREADY_EXISTS"
 
 
