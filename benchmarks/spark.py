@@ -13,7 +13,10 @@ results are read from Spark's own status store, processor time from the system's
 least, are held against what is promised: means and histograms within 1.5 times plain Spark, deciles
 within 2 times ``percentile_approx`` and below ``percentile``, 4 jobs, 60 kB for a mean, 1.5 MB for
 deciles, this process below 200 MB before DuckDB is opened, and as many bytes for 10^7 rows as for
-10^5 in as many partitions, within a hundredth. A Markdown copy goes to ``benchmarks/out``; the exit
+10^5 in as many partitions, within a hundredth. For this last one readings of Spark's own clocks are
+left out: a task sends each that shows a millisecond or more along with its result. Deciles bring
+the cells that occur, which more rows fill, up to a public number: they are held to 1.5 MB for both
+sizes. A Markdown copy goes to ``benchmarks/out``; the exit
 status is 1 if a promise is broken.
 """
 
@@ -64,8 +67,23 @@ CALLS: dict[str, Callable[[Any], object]] = {
 }
 OF_ONE_FILE = {"mean, 2 rows a person"}
 EXACT = "deciles, exact"
-SIZED = ("mean", "histogram", "mean by 4 keys")
+SIZED = ("mean", "histogram", "mean by 4 keys", "deciles")
 """What is asked of 10^5 and of 10^7 rows, to see how many bytes come."""
+OCCUR = {"deciles"}
+"""What brings the cells that occur, which more rows may fill: it is held to the most alone."""
+MOST = {"deciles": 1.5e6, "mean": 6e4}
+"""The bytes that may come."""
+CLOCKS = (
+    "executorDeserializeTime",
+    "executorDeserializeCpuTime",
+    "executorRunTime",
+    "executorCpuTime",
+    "jvmGcTime",
+    "resultSerializationTime",
+)
+"""The clocks that a task sends along with its result, each where it shows more than nothing."""
+READING = 43
+"""The bytes of a clock's reading: Java's form of a named number."""
 
 
 def plain_calls() -> dict[str, Callable[[Any], object]]:
@@ -103,16 +121,23 @@ def write(folder: Path, rows: int, files: int) -> None:
         pq.write_table(table, folder / f"part-{i:03d}.parquet")
 
 
-def done(spark: Any) -> tuple[int, int]:  # noqa: ANN401
-    """Return the jobs and the bytes of results so far."""
+def done(spark: Any) -> tuple[int, int, int]:  # noqa: ANN401
+    """Return the jobs and the bytes of results so far, and those without readings of clocks."""
     context = spark.sparkContext._jsc.sc()  # noqa: SLF001
     context.listenerBus().waitUntilEmpty()
-    size = i = 0
+    store, size, still, i = context.statusStore(), 0, 0, 0
     while True:
         try:
-            size += context.statusStore().lastStageAttempt(i).resultSize()
+            store.lastStageAttempt(i)
         except Exception:  # noqa: BLE001 - there is no such stage
-            return context.statusStore().jobsList(None).size(), size
+            return store.jobsList(None).size(), size, still
+        tasks = store.taskList(i, 0, 1 << 20)
+        for each in map(tasks.apply, range(tasks.size())):
+            if each.taskMetrics().isEmpty():  # it was skipped
+                continue
+            task = each.taskMetrics().get()
+            size += task.resultSize()
+            still += task.resultSize() - READING * sum(getattr(task, c)() > 0 for c in CLOCKS)
         i += 1
 
 
@@ -164,7 +189,7 @@ def measured(name: str, spark: Any, frame: Any, repeats: int) -> Line:  # noqa: 
         timed(lambda: work(frame), repeats - 1)
     before = done(spark)
     took = timed(lambda: work(frame), 1)
-    jobs, size = (b - a for a, b in zip(before, done(spark), strict=True))
+    jobs, size, _ = (b - a for a, b in zip(before, done(spark), strict=True))
     return Line(name, *took, jobs, size, *own)
 
 
@@ -179,8 +204,11 @@ def exact(folder: Path, cores: int) -> Line:
     return Line(EXACT, plain=took[0], plain_processor=took[1])
 
 
-def sizes(spark: Any, name: str) -> list[int]:  # noqa: ANN401
-    """Return how many bytes come to the driver for 10^5 and for 10^7 rows in 8 partitions."""
+def sizes(spark: Any, name: str) -> list[tuple[int, int]]:  # noqa: ANN401
+    """Return how many bytes come to the driver for 10^5 and for 10^7 rows in 8 partitions.
+
+    Of each first all, then those without readings of clocks.
+    """
     spark.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")
     found = []
     for n in (10**5, 10**7):
@@ -188,9 +216,10 @@ def sizes(spark: Any, name: str) -> list[int]:  # noqa: ANN401
             "cast(pmod(id * 7919, 199999) as double) + 0.25 as wage",
             "substr('nsew', 1 + cast(id % 4 as int), 1) as region",
         )
-        before = done(spark)[1]
+        _, *before = done(spark)
         CALLS[name](rows)
-        found.append(done(spark)[1] - before)
+        _, *after = done(spark)
+        found.append(tuple(b - a for a, b in zip(before, after, strict=True)))
     spark.conf.unset("spark.sql.adaptive.coalescePartitions.enabled")
     return found
 
@@ -219,7 +248,7 @@ def broken(lines: Sequence[Line], memory: float) -> list[str]:
     plain, deciles = by.get(EXACT), by.get("deciles")
     if plain and deciles and (deciles.processor or 0) > (plain.plain_processor or 0):
         wrong.append("deciles: slower than percentile")
-    for name, most in (("deciles", 1.5e6), ("mean", 6e4)):
+    for name, most in MOST.items():
         if name in by and (by[name].size or 0) > most:
             wrong.append(f"{name}: {by[name].size} bytes to the driver")
     wrong += [f"{n}: {by[n].jobs} jobs" for n in ("deciles",) if n in by and (by[n].jobs or 0) > 4]
@@ -267,10 +296,12 @@ def main() -> None:
     out = Path(__file__).parent / "out" / f"spark-{rows:.0e}-{given.cores}-{given.partitions}.md"
     out.parent.mkdir(exist_ok=True)
     wrong = broken(lines, memory)
-    wrong += [f"{n}: {few} and {many} bytes" for n, (few, many) in grown.items()
-              if abs(many - few) > 0.01 * few]  # fmt: skip
+    wrong += [f"{n}: {few} and {many} bytes without clocks" for n, ((_, few), (_, many))
+              in grown.items() if n not in OCCUR and abs(many - few) > 0.01 * few]  # fmt: skip
+    wrong += [f"{n}: {a} bytes" for n in OCCUR for a, _ in grown.get(n, ()) if a > MOST[n]]
     about = f"{where}, Python {memory:.0f} MB, load {os.getloadavg()[0]:.1f}"
-    size = [f"{n}: {a} and {b} bytes for 1e5 and 1e7 rows" for n, (a, b) in grown.items()]
+    size = [f"{n}: {a} and {b} bytes for 1e5 and 1e7 rows; without clocks {few} and {many}"
+            for n, ((a, few), (b, many)) in grown.items()]  # fmt: skip
     out.write_text("\n".join([about, "", HEAD, *map(str, lines), "", *size, "", *wrong]) + "\n")
     print(out.read_text())
     sys.exit(bool(wrong))

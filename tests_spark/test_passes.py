@@ -86,9 +86,24 @@ def test_bytes_do_not_grow_with_rows(spark, work, settings):
         lambda rows: sd.mean(rows, unit="patient", rows="find", **{**WAGE, "epsilon": 4}),
     ):
         small, large = (work(lambda rows=rows, call=call: call(rows))[2] for rows in (few, many))
-        assert large <= 1.02 * small + 200
+        assert abs(large - small) <= 0.01 * small
         assert large < 120_000
     assert work(lambda: sd.mean(many, **WAGE))[2] < 60_000
+
+
+def test_bytes_of_deciles_grow_with_the_cells_that_occur_not_with_rows(spark, work, settings):
+    """A hundred times the rows with the same thousand values bring no more."""
+    from pyspark.sql.functions import col  # noqa: PLC0415
+
+    settings(spark, {"spark.sql.adaptive.coalescePartitions.enabled": "false"})
+    few, many = (
+        people(spark, n).withColumn("wage", (200 * (col("id") % 1000)).cast("double"))
+        for n in (5_000, 500_000)
+    )
+    small, large = (
+        work(lambda rows=rows: sd.quantiles(rows, DECILES, **WAGE))[2] for rows in (few, many)
+    )
+    assert large <= 1.01 * small
 
 
 def test_windows_of_groups_are_their_own(spark):
