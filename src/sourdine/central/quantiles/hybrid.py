@@ -61,8 +61,7 @@ class Hybrid(QuantileMechanism):
     Parameters
     ----------
     stride
-        :math:`s`, about :math:`0.7\sqrt{m+1}` if left out: the errors of both levels add up, and
-        more slices than quantiles in one serve the largest of them.
+        :math:`s`, about :math:`\sqrt{m+1}` if left out: then both levels have as many quantiles.
 
     Notes
     -----
@@ -94,7 +93,7 @@ class Hybrid(QuantileMechanism):
     def check(self) -> None:
         """Choose the stride, or refuse one that leaves nothing to draw first."""
         m = len(self.orders)
-        stride = self.stride or max(2, round(0.7 * sqrt(m + 1)))
+        stride = self.stride or max(2, round(sqrt(m + 1)))
         if not 2 <= stride <= m:
             raise ParameterError(
                 "stride",
