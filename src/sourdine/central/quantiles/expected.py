@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sourdine.central.quantiles.lattice import spacing
+
 if TYPE_CHECKING:
     from fractions import Fraction
 
@@ -35,7 +37,6 @@ OF_MANY = 600
 REMAINDERS = 12
 SAFETY = 1.05
 """Planned errors are a twentieth above the sampled ones: data is never quite even."""
-FEW = 12
 USUAL = 0.05
 
 
@@ -149,8 +150,7 @@ def _bridge(
     d = rng.laplace(size=(samples, m + 1))
     q = np.array([float(order) for order in orders])
     walk = np.cumsum(d, axis=1)
-    h = (2 if m <= FEW else 1) * (m + 1)
-    return walk[:, :-1] - q * walk[:, -1:], walk[:, -1] / h % 1
+    return walk[:, :-1] - q * walk[:, -1:], walk[:, -1] / spacing(m) % 1
 
 
 def _worst(errors: Floats, rest: Floats, beta: float) -> float:

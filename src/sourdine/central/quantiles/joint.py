@@ -27,7 +27,7 @@ from attrs import frozen
 
 from sourdine.central.quantiles.algorithm import FLOATS, QuantileMechanism
 from sourdine.central.quantiles.expected import joint_error
-from sourdine.central.quantiles.lattice import FreeTotal, OfRecords
+from sourdine.central.quantiles.lattice import FreeTotal, OfRecords, spacing
 from sourdine.central.quantiles.sampler import JointSampler, first_reach
 from sourdine.errors import ParameterError
 from sourdine.laws import Law
@@ -188,7 +188,7 @@ class JointFree(_Joint[FreeTotal]):
     --------
     >>> deciles = JointFree(epsilon=1, q=[i / 10 for i in range(1, 10)], cells=1000)
     >>> deciles.lattice.h
-    40
+    20
     """
 
     @property
@@ -199,8 +199,7 @@ class JointFree(_Joint[FreeTotal]):
     @cached_property
     def lattice(self) -> FreeTotal:
         """The free totals."""
-        m = len(self.orders)
-        h = max(1, round((2 if m <= 12 else 1) * (m + 1) * self.rows / self.bound))
+        h = max(1, round(spacing(len(self.orders)) * self.rows / self.bound))
         return FreeTotal(self.orders, h)
 
     def kept(self, cut: Cut) -> list[int]:
