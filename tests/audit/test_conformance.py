@@ -81,6 +81,10 @@ def test_draws_have_power(specimen):
     checks.check_draws_have_power(specimen)
 
 
+def test_releases_follow_the_law(specimen):
+    checks.check_releases_follow_the_law(specimen)
+
+
 def test_release_says_what_it_cost(specimen):
     checks.check_release_says_what_it_cost(specimen)
 

@@ -198,6 +198,33 @@ def test_checks_reject_noise_that_is_not_the_law():
         checks.check_draws_follow_the_law(crooked)
 
 
+def test_checks_reject_single_releases_that_are_not_the_law():
+    """Many draws at once are right; one alone, or one for each of some inputs, is not."""
+
+    @frozen(kw_only=True)
+    class Alone(Laplace):
+        def draw(self, x, size, source):
+            if size is not None:
+                return super().draw(x, size, source)
+            return Laplace(epsilon=self.epsilon * 2, sensitivity=3).draw(x, None, source)
+
+    @frozen(kw_only=True)
+    class Together(Laplace):
+        def draw_all(self, xs, source):
+            return Laplace(epsilon=self.epsilon / 2, sensitivity=3).draw_all(xs, source)
+
+    for kind, said in ((Alone, "releases one by one"), (Together, "releases together")):
+        crooked = Specimen(
+            name="crooked",
+            make=lambda e, kind=kind: kind(epsilon=e, sensitivity=3),
+            inputs=(0,),
+            tight=True,
+        )
+        checks.check_draws_follow_the_law(crooked)
+        with pytest.raises(AssertionError, match=f"{said} do not follow the law"):
+            checks.check_releases_follow_the_law(crooked)
+
+
 def test_checks_reject_an_error_bound_that_is_too_small():
     @frozen(kw_only=True)
     class Boastful(Laplace):

@@ -6,6 +6,7 @@ mechanisms join by having a specimen, new demands by a function here.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 from inspect import signature
@@ -16,6 +17,7 @@ import numpy as np
 from sourdine.audit.curves import held, rejected
 from sourdine.audit.exhaustive import TOLERANCE, Worst, worst_case
 from sourdine.audit.sampling import ALPHA, p_value
+from sourdine.mechanisms.mechanism import Mechanism
 from sourdine.noise import SeededSource
 from sourdine.privacy.accounting import compose, plain
 
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.laws import Law, Product
-    from sourdine.mechanisms import Mechanism, Specimen
+    from sourdine.mechanisms import Specimen
+    from sourdine.release import Release
 
 __all__ = ["all_checks", "sampled"]
 
@@ -33,6 +36,8 @@ ALMOST = 1 + 1e-4
 """The certified delta of zCDP, over some orders only, may pass the best one by this factor."""
 POWER = Fraction(13, 10)
 """Noise 30 % too small or too large must be caught by the draws alone."""
+FEWEST_RELEASES = 500
+"""With so many single releases the comparison with the law begins."""
 MOST_OUTCOMES = 1 << 20
 """The chance of an error is added up over so many outputs at most, and else found by draws."""
 
@@ -49,6 +54,7 @@ def all_checks() -> tuple[Callable[[Specimen], None], ...]:
         check_error_bound,
         check_draws_follow_the_law,
         check_draws_have_power,
+        check_releases_follow_the_law,
         check_release_says_what_it_cost,
         check_seeded_release_is_not_private,
         check_bad_epsilon_is_refused,
@@ -152,6 +158,46 @@ def check_draws_have_power(specimen: Specimen) -> None:
         other = _made(specimen, factor)
         p = p_value(draws, other.law(other.read(given)))
         _demand(p < ALPHA, f"draws fit a law with epsilon times {float(factor):.2f}: p = {p:.1e}")
+
+
+def check_releases_follow_the_law(specimen: Specimen) -> None:
+    """Demand that single releases fit the law, and none of 30 % less or 30 % more noise.
+
+    One draw may come from other code than many at once, and so may one for each of many inputs.
+    Releases are made until they have the power to reject both wrong laws.
+    """
+    mechanism, given = _made(specimen), specimen.inputs[-1]
+
+    def one_by_one(count: int) -> list[Release]:
+        return [mechanism.release(given) for _ in range(count)]
+
+    def together(count: int) -> list[Release]:
+        drawn = mechanism.release_all([given] * count)
+        return [replace(one, value=value) for value in drawn]
+
+    one = mechanism.release(given)
+    own = getattr(mechanism.draw_all, "__func__", None) is not Mechanism.draw_all
+    for released in (one_by_one, together) if own else (one_by_one,):
+        found, caught = _with_power(specimen, released)
+        said = f"{len(found)} releases {released.__name__.replace('_', ' ')}"
+        _demand(caught, f"{said} fit a law with 30 % more or less noise")
+        p = p_value(found, mechanism.law(mechanism.read(given)))
+        _demand(p >= ALPHA, f"{said} do not follow the law: p = {p:.1e}")
+
+
+def _with_power(
+    specimen: Specimen, released: Callable[[int], list[Release]]
+) -> tuple[NDArray[np.int64], bool]:
+    """Return outcomes of so many releases that both wrong laws are rejected, and if they are."""
+    given, others = specimen.inputs[-1], [_made(specimen, f) for f in (POWER, 1 / POWER)]
+    wrong = [other.law(other.read(given)) for other in others]
+    releases: list[Release] = []
+    caught = False
+    while not caught and len(releases) < specimen.draws:
+        releases += released(max(FEWEST_RELEASES, len(releases)))
+        found = _made(specimen).outcomes_of(releases)
+        caught = all(p_value(found, law) < ALPHA for law in wrong)
+    return found, caught
 
 
 def check_release_says_what_it_cost(specimen: Specimen) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from sourdine.errors import ParameterError
 from sourdine.laws import Law, Product
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
@@ -25,7 +27,7 @@ FEWEST = 10.0  # expected draws in a bin
 PATTERNS = 1 << 12
 
 
-def p_value(draws: ArrayLike, law: Law | Product) -> float:
+def p_value(draws: ArrayLike | Sequence[Any], law: Law | Product) -> float:
     """Return how likely draws this far from the law would be if they followed it.
 
     Cells are gathered in 200 bins of equal probability, and in tails that halve as long as enough
@@ -41,13 +43,16 @@ def p_value(draws: ArrayLike, law: Law | Product) -> float:
     >>> p_value([[0, 0], [1, 1]] * 500, Product((fair, fair))) < 1e-9  # each entry alone is fair
     True
     """
-    x = np.asarray(draws, np.int64)
-    if not len(x):
+    given: Any = draws
+    if not len(given):
         raise ParameterError("draws", "hold at least one", "none", "Draw some first.")
     if isinstance(law, Product):
+        if not law.knows(given).all():
+            return 0.0
+        x = law.rows(given)
         each = [_of_one(column, factor) for column, factor in zip(x.T, law.factors, strict=True)]
         return min(1.0, (len(each) + 1) * min([*each, _at_once(x, law)]))
-    return _of_one(x, law)
+    return _of_one(np.asarray(given, np.int64), law)
 
 
 def _of_one(x: NDArray[np.int64], law: Law) -> float:

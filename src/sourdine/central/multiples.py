@@ -143,15 +143,18 @@ def _place(value: Any) -> Any:  # noqa: ANN401 - a number, a date or a duration
         return value / dt.timedelta(days=1)
     if not isinstance(value, dt.date):
         return value
-    from matplotlib.dates import date2num  # noqa: PLC0415 - pictures load it late
-
-    return date2num(value)  # type: ignore[no-untyped-call]
+    return _untyped_dates().date2num(value)
 
 
 def _as_dates(axis: Any) -> None:  # noqa: ANN401 - an axis of matplotlib's
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter  # noqa: PLC0415
-
-    locator = AutoDateLocator(minticks=2, maxticks=4)  # type: ignore[no-untyped-call]
+    dates = _untyped_dates()
+    locator = dates.AutoDateLocator(minticks=2, maxticks=4)
     axis.set_major_locator(locator)
-    axis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+    axis.set_major_formatter(dates.ConciseDateFormatter(locator))
     axis.get_offset_text().set_fontsize(8)
+
+
+def _untyped_dates() -> Any:  # noqa: ANN401 - it has no types
+    from matplotlib import dates  # noqa: PLC0415 - pictures load it late
+
+    return dates

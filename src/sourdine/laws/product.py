@@ -65,11 +65,23 @@ class Product:
 
     def log_pmf(self, x: Sequence[Any] | NDArray[np.int64]) -> Floats:
         """Return the log probability of each row; of names, a row may be a dict."""
-        listed = [self._row(row) if isinstance(row, Mapping) else row for row in x]
-        entries = np.asarray(listed, np.int64).reshape(len(listed), len(self.factors))
-        logs = [law.log_pmf(column) for law, column in zip(self.factors, entries.T, strict=True)]
-        unknown = [isinstance(row, Mapping) and not self._knows(row) for row in x]
-        return np.where(unknown, -np.inf, np.sum(logs, axis=0) if logs else np.zeros(len(x)))
+        columns = zip(self.factors, self.rows(x).T, strict=True)
+        logs = [law.log_pmf(column) for law, column in columns]
+        found = np.sum(logs, axis=0) if logs else np.zeros(len(x))
+        return np.where(self.knows(x), found, -np.inf)
+
+    def rows(self, x: Sequence[Any] | NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the entries of rows; of names, a row may be a dict, which leaves out the rest."""
+        named = not isinstance(x, np.ndarray) or x.dtype == object
+        listed = [self._row(row) if isinstance(row, Mapping) else row for row in x] if named else x
+        return np.asarray(listed, np.int64).reshape(len(x), len(self.factors))
+
+    def knows(self, x: Sequence[Any] | NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return of which rows every name is known."""
+        if isinstance(x, np.ndarray) and x.dtype != object:
+            return np.ones(len(x), bool)
+        names = set(self.names or ())
+        return np.array([not isinstance(row, Mapping) or set(row) <= names for row in x], bool)
 
     def pmf(self, x: Sequence[Any] | NDArray[np.int64]) -> Floats:
         """Return the probability of each row."""
@@ -124,9 +136,6 @@ class Product:
     def _of(self, name: str) -> Law:
         known = dict(zip(self.names or (), self.factors, strict=True))
         return known[name] if name in known or self.rest is None else self.rest
-
-    def _knows(self, row: Mapping[str, int]) -> bool:
-        return set(row) <= set(self.names or ())
 
     def _row(self, row: Mapping[str, int]) -> list[int]:
         """Return the entries of a dict, that of the rest where it leaves a name out."""

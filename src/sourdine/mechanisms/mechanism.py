@@ -149,6 +149,10 @@ class Mechanism(Drawer, Generic[X]):
         """Return where a release stands in `law`."""
         return int(release.value)
 
+    def outcomes_of(self, releases: Sequence[Release]) -> NDArray[np.int64]:
+        """Return where releases stand in `law`."""
+        return np.array([self.outcome(release) for release in releases])
+
     def interval(self, value: Value, confidence: Number) -> tuple[Value, Value]:  # noqa: ARG002
         """Return the ends between which the truth lies with this confidence."""
         raise ParameterTypeError(

@@ -187,7 +187,11 @@ class QuantileMechanism(Mechanism[Points]):
 
     def outcome(self, release: Release) -> Any:  # noqa: ANN401
         """Return the row of `support` at which what was drawn stands."""
-        return int(self.indices([release.drawn["drawn"]])[0])
+        return int(self.outcomes_of([release])[0])
+
+    def outcomes_of(self, releases: Sequence[Release]) -> NDArray[np.int64]:
+        """Return the rows of `support` at which what was drawn stands."""
+        return self.indices([release.drawn["drawn"] for release in releases])
 
     def simulate(self, x: object, size: int, *, source: Source = SYSTEM) -> NDArray[np.int64]:
         """Draw many times for one public input, as indices of `support`: what `law` is over."""
