@@ -23,14 +23,13 @@ from sourdine.tally.cells import Codes, Ticked, Ticks
 from sourdine.tally.column import DATES, NUMBERS, WORDS
 from sourdine.tally.intervals import float_intervals, whole_intervals
 from sourdine.tally.number_or_text import WHOLE, WRITTEN
-from sourdine.tally.octaves import HIGHEST, Octaves
 from sourdine.tally.present import Present
 from sourdine.tally.reading import STANDARD
+from sourdine.tally.sql_ticks import binned, double, float_tick, integer, integer_tick, narrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sourdine.grid import Grid
     from sourdine.tally.cells import Cell, Edges
     from sourdine.tally.reading import Reading
 
@@ -76,16 +75,6 @@ def name(column: str) -> str:
 def string(value: str) -> str:
     """Quote a text."""
     return "'" + value.replace("'", "''") + "'"
-
-
-def double(x: float) -> str:
-    """Write a float so that the engine reads the same one."""
-    return f"CAST('{x!r}' AS DOUBLE)"
-
-
-def integer(v: int) -> str:
-    """Write a whole number of up to 128 bits."""
-    return f"CAST('{v}' AS HUGEINT)"
 
 
 def kind_of(dtype: object) -> str:
@@ -213,10 +202,10 @@ def _dated(cell: Ticks | Edges, column: str, kind: str, x: str) -> Key:
         day = f"CAST({DAY} AS BIGINT)"
         since = f"({x} - CAST({FIRST} AS BIGINT))"
         near = f"({since} // {day} * {day} + CAST({FIRST} AS BIGINT))"
-        tick = _integer_tick(cell.grid, near if cell.grid.points == DAYS else x, "BIGINT")
+        tick = integer_tick(cell.grid, near if cell.grid.points == DAYS else x, "BIGINT")
         found = tick if cell.block == 1 else f"{tick} // CAST({cell.block} AS BIGINT)"
     else:
-        found = _bin(x, cell.whole(), lambda edge: f"CAST({edge} AS BIGINT)")
+        found = binned(x, cell.whole(), lambda edge: f"CAST({edge} AS BIGINT)")
     inside = f"{x} BETWEEN CAST({FIRST} AS BIGINT) AND CAST({LAST} AS BIGINT)"
     return Key(
         {x: instant(column, kind)}, f"CASE WHEN {inside} THEN {found} ELSE -1 END", direct=True
@@ -231,8 +220,8 @@ def slot(cell: Cell, column: str, kind: str, prefix: str, reading: Reading = STA
     if isinstance(cell, Codes) and len(cell.codes) <= FEW:
         return Key({prefix: raw(column, kind)}, _coded(cell, kind, prefix), direct=True)
     plain = isinstance(cell, Ticks) and cell.block == 1 and not cell.dated
-    if isinstance(cell, Ticks) and plain and kind == "integer" and _narrow(cell.grid):
-        tick = _integer_tick(cell.grid, prefix, "BIGINT")
+    if isinstance(cell, Ticks) and plain and kind == "integer" and narrow(cell.grid):
+        tick = integer_tick(cell.grid, prefix, "BIGINT")
         slot = f"CASE WHEN {prefix} IS NULL THEN -1 ELSE {tick} END"
         return Key({prefix: name(column)}, slot, direct=True)
     return key(cell, column, kind, prefix, reading)
@@ -283,71 +272,15 @@ def _slots(cell: Ticks | Edges, whole: str, x: str) -> tuple[str, str]:
     """Return the slot by whole numbers and the slot by floats."""
     if isinstance(cell, Ticks):
         shared = "" if cell.block == 1 else f" // CAST({cell.block} AS BIGINT)"
-        by_whole = f"CAST({_integer_tick(cell.grid, whole)}{shared} AS BIGINT)"
-        by_float = f"CAST({_float_tick(cell.grid, x)}{shared} AS BIGINT)"
+        by_whole = f"CAST({integer_tick(cell.grid, whole)}{shared} AS BIGINT)"
+        by_float = f"CAST({float_tick(cell.grid, x)}{shared} AS BIGINT)"
         return by_whole, _or_missing(x, by_float)
-    by_float = _bin(x, cell.floats(), double)
-    return _bin(whole, cell.whole(), integer), _or_missing(x, by_float)
+    by_float = binned(x, cell.floats(), double)
+    return binned(whole, cell.whole(), integer), _or_missing(x, by_float)
 
 
 def _or_missing(x: str, slot: str) -> str:
     return f"CASE WHEN {x} IS NULL OR isnan({x}) THEN -1 ELSE {slot} END"
-
-
-def _float_tick(grid: Grid, x: str) -> str:
-    if isinstance(grid, Octaves):
-        return _octave_tick(grid, x)
-    lower, upper = float(grid.lower), float(grid.upper)
-    near = f"greatest(least({x}, {double(upper)}), {double(lower)})"
-    t = f"floor(({near} - {double(lower)}) / {double(float(grid.step))} + {double(0.5)})"
-    return f"least(TRY_CAST({t} AS BIGINT), CAST({grid.last} AS BIGINT))"
-
-
-def _octave_tick(grid: Octaves, x: str) -> str:
-    """Return the tick of a lattice of octaves: dividing by a power of two is exact."""
-    size, bits = f"least(abs({x}), {double(grid.top)})", grid.bits
-
-    def number(e: int) -> str:
-        within = f"floor(({size} / {double(2.0**e)} - {double(1.0)}) * {double(2.0**bits)})"
-        return f"CAST({within} AS BIGINT) + {((e - grid.lowest) << bits) + 1}"
-
-    def chosen(first: int, end: int) -> str:
-        if end - first == 1:
-            return number(first)
-        half = (first + end) // 2
-        below, above = chosen(first, half), chosen(half, end)
-        return f"CASE WHEN {size} < {double(2.0**half)} THEN {below} ELSE {above} END"
-
-    least = f"{size} < {double(2.0**grid.lowest)}"
-    signed = f"(CASE WHEN {least} THEN 0 ELSE {chosen(grid.lowest, HIGHEST)} END)"
-    signed = f"(CASE WHEN {x} < 0 THEN -1 ELSE 1 END) * {signed}"
-    first, last = grid.first, grid.first + grid.last
-    return f"(greatest(least({signed}, {last}), {first}) - ({first}))"
-
-
-def _integer_tick(grid: Grid, v: str, kind: str = "HUGEINT") -> str:
-    """Return the tick of a whole number; a wider one is clamped before it is narrowed."""
-    lower, step = int(grid.lower), int(grid.step)
-    top = lower + grid.last * step
-    ends = [f"CAST('{x}' AS {kind})" for x in (top, lower, step // 2, step)]
-    near = f"CAST(greatest(least({v}, {ends[0]}), {ends[1]}) AS {kind}) - {ends[1]}"
-    tick = near if step == 1 else f"({near} + {ends[2]}) // {ends[3]}"
-    return f"CAST({tick} AS BIGINT)"
-
-
-def _narrow(grid: Grid) -> bool:
-    """Return whether whole numbers snap to whole points with nothing beyond 64 bits."""
-    return grid.integral and max(abs(grid.lower), abs(grid.upper)) < 1 << 61
-
-
-def _bin(x: str, inner: Sequence[Any], literal: Callable[[Any], str], first: int = 0) -> str:
-    """Return how many inner edges are ``x`` or less, by halving."""
-    if not inner:
-        return f"CAST({first} AS BIGINT)"
-    half = len(inner) // 2
-    below = _bin(x, inner[:half], literal, first)
-    above = _bin(x, inner[half + 1 :], literal, first + half + 1)
-    return f"CASE WHEN {x} < {literal(inner[half])} THEN {below} ELSE {above} END"
 
 
 def _listed(cell: Codes, kind: str, x: str) -> str:
