@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from sourdine.errors import ParameterError, ParameterTypeError
@@ -198,23 +199,47 @@ def test_columns_beyond_those_that_spark_packs(spark, tmp_path):
     assert schema.sanitize(rows, to=tmp_path / "clean").collect() == rows.collect()
 
 
-BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
+ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 
 
-@pytest.mark.parametrize(("chosen", "used"), [("10000", "65536"), ("777", "777")])
+@pytest.mark.parametrize(
+    ("name", "chosen", "narrow", "used"),
+    [
+        (ROWS, None, False, "65536"),
+        (ROWS, None, True, "65536"),
+        (ROWS, "777", True, "777"),
+        (ROWS, "10000", True, "10000"),
+        (BYTES, None, True, "2147483647"),
+        (BYTES, None, False, "67108864b"),
+        (BYTES, "5000000b", True, "5000000b"),
+    ],
+)
 def test_batches_are_larger_for_a_while_unless_somebody_chose_their_size(
-    each_spark, settings, chosen, used
+    each_spark, settings, name, chosen, narrow, used
 ):
-    settings(each_spark, {BATCH: chosen})
+    if chosen is not None:
+        settings(each_spark, {name: chosen})
 
     def fails():
-        with in_large_batches(each_spark):
-            assert each_spark.conf.get(BATCH) == used
+        with in_large_batches(each_spark, narrow=narrow):
+            assert each_spark.conf.get(name) == used
             raise KeyError
 
     with pytest.raises(KeyError):
         fails()
-    assert each_spark.conf.get(BATCH) == chosen
+    assert each_spark.conf.get(name, None) == chosen
+
+
+def test_columns_without_blanks_are_written_as_such(each_spark, tmp_path):
+    """Their levels, of which Spark writes one a value, are left out; blanks need them."""
+    rows = each_spark.range(0, 20, 1, 1).selectExpr("id as age", "id = 3 as smokes")
+    for blank in (False, True):
+        columns = {"age": Number(0, 120, step=1), "smokes": Flag(missing=blank)}
+        to = tmp_path / str(blank)
+        Schema.of(columns, epsilon=60).sanitize(rows, to=to)
+        (file,) = to.glob("*.parquet")
+        assert [field.nullable for field in pq.read_schema(file)] == [False, blank]
 
 
 def test_no_rows_are_sanitised_too(each_spark, tmp_path):

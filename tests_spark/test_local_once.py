@@ -20,7 +20,7 @@ from scipy.special import gammaincc
 from sourdine.local import Choice, Number, Schema
 from sourdine.local.spark import drawing, sanitizing
 from sourdine.local.spark.drawing import Randomise
-from sourdine.local.spark.placing import is_ordered
+from sourdine.local.spark.placing import is_ordered, settled
 from sourdine.mechanisms import RandomizedResponse
 from sourdine.noise import SYSTEM
 from sourdine.tally.reading import STANDARD
@@ -164,6 +164,11 @@ def check_blocks(facts):
     assert len({next(iter(own))[1] for own in by_place.values()}) == len(by_place)
 
 
+def drawn(schema, rows, names, key):
+    cells = [(name, part.cell) for name, part in schema.parts().items()]
+    return sanitizing.drawn(schema, settled(rows, cells, STANDARD), names, key)
+
+
 def written(frame):
     return {row["person"]: row["wage"] for row in frame.collect()}
 
@@ -224,7 +229,7 @@ def test_bytes_of_the_system_would_draw_twice(spark, observed, tmp_path):
 def test_a_frame_that_is_read_twice_gives_the_same_reports(sparks):
     for rows in (people(sparks.connect), people(sparks.classic).repartition(2, "region")):
         keys = (bytes(32), bytes(32), SYSTEM.bytes(32))
-        found = [written(sanitizing.drawn(PEOPLE, rows, NAMES, STANDARD, key)) for key in keys]
+        found = [written(drawn(PEOPLE, rows, NAMES, key)) for key in keys]
         assert found[0] == found[1]
         same = sum(found[0][person] == found[2][person] for person in range(N))
         assert same < 10, "another key, other reports"
@@ -234,12 +239,37 @@ def test_no_two_blocks_share_their_bytes(spark):
     """A hundred tasks that hold the same records give a hundred different strings of reports."""
     schema = Schema(wage=Number(0, 10**6, step=1), epsilon=1)
     rows = spark.range(0, 400, 1, 100).selectExpr("0L as wage")
-    drawn = sanitizing.drawn(schema, rows, ("wage",), STANDARD, SYSTEM.bytes(32))
-    tasks = drawn.selectExpr("spark_partition_id() as task", "wage").collect()
+    reports = drawn(schema, rows, ("wage",), SYSTEM.bytes(32))
+    tasks = reports.selectExpr("spark_partition_id() as task", "wage").collect()
     found = defaultdict(list)
     for row in tasks:
         found[row["task"]].append(row["wage"])
     assert len(found) == len({tuple(own) for own in found.values()}) == 100
+
+
+def test_whatever_stands_in_a_block_its_bytes_follow_from_it(spark):
+    """Of slots that Spark packed and of those that Python read; of each one, in each row."""
+    schema = Schema(
+        age=Number(0, 9, step=1), job=Choice(*range(3)), wage=Number(0, 9, step=1), epsilon=3
+    )
+    cells = [(name, part.cell) for name, part in schema.parts().items()]
+    rows = {"age": [1, 2, 3], "job": [0, 1, 2], "wage": ["4", "5", "6"]}
+    others = [rows] + [
+        {**rows, name: [*own[:i], value, *own[i + 1 :]]}
+        for name, own in rows.items()
+        for i in range(3)
+        for value in ({"1", "8"} if name == "wage" else {None, 0, 1, 2} - {own[i]})
+    ]
+    found = set()
+    for own in others:
+        frame = spark.createDataFrame(
+            list(zip(*own.values(), strict=True)), "age int, job int, wage string"
+        )
+        placed = settled(frame, cells, STANDARD)
+        assert placed.how.found == (0, 1)
+        ((_, told),) = drawing.blocks(iter(placed.rows.toArrow().to_batches()), placed.how)
+        found.add(drawing.block_source(bytes(32), 0, 0, told).bytes(16))
+    assert len(found) == len(others) == 26
 
 
 def p_value(counts, law):

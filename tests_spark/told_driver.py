@@ -19,6 +19,7 @@ from pyspark.sql.connect.session import SparkSession as Connect  # noqa: E402
 
 from sourdine.local import Flag, Schema, density  # noqa: E402
 from sourdine.local.spark import sanitizing  # noqa: E402
+from sourdine.local.spark.placing import settled  # noqa: E402
 from sourdine.local.spark.sanitizing import drawn  # noqa: E402
 from sourdine.tally.reading import STANDARD  # noqa: E402
 
@@ -73,7 +74,9 @@ def main():
         for i, frame in enumerate((rows, rows.repartition(2))):
             clean = schema.sanitize(frame, to=folder / "out" / f"{name}{i}", source=Given(key))
             clean.count()
-            print(plan(drawn(schema, frame, ("smokes",), STANDARD, key)))  # noqa: T201
+            cells = [("smokes", schema.parts()["smokes"].cell)]
+            reports = drawn(schema, settled(frame, cells, STANDARD), ("smokes",), key)
+            print(plan(reports))  # noqa: T201
         ones = rows.selectExpr("cast(smokes as int) as x")
         density(ones, bounds=(0, 1), epsilon=1, source=Given(key))
         spark.range(3).selectExpr(f"'{told['other']}' as told").filter("told > 'a'").count()

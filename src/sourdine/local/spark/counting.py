@@ -96,11 +96,11 @@ def density_of_frame(
 
     A task that runs again gives the same reports, so nobody answers twice.
     """
-    rows, how, _ = settled(frame, [(name, Ticks(name, rule.grid))], reading)
-    work = AnswerForAll(rule, how, source.bytes(KEY_BYTES))
+    placed = settled(frame, [(name, Ticks(name, rule.grid))], reading)
+    work = AnswerForAll(rule, placed.how, source.bytes(KEY_BYTES))
     tally, _ = rule.tallied([], SYSTEM)
     people = np.zeros(1, np.int64)
-    added(rows, work, [people, tally])
+    added(placed.rows, work, [people, tally])
     cost = rule.guarantee if source.private else Guarantee.none(LOCAL)
     return rule.estimate(tally, int(people[0]), cost=cost)
 
@@ -141,7 +141,7 @@ class CountTable:
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield the tallies."""
         total = TableTally(self.schema, self.pairs)
-        for slots in blocks(batches, self.how):
+        for slots, _ in blocks(batches, self.how):
             total.add(slots)
         yield from one_row_each(total.numbers)
 

@@ -50,8 +50,10 @@ def cut(batches: Iterator[Any], rows: int) -> Iterator[Any]:
         yield pa.Table.from_batches(held).combine_chunks()
 
 
-def blocks(batches: Iterator[Any], how: Handed) -> Iterator[Slots]:
+def blocks(batches: Iterator[Any], how: Handed) -> Iterator[tuple[Slots, Slots]]:
     """Yield the slots of a partition's rows, block by block, as one machine reads them.
+
+    With them comes what tells them all, in as few numbers as they were handed over in.
 
     Parameters
     ----------
@@ -61,13 +63,14 @@ def blocks(batches: Iterator[Any], how: Handed) -> Iterator[Slots]:
         How it comes.
     """
     for table in cut(batches, ROWS):
-        yield how.slots(table)
+        slots = how.slots(table)
+        yield slots, how.told(table, slots)
 
 
-def block_source(key: bytes, partition: int, block: int, slots: Slots) -> KeyedSource:
+def block_source(key: bytes, partition: int, block: int, told: Slots) -> KeyedSource:
     """Return the bytes of a block: they follow from the key and from all that stands in it."""
-    told = [b"%d" % partition, b"%d" % block]
-    return derived(key, [*told, *(np.ascontiguousarray(s, "<i8").data for s in slots)])
+    where = [b"%d" % partition, b"%d" % block]
+    return derived(key, [*where, *(np.ascontiguousarray(s, "<i8").data for s in told)])
 
 
 def _partition() -> int:
@@ -106,8 +109,8 @@ class Randomise:
         import pyarrow as pa  # noqa: PLC0415
 
         partition = _partition()
-        for number, slots in enumerate(blocks(batches, self.how)):
-            source = block_source(self.key, partition, number, slots)
+        for number, (slots, told) in enumerate(blocks(batches, self.how)):
+            source = block_source(self.key, partition, number, told)
             columns = self.written.columns(self.reports(slots, source))
             if self.mixed:
                 columns["place"] = np.frombuffer(source.bytes(8 * len(slots[0])), "<i8")
@@ -142,8 +145,8 @@ class AnswerForAll:
         partition = _partition()
         total: Any = 0
         people = 0
-        for number, slots in enumerate(blocks(batches, self.how)):
-            source = block_source(self.key, partition, number, slots)
+        for number, (slots, told) in enumerate(blocks(batches, self.how)):
+            source = block_source(self.key, partition, number, told)
             tally, n = self.rule.tallied(slots, source)
             total, people = total + tally, people + n
         if people:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Whole = NDArray[np.int64]
 
-__all__ = ["Handed", "handed", "is_ordered", "settled"]
+__all__ = ["Handed", "Settled", "handed", "is_ordered", "settled"]
 
 _STILL = {
     *("FileScan", "Range", "LocalTableScan", "Project", "Filter", "Union", "ColumnarToRow"),
@@ -60,13 +60,23 @@ class Handed:
 
     def slots(self, table: Any) -> list[Whole]:  # noqa: ANN401
         """Return the slots of all cells, of a table of rows that were handed over."""
-        words = [table.column(word).to_numpy() for word in self.packing.words]
-        found = dict(zip(self.found, self.packing.unpacked(words), strict=True))
+        found = dict(zip(self.found, self.packing.unpacked(self._words(table)), strict=True))
         engine = open_data(table, self.reading)
         return [
             found[i] if i in found else np.asarray(cell.slots(engine.column(f"c{i}")), np.int64)
             for i, cell in enumerate(self.cells)
         ]
+
+    def told(self, table: Any, slots: Sequence[Whole]) -> list[Whole]:  # noqa: ANN401
+        """Return what tells all slots: the words that hold some, and the others.
+
+        Different slots have different words: each slot has bits of its own.
+        """
+        others = [own for i, own in enumerate(slots) if i not in self.found]
+        return [*self._words(table), *others]
+
+    def _words(self, table: Any) -> list[Whole]:  # noqa: ANN401
+        return [table.column(word).to_numpy() for word in self.packing.words]
 
 
 def handed(
@@ -108,19 +118,41 @@ def handed(
     return renamed.select(*columns), how, [*how.packing.words, *order]
 
 
+@dataclass(frozen=True)
+class Settled:
+    """Rows that come to Python in the same order each time they are read.
+
+    Parameters
+    ----------
+    rows
+        A data frame of Spark's, with the columns that Python takes.
+    how
+        How it reads them.
+    mixed
+        Whether they were sorted. They then stand where they do for what they hold: what is drawn
+        from them must be placed anew.
+    """
+
+    rows: Any
+    how: Handed
+    mixed: bool
+
+    @property
+    def narrow(self) -> bool:
+        """Whether nothing is handed to Python but some numbers a row, by this frame or below."""
+        return not self.mixed and len(self.how.found) == len(self.how.cells)
+
+
 def settled(
     frame: Any,  # noqa: ANN401
     cells: Sequence[tuple[str, Cell]],
     reading: Reading,
-) -> tuple[Any, Handed, bool]:
-    """Return `handed` rows in one order whenever they are read, and whether they were sorted.
-
-    Rows with the same slots are the same to whoever draws. Rows that are sorted stand where they
-    do for what they hold: what is drawn from them must be placed anew.
-    """
+) -> Settled:
+    """Return `handed` rows in one order; rows with the same slots are the same to whoever draws."""
     rows, how, order = handed(frame, cells, reading)
-    ordered = is_ordered(frame)
-    return (rows if ordered else rows.sortWithinPartitions(*order)), how, not ordered
+    if is_ordered(frame):
+        return Settled(rows, how, mixed=False)
+    return Settled(rows.sortWithinPartitions(*order), how, mixed=True)
 
 
 def is_ordered(frame: Any) -> bool:  # noqa: ANN401

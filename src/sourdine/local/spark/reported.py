@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sourdine.local.table.part import ColumnPart
     from sourdine.local.table.sanitizing.writing import Written
     from sourdine.local.table.schema import Schema
     from sourdine.tally.spark.cells import Expressions
@@ -43,8 +44,12 @@ class Reported:
     schema: Schema
 
     @cached_property
+    def _parts(self) -> list[ColumnPart]:
+        return list(self.schema.parts().values())
+
+    @cached_property
     def _written(self) -> list[Written]:
-        return [part.written for part in self.schema.parts().values()]
+        return [part.written for part in self._parts]
 
     @cached_property
     def _few(self) -> list[int]:
@@ -65,22 +70,21 @@ class Reported:
     def _many(self) -> list[int]:
         return [i for i in range(len(self._written)) if i not in self._few]
 
+    def _blank(self, i: int) -> bool:
+        """Return whether there can be blanks in a column."""
+        return self.schema.method == "sample" or self._parts[i].column.blank
+
     def columns(self, shown: Sequence[NDArray[np.int64]]) -> dict[str, Any]:
         """Return what leaves for the reports of all columns, -1 for a blank."""
         words = self.packing.packed([shown[i] for i in self._few])
-        columns = [part.column for part in self.schema.parts().values()]
-        sampled = self.schema.method == "sample"
-        values = {
-            f"v{i}": arrow(self._written[i], shown[i], sampled or columns[i].blank)
-            for i in self._many
-        }
+        values = {f"v{i}": arrow(self._written[i], shown[i], self._blank(i)) for i in self._many}
         return {**dict(zip(self.packing.words, words, strict=True)), **values}
 
     def values(self, e: Expressions) -> dict[str, Any]:
         """Return what Spark makes of what left, by the names of the schema's columns."""
         packed = dict(zip(self._few, self.packing.unpacked_there(e), strict=True))
         return {
-            name: _listed(e, self._written[i], packed[i])
+            name: _listed(e, self._written[i], packed[i], self._blank(i))
             if i in packed
             else e.functions.col(f"v{i}")
             for i, name in enumerate(self.schema.columns)
@@ -97,14 +101,15 @@ def _type(written: Written) -> str:
     return "double" if floats else _TYPES[written.kind]
 
 
-def _listed(e: Expressions, written: Written, code: Any) -> Any:  # noqa: ANN401
+def _listed(e: Expressions, written: Written, code: Any, blank: bool) -> Any:  # noqa: ANN401, FBT001
     """Return the value of each code, nothing for -1.
 
     One text lists all values: Spark reads it once, before it begins. Python writes a float so that
-    Java reads the same.
+    Java reads the same. A column without blanks says so: Spark writes it faster.
     """
     f = e.functions
     values = written.values(np.arange(_length(written))).tolist()
     text = _BETWEEN.join(v if isinstance(v, str) else str(v).lower() for v in values)
     listed = f.split(f.collate(f.lit(text), "UTF8_BINARY"), _BETWEEN)
-    return f.get(listed.cast(f"array<{_type(written)}>"), code.cast("int"))
+    value = f.get(listed.cast(f"array<{_type(written)}>"), code.cast("int"))
+    return value if blank else f.coalesce(value, f.lit(values[0]))

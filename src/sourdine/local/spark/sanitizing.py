@@ -20,6 +20,7 @@ from sourdine.tally.spark.frames import functions, guarded, in_large_batches
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from sourdine.local.spark.placing import Settled
     from sourdine.local.table.schema import Schema
     from sourdine.noise import Source
     from sourdine.tally import Reading
@@ -74,11 +75,13 @@ def sanitize_frame(  # noqa: PLR0913 - one call does it
     matched(schema, data, drop=drop)
     names = tuple(name for name in data.columns if name in schema.columns)
     _demand_case(frame, names)
-    reports = drawn(schema, frame, names, data.reading, source.bytes(KEY_BYTES))
+    cells = [(name, part.cell) for name, part in schema.parts().items()]
+    placed = settled(frame, cells, data.reading)
+    reports = drawn(schema, placed, names, source.bytes(KEY_BYTES))
 
     def write() -> bool:
         try:
-            with in_large_batches(frame.sparkSession):
+            with in_large_batches(frame.sparkSession, narrow=placed.narrow):
                 reports.write.mode("error").options(**_WRITTEN).parquet(folder)
         except Exception as error:
             if _condition(error) == _EXISTS:
@@ -99,33 +102,26 @@ def sanitize_frame(  # noqa: PLR0913 - one call does it
     return guarded(lambda: frame.sparkSession.read.parquet(folder))
 
 
-def drawn(
-    schema: Schema,
-    frame: Any,  # noqa: ANN401
-    names: tuple[str, ...],
-    reading: Reading,
-    key: bytes,
-) -> Any:  # noqa: ANN401
+def drawn(schema: Schema, placed: Settled, names: tuple[str, ...], key: bytes) -> Any:  # noqa: ANN401
     """Return the lazy frame of reports: the same key, the same reports.
 
     Parameters
     ----------
-    schema, frame
+    schema
         As in `sanitize_frame`.
+    placed
+        Its records.
     names
         The columns, in the order of the frame.
-    reading
-        How text is read.
     key
         The secret.
     """
-    e = Expressions(functions(frame))
-    parts = schema.parts()
-    rows, how, mixed = settled(frame, [(n, part.cell) for n, part in parts.items()], reading)
+    e = Expressions(functions(placed.rows))
     written = Reported(schema)
-    work = Randomise(schema, how, written, key, mixed)
-    reports = rows.mapInArrow(work, ", ".join(written.types + ["place bigint"] * mixed))
-    if mixed:
+    work = Randomise(schema, placed.how, written, key, placed.mixed)
+    types = written.types + ["place bigint"] * placed.mixed
+    reports = placed.rows.mapInArrow(work, ", ".join(types))
+    if placed.mixed:
         reports = reports.repartition("place").sortWithinPartitions("place")
     values, marks = written.values(e), {KEY: mark(schema)}
     return reports.select(*(values[name].alias(name, metadata=marks) for name in names))

@@ -30,7 +30,9 @@ _KINDS = {
 _BY_ARROW = ("binary", "array", "struct", "interval day", "interval second", "time(")
 STATED = {"time": "timestamp", "zoned": "timestamp", "listed": None, "other": None}
 """How kinds are called outside, where that differs."""
-_BATCH, _USUAL, _LARGE = "spark.sql.execution.arrow.maxRecordsPerBatch", "10000", "65536"
+_ROWS, _MANY = "spark.sql.execution.arrow.maxRecordsPerBatch", "65536"
+_BYTES, _ANY = "spark.sql.execution.arrow.maxBytesPerBatch", "2147483647"
+"""What limits a batch, and its limits while we work."""
 
 
 def functions(frame: Any) -> Any:  # noqa: ANN401
@@ -80,20 +82,28 @@ def guarded(work: Callable[[], Any]) -> Any:  # noqa: ANN401
 
 
 @contextmanager
-def in_large_batches(session: Any) -> Iterator[None]:  # noqa: ANN401
+def in_large_batches(session: Any, *, narrow: bool = False) -> Iterator[None]:  # noqa: ANN401
     """Let Spark hand small rows to Python in larger batches, unless somebody chose their size.
 
     Each costs Java and Python some milliseconds, whatever it holds. What is computed must not
-    depend on where batches end. The session's setting is put back.
+    depend on where batches end. The session's settings are put back.
+
+    Parameters
+    ----------
+    session
+        Spark's.
+    narrow
+        Whether a row is a few numbers: its bytes, which Spark counts row by row, need no limit.
     """
-    usual = guarded(lambda: session.conf.get(_BATCH)) == _USUAL
-    if usual:
-        session.conf.set(_BATCH, _LARGE)
+    limits = {_ROWS: _MANY, _BYTES: _ANY} if narrow else {_ROWS: _MANY}
+    free = guarded(lambda: [name for name in limits if session.conf.get(name, None) is None])
+    for name in free:
+        session.conf.set(name, limits[name])
     try:
         yield
     finally:
-        if usual:
-            session.conf.set(_BATCH, _USUAL)
+        for name in free:
+            session.conf.unset(name)
 
 
 def require_usable(frame: Any) -> list[str]:  # noqa: ANN401
