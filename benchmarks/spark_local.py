@@ -4,11 +4,11 @@ Run ``python benchmarks/spark_local.py`` in an environment with PySpark and Java
 ``--cores 2``, ``--files 8``). Records of nine columns are written to Parquet files and sanitised to
 Parquet: on one machine, by its processes; by Spark, straight from the scan, each file in a task of
 its own; by Spark after a shuffle, which takes a sort and another shuffle more. While Spark works, a
-task of every stage is killed once. One column is reported truly: every one of its 1000 values must occur as often as it
-did before, else a record was lost or counted twice, and the exit status is 1; so it is if Spark
-takes more than three times as long from a scan. Beside it stands what Spark takes to copy the
-records, and no more. Last, a tenth as many lines of reports are added up, each id once, on one
-machine and by Spark, which must find the same. A Markdown copy goes to
+task of every stage is killed once. One column is reported truly: every one of its 1000 values must
+occur as often as it did before, else a record was lost or counted twice, and the exit status is 1;
+so it is if Spark takes more than three times as long from a scan. Beside it stands what Spark takes
+to copy the records, and no more. Last, a tenth as many lines of reports are added up, each id once,
+on one machine and by Spark, which must find the same. A Markdown copy goes to
 ``benchmarks/out/spark_local.md``.
 """
 
