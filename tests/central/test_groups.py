@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from math import sqrt
 
@@ -253,3 +254,42 @@ def test_of_very_many_groups_the_first_are_printed(finds):
     low, high = lines[1].split()[-2:]
     assert [int(low), int(high)] == [whole.lower[0], whole.upper[0]]
     assert "are shown" not in str(count({"town": keys}, by="town", keys=keys[:200], epsilon=1))
+
+
+def test_json_keeps_groups_whose_names_would_read_alike():
+    data = {"a": ["x", "x, y"] * 50, "b": ["y, z", "z"] * 50}
+    keys = {"a": ["x", "x, y"], "b": ["y, z", "z"]}
+    release = count(data, by=["a", "b"], keys=keys, epsilon=1)
+    value = release.to_dict()["value"]
+    assert [tuple(json.loads(name)) for name in value] == list(release.value)
+    assert list(value.values()) == list(release.value.values())
+
+
+NAMED_ALIKE = {
+    "count": {},
+    "mean": {"column": "y", "bounds": (0, 3)},
+    "histogram": {"column": "y", "categories": [1, 2]},
+    "quantiles": {"column": "y", "q": [0.1, 0.9], "bounds": (0, 3)},
+    "cdf": {"column": "y", "bounds": (0, 3), "step": 1},
+    "mode": {"column": "y", "categories": [1, 2]},
+    "table": {"of": {"y": ["mean", "deciles"]}, "bounds": {"y": (0, 3)}},
+}
+
+
+@pytest.mark.parametrize(("statistic", "asked"), NAMED_ALIKE.items())
+def test_groups_keep_their_names_whatever_their_column_is_called(statistic, asked):
+    data = {"g": ["a", "b"] * 50, "y": [1, 2] * 50}
+    own = getattr(central, statistic)(data, by="g", keys=["a", "b"], epsilon=1, **asked).to_frame()
+    for name in own.columns[1:]:
+        frame = getattr(central, statistic)(
+            {name: data["g"], "y": data["y"]}, by=name, keys=["a", "b"], epsilon=1, **asked
+        ).to_frame()
+        assert list(frame.columns) == [f"{name}_", *own.columns[1:]]
+        assert set(frame[f"{name}_"]) == {"a", "b"}
+
+
+def test_a_table_has_its_groups_if_their_column_is_called_q():
+    data = {"q": ["a", "b"] * 50, "y": [1, 2] * 50}
+    asked = {"of": {"y": ["mean"]}, "bounds": {"y": (0, 3)}, "epsilon": 1}
+    text = str(central.table(data, by="q", keys=["a", "b"], **asked))
+    assert [line.split()[0] for line in text.splitlines()[:3]] == ["q", "a", "b"]

@@ -87,3 +87,17 @@ def test_a_missing_library_is_named():
     )
     assert "ParameterError: library must be one that is installed" in told.stderr
     assert "pip install polars" in told.stderr
+
+
+@pytest.mark.parametrize("name", ["mean", "lower", "upper", "mean_"])
+def test_a_label_that_is_called_like_a_number_keeps_its_column(name):
+    columns = Columns(
+        labels={name: ["f", "m"], f"{name}_": [1, 2]},
+        name="mean",
+        values=[4.5, 3.5],
+        lower=[4.0, 3.0],
+        upper=[5.0, 4.0],
+    )
+    found = columns.to_dict()
+    assert list(found.values()) == [["f", "m"], [1, 2], [4.5, 3.5], [4.0, 3.0], [5.0, 4.0]]
+    assert list(found)[2:] == ["mean", "lower", "upper"]

@@ -14,7 +14,7 @@ from sourdine.central.quantiles.algorithm import is_one, read_orders
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, rational
 from sourdine.question.question import plain_parameter
-from sourdine.release import SHOWN, Columns, Release, read_confidence
+from sourdine.release import SHOWN, Columns, Release, beside, read_confidence
 from sourdine.release.answer import Answer, plain
 from sourdine.release.release import flat
 
@@ -121,7 +121,7 @@ class Distribution(Release):
         repeated = {head: list(column) * len(keys) for head, column in labels.items()}
         listed = [key if isinstance(key, tuple) else (key,) for key in keys for _ in range(size)]
         by = {name: [key[i] for key in listed] for i, name in enumerate(groups.columns_of)}
-        named = {**by, **repeated}
+        named = beside(by, repeated)
 
         def all_ends(beta: float, of: str) -> dict[Any, Ends]:
             risk = each(beta, len(keys))

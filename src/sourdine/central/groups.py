@@ -13,7 +13,7 @@ from sourdine.central.keys import NamedCounts
 from sourdine.exact import rational
 from sourdine.question import keys as grouping
 from sourdine.question.keys import OTHER
-from sourdine.release import Drawer
+from sourdine.release import Drawer, beside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -258,7 +258,7 @@ class ByGroup(Drawer):
         keys = [key for key, size in zip(listed, sizes, strict=True) for _ in range(size)]
         by = {name: [key[i] for key in keys] for i, name in enumerate(self.columns_of)}
         rest = {head: [x for labels in own for x in labels[head]] for head in own[0]} if own else {}
-        return {**by, **rest}
+        return beside(by, rest)
 
     def printed_rows(self, release: Release) -> Sequence[int] | None:
         """Return the rows that each group prints, one group after the other."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,11 +36,9 @@ def across(columns: Columns) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
 
     A column is named once: where quantiles follow one another, only their orders do.
     """
-    labels = columns.labels
-    names = [name for name in labels if name not in OWN]
-    keys = _keys(columns)
+    names, keys = _names(columns), _keys(columns)
     groups = list(dict.fromkeys(keys))
-    own = [labels.get(name, [None] * len(keys)) for name in OWN]
+    own = [columns.labels.get(name, [None] * len(keys)) for name in OWN[:2]] + [_orders(columns)]
     per = len(keys) // max(len(groups), 1)
     first = list(zip(*own, strict=True))[:per]
     heads = [
@@ -53,12 +52,18 @@ def across(columns: Columns) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
 
 def _keys(columns: Columns) -> list[tuple[Any, ...]]:
     """Return the group of each number."""
-    by = [labels for name, labels in columns.labels.items() if name not in OWN]
+    by = [columns.labels[name] for name in _names(columns)]
     return list(zip(*by, strict=True)) if by else [()] * len(columns.values)
 
 
+def _names(columns: Columns) -> list[str]:
+    """Return the columns of groups: they stand first, and one of them may be called q."""
+    return list(takewhile(lambda name: name != OWN[0], columns.labels))
+
+
 def _orders(columns: Columns) -> Sequence[float | None]:
-    return columns.labels.get("q", [None] * len(columns.values))
+    own = {} if "q" in _names(columns) else columns.labels
+    return own.get("q", [None] * len(columns.values))
 
 
 def _head(column: str, word: str, q: float | None, *, again: bool) -> str:

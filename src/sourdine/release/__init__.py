@@ -10,7 +10,7 @@
 """
 
 from sourdine.release.answer import Answer
-from sourdine.release.columns import Columns
+from sourdine.release.columns import Columns, beside
 from sourdine.release.history import History
 from sourdine.release.release import (
     SHOWN,
@@ -31,6 +31,7 @@ __all__ = [
     "Release",
     "Sheet",
     "Shown",
+    "beside",
     "beta_of",
     "read_confidence",
     "read_drawer",

@@ -141,7 +141,7 @@ def brief(answer: Answer) -> str:
 def plain(value: Any) -> Any:  # noqa: ANN401
     """Return a value as JSON knows it."""
     if isinstance(value, Mapping):
-        return {_name(key): plain(part) for key, part in value.items()}
+        return dict(zip(_names(list(value)), map(plain, value.values()), strict=True))
     if isinstance(value, (list, tuple)):
         return [plain(part) for part in value]
     if isinstance(value, (np.ndarray, np.generic)):
@@ -151,6 +151,16 @@ def plain(value: Any) -> Any:  # noqa: ANN401
     return value.isoformat() if is_date(value) else value
 
 
-def _name(key: object) -> str:
-    """Return a key as JSON knows it; one of several values has commas between them."""
-    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+def _names(keys: Sequence[object]) -> list[str]:
+    """Return keys as JSON knows them; one of several values has commas between them.
+
+    Where values have commas of their own and two keys would read alike, each is a list in JSON.
+
+    Examples
+    --------
+    >>> _names([("f", 30), ("m", 30)]), _names([("a, b", "c"), ("a", "b, c")])
+    (['f, 30', 'm, 30'], ['["a, b", "c"]', '["a", "b, c"]'])
+    """
+    parts = [tuple(map(str, key)) if isinstance(key, tuple) else (str(key),) for key in keys]
+    names = [", ".join(part) for part in parts]
+    return names if len(set(names)) == len(names) else [json_text(list(part)) for part in parts]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import ceil, floor
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sourdine.errors import ParameterError
 from sourdine.presentation.dates import any_row
@@ -14,7 +14,9 @@ from sourdine.presentation.numbers import outward, shown
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Columns", "end_heads", "framed", "label"]
+__all__ = ["Columns", "beside", "end_heads", "framed", "label"]
+
+C = TypeVar("C")
 
 BESIDE = {"normal": "population (normal)", "population": "population (any law)"}
 LIBRARIES = ("pandas", "polars", "pyarrow")
@@ -129,17 +131,33 @@ class Columns:
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the columns by name, as a frame holds them."""
-        columns = {name: _of_one_type(column) for name, column in self.labels.items()}
-        columns[self.name] = _of_one_type(self.values)
+        own = {self.name: _of_one_type(self.values)}
         if self.lower is not None and self.upper is not None:
-            columns |= {"lower": _of_one_type(self.lower), "upper": _of_one_type(self.upper)}
+            own |= {"lower": _of_one_type(self.lower), "upper": _of_one_type(self.upper)}
         for of, (low, high) in self.beside.items():
-            columns |= {f"{of}_lower": list(low), f"{of}_upper": list(high)}
-        return columns
+            own |= {f"{of}_lower": list(low), f"{of}_upper": list(high)}
+        return beside({name: _of_one_type(x) for name, x in self.labels.items()}, own)
 
     def to_frame(self, library: str) -> Any:  # noqa: ANN401
         """Return a frame of the library named: pandas, polars or pyarrow."""
         return framed(self.to_dict(), library)
+
+
+def beside(labels: Mapping[str, C], own: Mapping[str, C]) -> dict[str, C]:
+    """Return both in order; a label that is called like one of ours gets a _ behind its name.
+
+    Examples
+    --------
+    >>> beside({"count": ["a", "b"], "sex": ["f", "m"]}, {"count": [3, 4]})
+    {'count_': ['a', 'b'], 'sex': ['f', 'm'], 'count': [3, 4]}
+    """
+    named: dict[str, C] = {}
+    for name, column in labels.items():
+        free = name
+        while free in own or free in named or (free != name and free in labels):
+            free += "_"
+        named[free] = column
+    return {**named, **own}
 
 
 def framed(columns: Mapping[str, Sequence[Any]], library: str) -> Any:  # noqa: ANN401
