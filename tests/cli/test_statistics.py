@@ -163,7 +163,11 @@ def test_a_picture_of_deciles(run, csv):
         ),
         (
             ("quantiles", *AGE, "--q", "0.5", "--deciles", "-e", "1"),
-            "--q must be said once, by --deciles or by the orders, got both",
+            "--deciles must be left out beside --q: orders are said once, got both. Leave",
+        ),
+        (
+            ("quantiles", *AGE, "--deciles", "--quartiles", "-e", "1"),
+            "--quartiles must be left out beside --deciles: orders are said once",
         ),
         (("quantiles", *AGE, "--q", "0.5,2", "-e", "1"), "Type --q 0.25,0.5,0.75; 50 % is 0.5."),
         (("mean", *AGE), "Type --epsilon 1, or --error with the error that you can live with."),

@@ -88,6 +88,17 @@ def test_without_an_encoding_every_row_counts(tmp_path):
     assert round(sd.count(path, epsilon=99).value) == 2
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_an_order_of_bytes_that_nothing_states_is_asked_for(encoding, tmp_path):
+    path = tmp_path / "x.csv"
+    for order in ("le", "be"):
+        path.write_bytes("x\n1\n2\n".encode(f"{encoding}-{order}"))
+        with pytest.raises(ParameterError, match="encoding must state the order of bytes") as error:
+            len(Frame(path, read={"encoding": encoding}))
+        assert error.value.tries == {"encoding": f"{encoding}-le"}
+        assert len(Frame(path, read={"encoding": f"{encoding}-{order}"})) == 2
+
+
 def test_an_encoding_reads_each_line_alone():
     """Whatever stands before a line feed, what follows it is read as if alone."""
     for encoding in _WIDE - {e for e in _WIDE if e.startswith(("utf-16", "utf-32"))}:

@@ -31,8 +31,11 @@ if TYPE_CHECKING:
 
 __all__ = ["run", "typed"]
 
-DECILES = [f"{k}/10" for k in range(1, 10)]
-QUARTILES = ["1/4", "1/2", "3/4"]
+ORDERS = {
+    "deciles": [f"{k}/10" for k in range(1, 10)],
+    "quartiles": ["1/4", "1/2", "3/4"],
+}
+"""Orders that have a flag of their own."""
 SHARED = ("relation", "unit", "rows")
 """What a session fixes for all that is asked of it."""
 BY_COLUMN = ("of", "bounds", "steps")
@@ -91,13 +94,18 @@ def _accounted(session: Session | None) -> Iterator[None]:
 def typed(options: dict[str, Any]) -> dict[str, Any]:
     """Return what was typed; what was left out is left out, and shortcuts are spelled out."""
     said = {name: value for name, value in options.items() if value not in (None, False, [])}
-    for flag, orders in (("deciles", DECILES), ("quartiles", QUARTILES)):
-        if said.pop(flag, False):
-            if "q" in said:
-                raise ParameterError(
-                    "q", f"be said once, by {{{flag}}} or by the orders", "both", "Leave {q} out."
-                )
-            said["q"] = orders
+    asked = [name for name in ("q", *ORDERS) if name in said]
+    if len(asked) > 1:
+        kept, extra = asked[:2]
+        raise ParameterError(
+            extra,
+            f"be left out beside {{{kept}}}: orders are said once",
+            "both",
+            f"Leave {{{extra}}} out.",
+            **{extra: LEFT_OUT},
+        )
+    for name in asked:
+        said["q"] = ORDERS.get(name, said.pop(name))
     return grouped(said)
 
 

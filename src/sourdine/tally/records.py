@@ -28,6 +28,8 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import numpy as np
 
+from sourdine.errors import ParameterError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -159,7 +161,10 @@ def _texts(file: BinaryIO, layout: Layout) -> Iterator[tuple[bytes, bool]]:
         if known and not (held or first) and _is_simple(block) and not decoder.getstate()[0]:
             yield block, True
             continue
-        text = held + decoder.decode(block, not block)
+        try:
+            text = held + decoder.decode(block, not block)
+        except UnicodeError:
+            raise _unmarked(layout.encoding) from None
         held = "\r" if block and text.endswith("\r") else ""
         text = text.removesuffix("\r") if held else text
         text = text.removeprefix(BOM) if first else text
@@ -167,6 +172,17 @@ def _texts(file: BinaryIO, layout: Layout) -> Iterator[tuple[bytes, bool]]:
         clean = text.replace("\0", _UNREADABLE)
         clean = clean.translate(_MAC) if layout.mac else _LONE.sub(" ", clean)
         yield clean.encode("utf-8", "replace"), known and clean == text and _UNREADABLE not in text
+
+
+def _unmarked(encoding: str) -> ParameterError:
+    """Return the refusal of a file that does not begin as its encoding asks."""
+    return ParameterError(
+        "encoding",
+        "state the order of bytes of a file that begins without a byte order mark",
+        repr(encoding),
+        "Type {encoding}, or the same with be, or leave it out if the file is in UTF-8.",
+        encoding=f"{encoding}-le",
+    )
 
 
 def _is_simple(block: bytes) -> bool:
