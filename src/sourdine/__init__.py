@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     )
     from sourdine.answers import Release
     from sourdine.central.functions import (
-        ask,
         cdf,
         count,
         describe,
@@ -81,6 +80,7 @@ if TYPE_CHECKING:
     from sourdine.grid import Grid
     from sourdine.plan import explain
     from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Budget, Guarantee, Relation
+    from sourdine.questions import ask
     from sourdine.session import Session
     from sourdine.tally import Frame, Reading
 
@@ -89,8 +89,8 @@ _ROOMS = (
     "mechanisms", "noise", "plan", "privacy", "questions", "session", "tally",
 )  # fmt: skip
 _STATISTICS = (
-    "ask", "cdf", "count", "describe", "histogram", "mean", "median", "mode", "proportion",
-    "quantile", "quantiles", "sum", "table", "variance",
+    "cdf", "count", "describe", "histogram", "mean", "median", "mode", "proportion", "quantile",
+    "quantiles", "sum", "table", "variance",
 )  # fmt: skip
 _PROMISES = ("ADD_REMOVE", "LOCAL", "SUBSTITUTE", "Budget", "Guarantee", "Relation")
 _NAMES = {
@@ -98,6 +98,7 @@ _NAMES = {
     **dict.fromkeys(_PROMISES, "privacy"),
     "Frame": "tally",
     "Grid": "grid",
+    "ask": "questions",
     "check": "curator",
     "explain": "plan",
     "Reading": "tally",

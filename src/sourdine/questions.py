@@ -19,7 +19,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from inspect import getattr_static
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sourdine import question
 from sourdine.central import (
@@ -36,11 +36,13 @@ from sourdine.central import (
     Sum,
     Table,
     Variance,
-    ask,
 )
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
 from sourdine.question import Face, Question
+
+if TYPE_CHECKING:
+    from sourdine.release import Release
 
 __all__ = ["STATISTICS", "Statistics", "ask", "named", "read", "schema"]
 
@@ -105,6 +107,29 @@ def read(asked: Mapping[str, Any] | str) -> Statistic:
             ) from None
     name, typed = apart(asked)
     return question.read(named(name), typed)
+
+
+def ask(data: object, question: Statistic | Mapping[str, Any] | str) -> Release:
+    """Release the answer to a question about data.
+
+    Parameters
+    ----------
+    data
+        The data.
+    question
+        The question, or what `read` makes one of: that of a release, a form or a ledger's line.
+
+    Examples
+    --------
+    >>> release = ask([20, 30, 40] * 1000, Mean(bounds=(0, 120), step=1, epsilon=1))
+    >>> abs(release.value - 30) < 2
+    True
+    >>> again = ask([20, 30, 40] * 1000, release.to_dict()["question"])
+    >>> again.mechanism == release.mechanism
+    True
+    """
+    asked = question if isinstance(question, Statistic) else read(question)
+    return asked.release(data)
 
 
 def apart(asked: object) -> tuple[object, dict[str, Any]]:

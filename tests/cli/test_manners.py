@@ -220,3 +220,10 @@ def test_a_directory_is_no_file(run, tmp_path):
     code, _, err = run("check", str(tmp_path / "x.csv"))
     assert code == 2
     assert "should not be" not in err
+
+
+def test_python_runs_it_by_the_name_of_the_package():
+    done = subprocess.run(
+        [sys.executable, "-m", "sourdine", "--version"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, f"sourdine {sd.__version__}\n")

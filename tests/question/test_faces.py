@@ -6,8 +6,10 @@ values of each kind, and combinations.
 
 from __future__ import annotations
 
+import json
 import re
 
+import numpy as np
 import pytest
 import typer
 
@@ -92,3 +94,37 @@ def test_a_column_that_is_not_there_is_refused_alike(name, shell):
     parts = {(e.value.name, e.value.must, e.value.got) for e in (first, second, third)}
     assert parts == {(name, "be one of the columns", "'nope'")}
     assert "'age', 'sex'" in str(first.value)
+
+
+def test_a_question_is_asked_as_an_answer_holds_it():
+    asked = {"epsilon": 1, "column": "age", "bounds": (0, 120)}
+    for more in ({}, {"by": "sex", "keys": ["f", "m"]}, {"bounds": "find"}):
+        first = sd.mean(DATA, **{**asked, **more})
+        question = first.to_dict()["question"]
+        for said in (question, json.dumps(question), sd.questions.read(question)):
+            assert sd.ask(DATA, said).mechanism == first.mechanism
+    for wrong in (None, 7, sd.plan.count(epsilon=1), "count"):
+        with pytest.raises(sd.SourdineError, match="the question must be"):
+            sd.ask(DATA, wrong)
+
+
+def test_a_parameter_is_said_once():
+    with pytest.raises(TypeError, match="several values for q"):
+        sd.quantiles(DATA, [0.5], q=[0.9], column="age", bounds=(0, 120), epsilon=1)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_a_parameter_called_self_is_one_that_is_not_known(statistic):
+    with pytest.raises(sd.ParameterTypeError, match="self must be a parameter"):
+        getattr(sd.Session(DATA, epsilon=1), statistic)(self=1, epsilon=1)
+
+
+@pytest.mark.parametrize("array", [np.array(1.5), np.array([]), np.array([1.0, 2.0, 3.0])])
+@pytest.mark.parametrize("name", ["relation", "rows", "n", "keys", "bounds", "error"])
+def test_an_array_is_refused_as_its_numbers_are(name, array):
+    asked = {"column": "age", "bounds": (0, 120), "epsilon": 1, name: array}
+    with pytest.raises(sd.SourdineError) as first:
+        sd.mean(DATA, **asked)
+    with pytest.raises(sd.SourdineError) as second:
+        sd.mean(DATA, **{**asked, name: array.tolist()})
+    assert str(first.value) == str(second.value)

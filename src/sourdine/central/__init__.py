@@ -11,7 +11,6 @@ from sourdine.central.describing import Describe
 from sourdine.central.differences import Difference
 from sourdine.central.distribution import Distribution
 from sourdine.central.functions import (
-    ask,
     cdf,
     count,
     describe,
@@ -63,7 +62,6 @@ __all__ = [
     "Table",
     "Together",
     "Variance",
-    "ask",
     "cdf",
     "count",
     "describe",

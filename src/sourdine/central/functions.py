@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sourdine.central.cdf import Cdf
 from sourdine.central.count import Count
 from sourdine.central.describing import Describe
@@ -18,27 +16,10 @@ from sourdine.central.table import Table
 from sourdine.central.variance import Variance
 from sourdine.question import function
 
-if TYPE_CHECKING:
-    from sourdine.central.statistic import Statistic
-    from sourdine.release import Release
-
 __all__ = [
-    "ask", "cdf", "count", "describe", "histogram", "mean", "median", "mode", "proportion",
+    "cdf", "count", "describe", "histogram", "mean", "median", "mode", "proportion",
     "quantile", "quantiles", "sum", "table", "variance",
 ]  # fmt: skip
-
-
-def ask(data: object, question: Statistic) -> Release:
-    """Release the answer to a question about data.
-
-    Examples
-    --------
-    >>> release = ask([20, 30, 40] * 1000, Mean(bounds=(0, 120), step=1, epsilon=1))
-    >>> abs(release.value - 30) < 2
-    True
-    """
-    return question.release(data)
-
 
 count = function(Count)
 describe = function(Describe)

@@ -48,7 +48,7 @@ class Face(Generic[P]):
 
 
 def _method(cls: type[Question]) -> Callable[..., Any]:
-    def ask(self: Any, *given: Any, **typed: Any) -> Any:  # noqa: ANN401
+    def ask(self: Any, /, *given: Any, **typed: Any) -> Any:  # noqa: ANN401
         return self._ask(cls, named(cls, given, typed))
 
     return documented(ask, cls, "self")
@@ -73,7 +73,10 @@ def named(cls: type[Question], given: tuple[Any, ...], typed: dict[str, Any]) ->
     places = [p.name for p in parameters(cls) if p.positional]
     if len(given) > len(places):
         raise TypeError(f"{cls.kind}() takes {len(places)} positional arguments beside the data")
-    return {**dict(zip(places, given, strict=False)), **typed}
+    placed = dict(zip(places, given, strict=False))
+    if twice := placed.keys() & typed.keys():
+        raise TypeError(f"{cls.kind}() got several values for {', '.join(sorted(twice))}")
+    return {**placed, **typed}
 
 
 def documented(call: Callable[..., Any], cls: type[Question], first: str) -> Callable[..., Any]:

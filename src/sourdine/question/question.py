@@ -148,7 +148,7 @@ def read(cls: type[Q], typed: Mapping[str, Any]) -> Q:
         Parameters by name, as Python values, as texts or as JSON holds them; None means that one
         was left out.
     """
-    said = {name: value for name, value in typed.items() if value is not None}
+    said = {name: _unpacked(value) for name, value in typed.items() if value is not None}
     values = said.values()
     parts = [value if type(value) in {list, tuple} else (value,) for value in values]
     if not all(_PLAIN.issuperset(map(type, part)) for part in parts):
@@ -156,6 +156,13 @@ def read(cls: type[Q], typed: Mapping[str, Any]) -> Q:
     kinds = tuple(map(type, values)), tuple(type(x) for part in parts for x in part)
     frozen = tuple(tuple(value) if type(value) is list else value for value in values)
     return cast("Q", _remembered(cls, kinds, tuple(zip(said, frozen, strict=True))))
+
+
+def _unpacked(value: Any) -> Any:  # noqa: ANN401
+    """Return the numbers of an array as a list, or its only one."""
+    if not isinstance(value, np.ndarray):
+        return value
+    return list(value) if value.ndim else value[()]
 
 
 _PLAIN = frozenset({str, int, float, bool, Fraction, Decimal, Relation, np.float64, np.int64})
