@@ -178,7 +178,7 @@ def _unmarked(encoding: str) -> ParameterError:
     """Return the refusal of a file that does not begin as its encoding asks."""
     return ParameterError(
         "encoding",
-        "state the order of bytes of a file that begins without a byte order mark",
+        "tell the order of bytes of a file that begins without a byte order mark",
         repr(encoding),
         "Type {encoding}, or the same with be, or leave it out if the file is in UTF-8.",
         encoding=f"{encoding}-le",

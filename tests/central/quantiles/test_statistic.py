@@ -247,6 +247,18 @@ def test_what_cannot_be_asked_is_refused_with_what_to_type():
         sd.median([1, 2, 3], epsilon=1)
 
 
+@pytest.mark.parametrize("q", [0.5, [0.1, 0.5]])
+@pytest.mark.parametrize("name", ["epsilon", "rows"])
+def test_numbers_that_no_float_holds_are_refused(q, name):
+    people = {"x": [1, 2, 3], "who": [1, 2, 3]}
+    given = {"epsilon": 1, "rows": 1, "column": "x", "unit": "who", **GRID}
+    for value in ("1e400", "1e308") if name == "epsilon" else (10**400, 10**308):
+        with pytest.raises(ParameterError, match=f"{name} must be from .* to 1e\\+30"):
+            sd.quantiles(people, q, **{**given, name: value})
+    with pytest.raises(ParameterError, match="epsilon must be from 1e-30 to"):
+        sd.quantiles(people, q, **{**given, "epsilon": "1e-400"})
+
+
 @pytest.mark.parametrize("options", [{}, {"interval": 0.95}, {"n": 4000}])
 def test_windows_of_all_groups_are_planned_before_they_are_read(options, monkeypatch):
     """An outline and the windows: two queries, however many groups there are."""

@@ -43,10 +43,16 @@ if TYPE_CHECKING:
 
     Drawn = Sequence[int] | NDArray[np.int64]
 
-__all__ = ["FLOATS", "QuantileMechanism", "is_one", "read_orders", "read_windows", "release_from"]
+__all__ = [
+    "FLOATS", "QuantileMechanism", "demand_floats", "is_one", "read_orders", "read_windows",
+    "release_from",
+]  # fmt: skip
 
 FLOATS = Fraction(1, 1 << 12)
 """This part of epsilon pays for the rounding of float weights."""
+
+LARGEST = 10**30
+"""Weights of larger losses, and of those below one by this, do not fit floats."""
 
 MOST_OUTPUTS = 2_000_000
 
@@ -57,6 +63,19 @@ ROOM = 16
 def read_orders(q: Iterable[Number] | Number) -> tuple[Fraction, ...]:
     """Return orders as rationals, ascending and distinct."""
     return _orders(tuple(q) if isinstance(q, Iterable) and not is_one(q) else (q,))
+
+
+def demand_floats(epsilon: Fraction, rows: int) -> None:
+    """Refuse what makes weights that floats cannot hold."""
+    for name, value, least in (("epsilon", epsilon, Fraction(1, LARGEST)), ("rows", rows, 1)):
+        if not least <= value <= LARGEST:
+            raise ParameterError(
+                name,
+                f"be from {float(least):g} to {LARGEST:.0e} for quantiles",
+                got(value),
+                f"Type {{{name}}}.",
+                **{name: 1},
+            )
 
 
 def is_one(q: object) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from attrs import field, frozen
 
 from sourdine.central.lattice import GaussianReady
-from sourdine.central.quantiles.algorithm import foresee, read_windows, release_from
+from sourdine.central.quantiles.algorithm import demand_floats, foresee, read_windows, release_from
 from sourdine.central.quantiles.brackets import Brackets
 from sourdine.central.quantiles.certificates import certified, noise_reach
 from sourdine.central.quantiles.curve import Curve
@@ -124,6 +124,7 @@ class Quantiles(GaussianReady):
     def check(self) -> None:
         """Refuse parameters that do not go together."""
         self.check_delta(self.method)
+        demand_floats(self.epsilon, self.rows)
         if len(self.orders) < AT_LEAST.get(self.method, 1):
             few = "a single quantile" if len(self.orders) == 1 else "two quantiles"
             raise ParameterError(
