@@ -93,7 +93,7 @@ def test_an_order_of_bytes_that_nothing_states_is_asked_for(encoding, tmp_path):
     path = tmp_path / "x.csv"
     for order in ("le", "be"):
         path.write_bytes("x\n1\n2\n".encode(f"{encoding}-{order}"))
-        with pytest.raises(ParameterError, match="encoding must state the order of bytes") as error:
+        with pytest.raises(ParameterError, match="encoding must tell the order of bytes") as error:
             len(Frame(path, read={"encoding": encoding}))
         assert error.value.tries == {"encoding": f"{encoding}-le"}
         assert len(Frame(path, read={"encoding": f"{encoding}-{order}"})) == 2
