@@ -22,6 +22,7 @@ from sphinx.addnodes import pending_xref
 from sphinx.domains.python import ObjectEntry
 from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.nodes import find_pending_xref_condition
 
 import sourdine
 import sourdine_lab
@@ -141,7 +142,10 @@ def _plain_references(*told: Any) -> None:  # noqa: ANN401 - what autodoc tells,
 
 
 def _nearest(_: Sphinx, tree: nodes.document) -> None:
-    """Let a bare name in an annotation mean the object of that name in the nearest room."""
+    """Let a bare name in an annotation mean the object of that name in the nearest room.
+
+    Whatever has no room is not ours: Sphinx would look through all objects for it.
+    """
     for node in list(tree.findall(pending_xref)):
         here = node.get("py:module")
         if node["reftarget"] in UNLINKED and node["reftype"] == "class":
@@ -149,8 +153,10 @@ def _nearest(_: Sphinx, tree: nodes.document) -> None:
         elif here and node["reftype"] == "class" and "." not in node["reftarget"]:
             ends = f".{node['reftarget']}"
             fits = {home for home in homes().values() if home.endswith(ends)}
-            if len(fits) > 1:
+            if fits:
                 node["reftarget"] = max(fits, key=lambda home: _shared(home, here))
+            else:
+                node.replace_self((find_pending_xref_condition(node, "*") or node).children)
 
 
 def _shared(path: str, other: str) -> int:
