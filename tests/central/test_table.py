@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import sourdine as sd
 from sourdine.answers import Release
 from sourdine.audit import replay
-from sourdine.central import Table, table
+from sourdine.central import Table, multiples, table
 from sourdine.central.relative_errors import relative_error
 from sourdine.cli.app import app
 from sourdine.noise import SYSTEM, SeededSource
@@ -218,6 +218,16 @@ def test_what_is_said_of_one_population_adds_its_risks_up():
     name, part = "mean of x", asked.statistics["mean of x"]
     alone = replace(release, value=release.value[name], mechanism=part, drawn=release.drawn[name])
     assert said[name] == part.limits(alone, 0.025, "population")
+
+
+def test_dates_of_any_range_have_ticks():
+    """Matplotlib warns of ranges for which it finds none; warnings fail."""
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    axis = figure.subplots().xaxis
+    multiples._as_dates(axis)
+    for minutes in np.unique(np.geomspace(1, 10**9, 3000).astype(int)):
+        axis.axes.set_xlim(18_000.3, 18_000.3 + minutes / 1440)
+        assert 1 <= len(axis.get_majorticklocs()) <= 8
 
 
 def test_a_table_of_dates_is_drawn(tmp_path):

@@ -153,7 +153,7 @@ def _place(value: Any) -> Any:  # noqa: ANN401 - a number, a date or a duration
 
 def _as_dates(axis: Any) -> None:  # noqa: ANN401 - an axis of matplotlib's
     dates = _untyped_dates()
-    locator = dates.AutoDateLocator(minticks=2, maxticks=4)
+    locator = dates.AutoDateLocator(minticks=2, maxticks=5)
     axis.set_major_locator(locator)
     axis.set_major_formatter(dates.ConciseDateFormatter(locator))
     axis.get_offset_text().set_fontsize(8)
