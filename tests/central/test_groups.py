@@ -30,6 +30,7 @@ from sourdine.central import (
 )
 from sourdine.central.together import Together
 from sourdine.noise import SYSTEM, SeededSource
+from sourdine.questions import STATISTICS
 from sourdine.release import Release
 from sourdine.tally import Frame
 
@@ -267,13 +268,19 @@ def test_json_keeps_groups_whose_names_would_read_alike():
 
 NAMED_ALIKE = {
     "count": {},
-    "mean": {"column": "y", "bounds": (0, 3)},
+    "proportion": {"column": "y", "category": 1},
+    **{name: {"column": "y", "bounds": (0, 3)} for name in ("sum", "mean", "variance", "median")},
+    "quantile": {"column": "y", "q": 0.9, "bounds": (0, 3)},
     "histogram": {"column": "y", "categories": [1, 2]},
     "quantiles": {"column": "y", "q": [0.1, 0.9], "bounds": (0, 3)},
     "cdf": {"column": "y", "bounds": (0, 3), "step": 1},
     "mode": {"column": "y", "categories": [1, 2]},
     "table": {"of": {"y": ["mean", "deciles"]}, "bounds": {"y": (0, 3)}},
 }
+
+
+def test_each_statistic_is_asked_by_columns_named_alike():
+    assert NAMED_ALIKE.keys() == STATISTICS.keys()
 
 
 @pytest.mark.parametrize(("statistic", "asked"), NAMED_ALIKE.items())

@@ -220,7 +220,7 @@ def test_what_is_said_of_one_population_adds_its_risks_up():
     assert said[name] == part.limits(alone, 0.025, "population")
 
 
-def test_dates_of_any_range_have_ticks():
+def test_dates_have_ticks_for_ranges_from_a_minute_to_1900_years():
     """Matplotlib warns of ranges for which it finds none; warnings fail."""
     figure = pytest.importorskip("matplotlib.figure").Figure()
     axis = figure.subplots().xaxis

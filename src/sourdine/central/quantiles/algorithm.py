@@ -52,7 +52,7 @@ FLOATS = Fraction(1, 1 << 12)
 """This part of epsilon pays for the rounding of float weights."""
 
 LARGEST = 10**30
-"""Weights of larger losses, and of those below one by this, do not fit floats."""
+"""Losses beyond this, or below its inverse, are refused: floats end at ten times as many digits."""
 
 MOST_OUTPUTS = 2_000_000
 
