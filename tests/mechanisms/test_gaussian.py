@@ -19,6 +19,7 @@ from sourdine.mechanisms.gaussian import (
     gaussian_law,
     tight_variance,
 )
+from sourdine.noise import SeededSource
 
 
 @pytest.mark.parametrize(
@@ -186,3 +187,11 @@ def test_bad_parameters_say_what_to_type(make, kind, text):
     with pytest.raises(kind) as caught:
         make()
     assert str(caught.value).startswith(text)
+
+
+def test_single_releases_have_the_variance_that_is_charged():
+    """The spread of 8000, drawn one by one: a variance that is a tenth off is seen."""
+    made, source = Gaussian(epsilon=1, delta=1e-6), SeededSource(3)
+    off = [made.release(7, source=source).value - 7 for _ in range(8000)]
+    assert abs(np.mean(np.square(off)) / float(made.variance) - 1) < 5 * np.sqrt(2 / 8000)
+    assert abs(np.mean(off)) < 5 * np.sqrt(float(made.variance) / 8000)
