@@ -198,6 +198,26 @@ def test_checks_reject_noise_that_is_not_the_law():
         checks.check_draws_follow_the_law(crooked)
 
 
+def test_checks_reject_draws_that_cannot_tell_wrong_noise(monkeypatch):
+    """A law without noise fits whatever epsilon is; of other laws too few draws are made more."""
+
+    def silent(_):
+        return Laplace(epsilon=50)
+
+    def noisy(epsilon):
+        return Laplace(epsilon=epsilon, sensitivity=3)
+
+    blind = Specimen(name="blind", make=silent, inputs=(0,), tight=True, draws=1000)
+    with pytest.raises(AssertionError, match="8000 draws fit a law with 30 % more or less noise"):
+        checks.check_draws_have_power(blind)
+    few = Specimen(name="few", make=noisy, inputs=(0,), tight=True, draws=200)
+    monkeypatch.setattr(checks, "MORE", (1,))
+    with pytest.raises(AssertionError, match="200 draws fit a law"):
+        checks.check_draws_have_power(few)
+    monkeypatch.setattr(checks, "MORE", (1, 64))
+    checks.check_draws_have_power(few)
+
+
 def test_checks_reject_single_releases_that_are_not_the_law():
     """Many draws at once are right; one alone, or one for each of some inputs, is not."""
 
