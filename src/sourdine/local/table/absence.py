@@ -278,6 +278,6 @@ register(
         make=lambda epsilon: paid_flag(RandomizedResponse, epsilon=epsilon, categories=60),
         inputs=(60, 59, 0),
         tight=False,
-        draws=400_000,
+        epsilon=3,
     )
 )
