@@ -17,7 +17,7 @@ PYTEST := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytes
 ENGINES := tests/tally
 FACES := tests/question tests/cli tests/server tests/survey
 LIBRARY := tests $(addprefix --ignore=,$(ENGINES) $(FACES))
-AUDITS := audit or draws or cover or laws or worst_case or keep_the_claim or keeps_its_promise or follow
+AUDITS := audit or draws or cover or laws or worst_case or the_claim or its_promise or their_promise or follow
 
 test: $(VENV)/.ready ## the library, doctests included
 	$(PYTEST) -n $(WORKERS) --dist worksteal $(LIBRARY) -k "not ($(AUDITS))"
