@@ -60,9 +60,9 @@ class Cdf(Numeric):
     (`sourdine.central.quantiles.curve`): all ticks, or the stretches between quantiles that are
     drawn at half of epsilon. *Claim*: the band holds the records' own distribution function
     everywhere with at least its confidence, and with ``of="population"`` that of the law they were
-    drawn from. *Checked by* ``test_the_band_covers_the_records`` and ``benchmarks/cdf.py``. *Claim*:
-    :math:`\varepsilon`-differential privacy, as the count, the quantiles and the counts are drawn
-    one after the other at parts of epsilon that add up to it.
+    drawn from. *Checked by* ``test_the_band_covers_the_records`` and ``benchmarks/cdf.py``.
+    *Claim*: :math:`\varepsilon`-differential privacy, as the count, the quantiles and the counts
+    are drawn one after the other at parts of epsilon that add up to it.
 
     Examples
     --------
