@@ -14,6 +14,7 @@ from sourdine.local.spark.placing import is_ordered
 from sourdine.noise import SeededSource
 from sourdine.tally import Codes, Frame, Ticks
 from sourdine.tally.spark.bounding import Place
+from sourdine.tally.spark.frames import guarded
 
 G = Grid(0, 10, step=1)
 SECRET = "salary 12345"  # noqa: S105
@@ -134,13 +135,17 @@ def test_a_failing_frame_says_nothing_of_the_data(each_spark, caplog, capfd):
     assert not any(SECRET in text for text in capfd.readouterr())
 
 
-def test_a_failing_column_says_nothing_of_the_data(spark, capfd):
-    """PySpark logs errors of columns by another logger than those of SQL, to standard error."""
-    from pyspark.sql.functions import col, concat, lit  # noqa: PLC0415
+@pytest.mark.parametrize("kind", ["SQL", "DataFrame"])
+def test_what_pyspark_logs_of_a_failure_is_not_written(kind, capfd):
+    """It has a logger for errors of SQL and one for those of columns, both to standard error."""
+    from pyspark.logger import PySparkLogger  # noqa: PLC0415
 
-    text = concat(lit(SECRET), col("id").cast("string"))
+    def fails():
+        PySparkLogger.getLogger(f"{kind}QueryContextLogger").error(SECRET, errorClass="CAST")
+        raise ValueError
+
     with pytest.raises(ParameterError, match="readable to the end"):
-        sd.mean(spark.range(3).select(text.cast("int").alias("x")), bounds=(0, 1), epsilon=1)
+        guarded(fails)
     assert not any(SECRET in text for text in capfd.readouterr())
 
 
