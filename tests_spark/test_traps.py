@@ -10,9 +10,11 @@ import pytest
 import sourdine as sd
 from sourdine.errors import ParameterError
 from sourdine.grid import Grid
+from sourdine.local.spark.placing import is_ordered
 from sourdine.noise import SeededSource
 from sourdine.tally import Codes, Frame, Ticks
 from sourdine.tally.spark.bounding import Place
+from sourdine.tally.spark.frames import guarded
 
 G = Grid(0, 10, step=1)
 SECRET = "salary 12345"  # noqa: S105
@@ -89,6 +91,20 @@ def test_years_that_python_does_not_know(people):
     assert len(frame.bound("t", 1)) == 200
 
 
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_days_whose_microseconds_64_bits_do_not_hold(ansi, spark, as_spark, settings):
+    """Databases write infinite dates and times so; one day wraps round to 1970."""
+    settings(spark, {"spark.sql.ansi.enabled": ansi})
+    days = pa.array([0, 2**31 - 1, -(2**31), 2_135_039_825], pa.int32()).cast(pa.date32())
+    times = pa.array([0, 2**63 - 1, 1 - 2**63, -(2**63)], pa.int64()).cast(pa.timestamp("us"))
+    frame = Frame(as_spark(spark, pa.table({"day": days, "time": times})))
+    for name in ("day", "time"):
+        assert frame.present(name) == 1
+        assert frame.distinct(name)[1].tolist() == [1]
+        assert frame.tally(Ticks(name, Grid("1969-01-01", "1971-01-01"))).missing == 3
+        assert len(frame.bound(name, 1)) == 2, "those without a name are one person"
+
+
 def test_columns_of_any_type_beside(people):
     kinds = ["map('a', 1)", "interval 1 day", "X'00'", "array(1)", "struct(1 as a)"]
     kinds += ["parse_json('1')", "interval 1 month"]
@@ -116,7 +132,30 @@ def test_a_failing_frame_says_nothing_of_the_data(each_spark, caplog, capfd):
     assert "readable to the end" in str(failed.value)
     assert SECRET not in str(failed.value)
     assert SECRET not in caplog.text
-    assert SECRET not in capfd.readouterr().out
+    assert not any(SECRET in text for text in capfd.readouterr())
+
+
+@pytest.mark.parametrize("kind", ["SQL", "DataFrame"])
+def test_what_pyspark_logs_of_a_failure_is_not_written(kind, capfd):
+    """It has a logger for errors of SQL and one for those of columns, both to standard error."""
+    from pyspark.logger import PySparkLogger  # noqa: PLC0415
+
+    def fails():
+        PySparkLogger.getLogger(f"{kind}QueryContextLogger").error(SECRET, errorClass="CAST")
+        raise ValueError
+
+    with pytest.raises(ParameterError, match="readable to the end"):
+        guarded(fails)
+    assert not any(SECRET in text for text in capfd.readouterr())
+
+
+def test_loggers_stay_those_of_pyspark(spark):
+    """An error of the user's own, later, is PySpark's and no other."""
+    from pyspark.errors import AnalysisException  # noqa: PLC0415
+
+    sd.count(spark.range(3), epsilon=1)
+    with pytest.raises(AnalysisException):
+        spark.range(3).selectExpr("cast(id as binary)")
 
 
 @pytest.mark.parametrize(
@@ -129,6 +168,7 @@ def test_a_failing_frame_says_nothing_of_the_data(each_spark, caplog, capfd):
         "limit": lambda d: d.limit(10),
         "number": lambda d: d.selectExpr("*", "monotonically_increasing_id() as i"),
         "first": lambda d: d.groupBy("region").agg({"age": "first"}),
+        "deep first": lambda d: d.selectExpr("first(coalesce(abs(cast(age as bigint)), 0)) x"),
         "dropped": lambda d: d.dropDuplicates(["region"]),
         "nested": lambda d: d.where("id in (select id from range(5) where rand() < 0.5)"),
     }.items(),
@@ -145,6 +185,19 @@ def test_frames_in_order_are_not_refused(each_spark):
     wide = frame.selectExpr("*", *(f"id + {i} as x{i}" for i in range(40)))
     for fine in (frame, frame.orderBy("id").limit(10), frame.dropDuplicates(), wide.distinct()):
         assert sd.count(fine, epsilon=100).value in {10, 100}
+
+
+def test_plans_are_read_to_their_end(each_spark, settings):
+    """Spark cuts off long plans where it is told to."""
+    settings(each_spark, {"spark.sql.maxPlanStringLength": "400"})
+    wide = [f"id + {i} as a_rather_long_name_{i}" for i in range(20)]
+    with pytest.raises(ParameterError, match="must be the same each time they are read"):
+        sd.count(
+            each_spark.range(9).groupBy().agg({"id": "first"}).toDF("id").selectExpr(*wide),
+            epsilon=1,
+        )
+    assert not is_ordered(each_spark.range(9).repartition(2).selectExpr(*wide))
+    assert each_spark.conf.get("spark.sql.maxPlanStringLength") == "400"
 
 
 def test_a_function_that_says_it_draws_is_refused(spark):

@@ -38,7 +38,8 @@ both worlds by uniform ones; each replacement costs :math:`\alpha`, since all bl
 different :math:`m`, and the inequality holds between them. It is about whoever lacks the key.
 
 *Where the key is*. In the memory of the driver and, inside the pickled function, of Spark's JVM and
-of the executors, for which Spark may keep it in its temporary folder while the job runs; on the
-wire between them, in the clear unless Spark encrypts it. In no text of a plan, no event, no log, no
-file that is written. *Checked by* ``tests_spark/test_local_key.py``.
+of the executors, for which Spark may keep it in its temporary folder while the job runs, and, if
+the function takes more than a megabyte, until the session ends; on the wire between them, in the
+clear unless Spark encrypts it. In no text of a plan, no event, no log, no file that is written.
+*Checked by* ``tests_spark/test_local_key.py``.
 """

@@ -13,7 +13,7 @@ from sourdine.local.spark.packing import AT_ONCE, WORD, Packing
 from sourdine.tally.opening import open_data
 from sourdine.tally.spark.bounding import sortable
 from sourdine.tally.spark.cells import Expressions
-from sourdine.tally.spark.frames import functions, guarded, kind_of
+from sourdine.tally.spark.frames import functions, guarded, in_full, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -164,11 +164,12 @@ def is_ordered(frame: Any) -> bool:  # noqa: ANN401
 
 
 def _physical(frame: Any) -> str:  # noqa: ANN401
-    """Return the plan that Spark would run."""
-    if hasattr(frame, "_jdf"):
-        return str(frame._jdf.queryExecution().executedPlan().toString())  # noqa: SLF001
-    _, _, plan = frame._explain_string().partition("== Physical Plan ==")  # noqa: SLF001
-    return str(plan)
+    """Return the plan that Spark would run, in full."""
+    with in_full(frame.sparkSession):
+        if hasattr(frame, "_jdf"):
+            return str(frame._jdf.queryExecution().executedPlan().toString())  # noqa: SLF001
+        _, _, plan = frame._explain_string().partition("== Physical Plan ==")  # noqa: SLF001
+        return str(plan)
 
 
 def _still(plan: str) -> bool:

@@ -155,11 +155,16 @@ class Expressions:
     # ---------------------------------------------------------------- dates and times
 
     def instant(self, c: Any, kind: str) -> Any:  # noqa: ANN401
-        """Return the microseconds from 1970 to a date or a time."""
+        """Return the microseconds from 1970 to a date or a time.
+
+        Of days beyond the years 1 to 9999 there are none: 64 bits do not hold those of all.
+        """
         f = self.functions
         if kind == "zoned":
             return f.unix_micros(c)
-        days = f.unix_date(c.cast("date")).cast("bigint") * self.whole(DAY)
+        day = f.unix_date(c.cast("date")).cast("bigint")
+        known = day.between(self.whole(FIRST // DAY), self.whole(LAST // DAY))
+        days = f.when(known, day) * self.whole(DAY)
         if kind == "date":
             return days
         seconds = f.extract(f.lit("SECOND"), c) * f.lit(_SECOND)

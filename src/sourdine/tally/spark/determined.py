@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from sourdine.errors import ParameterError
-from sourdine.tally.spark.frames import guarded
+from sourdine.tally.spark.frames import guarded, in_full
 
 __all__ = ["require_determined"]
 
@@ -14,9 +14,8 @@ _DRAWN = (
     *("rand", "randn", "random", "randstr", "uniform", "uuid", "shuffle", "sample"),
     *("monotonically_increasing_id", "spark_partition_id", "first", "last", "any_value"),
 )
-_CALL = re.compile(rf"(?<![\w.`])({'|'.join(_DRAWN)})\((?:[^()]|\([^()]*\))*\)(?!#)")
-"""A call; what a number follows is the name of a column."""
-_FIELDS = "spark.sql.debug.maxToStringFields"
+_CALL = re.compile(rf"(?<![\w.`])({'|'.join(_DRAWN)})\(")
+_BRACKET = re.compile(r"[()]")
 _SECTION = re.compile(r"^== (.*) ==$", re.MULTILINE)
 
 
@@ -49,14 +48,8 @@ def _drawn(frame: Any) -> str | None:  # noqa: ANN401
 
 
 def _plans(frame: Any) -> list[str]:  # noqa: ANN401
-    """Return the plan as it is understood and as it is optimised, in full.
-
-    Without the setting all fields but the first 25 are cut off.
-    """
-    conf = frame.sparkSession.conf
-    before = conf.get(_FIELDS)
-    conf.set(_FIELDS, str((1 << 31) - 1))
-    try:
+    """Return the plan as it is understood and as it is optimised, in full."""
+    with in_full(frame.sparkSession):
         if hasattr(frame, "_jdf"):
             query = frame._jdf.queryExecution()  # noqa: SLF001
             return [query.analyzed().treeString(), query.optimizedPlan().treeString()]
@@ -64,8 +57,6 @@ def _plans(frame: Any) -> list[str]:  # noqa: ANN401
         named = dict(zip(pieces[1::2], pieces[2::2], strict=True))
         _, _, analyzed = named["Analyzed Logical Plan"].strip().partition("\n")  # after the schema
         return [analyzed, named["Optimized Logical Plan"]]
-    finally:
-        conf.set(_FIELDS, before)
 
 
 def _in_plan(text: str) -> str | None:
@@ -79,6 +70,8 @@ def _in_plan(text: str) -> str | None:
     >>> _in_plan("Project [rand(7) AS b#2]")
     'rand()'
     >>> _in_plan("Project [a#1 AS rand(7)#2]")
+    >>> _in_plan("Aggregate [b#2], [first(coalesce(cast(a#1 as int), 0), false) AS c#3]")
+    'first()'
     """
     nodes = [line.lstrip(" :+-").partition(" ") for line in text.splitlines()]
     for i, (name, _, rest) in enumerate(nodes):
@@ -86,9 +79,20 @@ def _in_plan(text: str) -> str | None:
             return "a sample"
         if name in {"GlobalLimit", "Limit", "Tail", "Offset"} and not _ordered(nodes[i + 1 :]):
             return "limit without order"
-        if call := _CALL.search(rest):
-            return f"{call[1]}()"
+        for call in _CALL.finditer(rest):
+            if not _named(rest, call.end()):
+                return f"{call[1]}()"
     return None
+
+
+def _named(text: str, start: int) -> bool:
+    """Return whether what looks like a call is the name of a column: a number follows it."""
+    depth = 1
+    for bracket in _BRACKET.finditer(text, start):
+        depth += 1 if bracket[0] == "(" else -1
+        if not depth:
+            return text.startswith("#", bracket.end())
+    return False
 
 
 def _ordered(below: list[tuple[str, str, str]]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ __all__ = [
     "STATED",
     "functions",
     "guarded",
+    "in_full",
     "in_large_batches",
     "kind_of",
     "require_usable",
@@ -33,6 +33,9 @@ STATED = {"time": "timestamp", "zoned": "timestamp", "listed": None, "other": No
 _ROWS, _MANY = "spark.sql.execution.arrow.maxRecordsPerBatch", "65536"
 _BYTES, _ANY = "spark.sql.execution.arrow.maxBytesPerBatch", "2147483647"
 """What limits a batch, and its limits while we work."""
+_WRITTEN = ("spark.sql.debug.maxToStringFields", "spark.sql.maxPlanStringLength")
+"""After how many fields, and after how many letters, Spark cuts off the text of a plan."""
+_LONGEST = str((1 << 31) - 16)
 
 
 def functions(frame: Any) -> Any:  # noqa: ANN401
@@ -65,8 +68,11 @@ def kind_of(dtype: Any) -> str:  # noqa: ANN401
 
 def guarded(work: Callable[[], Any]) -> Any:  # noqa: ANN401
     """Let Spark work; if it fails, say so without what it says, which may hold data."""
-    logger = logging.getLogger("SQLQueryContextLogger")  # it logs errors with the values they name
-    before, logger.disabled = logger.disabled, True
+    with _unlogged():
+        return _told_without_data(work)
+
+
+def _told_without_data(work: Callable[[], Any]) -> Any:  # noqa: ANN401
     try:
         return work()
     except Exception:  # noqa: BLE001 - Spark has many kinds of errors
@@ -77,8 +83,40 @@ def guarded(work: Callable[[], Any]) -> Any:  # noqa: ANN401
             "Its log says why: an expression in the frame may fail on a value, or an executor may "
             "lack Sourdine.",
         ) from None
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """Keep PySpark from logging errors, with the values that they name.
+
+    The loggers must be of its own kind: it calls them as no other can be called.
+    """
+    from pyspark.logger import PySparkLogger  # noqa: PLC0415
+
+    loggers = [
+        PySparkLogger.getLogger(f"{kind}QueryContextLogger") for kind in ("SQL", "DataFrame")
+    ]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        yield
     finally:
-        logger.disabled = before
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled
+
+
+@contextmanager
+def in_full(session: Any) -> Iterator[None]:  # noqa: ANN401
+    """Let Spark write plans to their end. The session's settings are put back."""
+    before = {name: session.conf.get(name) for name in _WRITTEN}
+    for name in _WRITTEN:
+        session.conf.set(name, _LONGEST)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            session.conf.set(name, value)
 
 
 @contextmanager
