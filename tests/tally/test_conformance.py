@@ -15,7 +15,8 @@ import pytest
 
 from sourdine.audit import engines
 from sourdine.audit.engines import CHECKS, TYPED, covered
-from sourdine.tally import Frame
+from sourdine.grid import Grid
+from sourdine.tally import Frame, Ticks
 from sourdine.tally.engine import Engine
 from sourdine.tally.memory import Memory
 
@@ -115,6 +116,25 @@ def open_(request, tmp_path):
 @pytest.mark.parametrize("check", [*CHECKS, *TYPED], ids=lambda c: c.__name__)
 def test_engine(open_, check):
     check(open_)
+
+
+@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "list"])
+@pytest.mark.parametrize("name", ["day", "time", "zoned"])
+def test_days_that_no_calendar_has_are_missing(engine, name, tmp_path):
+    """Infinite ones, as databases write them, the first and last that fit, and those beside."""
+    day = 86_400_000_000
+    days = [-(2**31), 2**31 - 1, 2_135_039_825, -719_163, -719_162, 0, 2_932_896, 2_932_897, None]
+    times = [-(2**63), 1 - 2**63, 2**63 - 1, *(None if d is None else d * day for d in days[3:])]
+    made = {
+        "day": pa.array(days, pa.int32()).cast(pa.date32()),
+        "time": pa.array(times, pa.int64()).cast(pa.timestamp("us")),
+        "zoned": pa.array(times, pa.int64()).cast(pa.timestamp("us", "UTC")),
+    }
+    frame = ENGINES[engine](tmp_path)(pa.table({name: made[name]}))
+    assert frame.present(name) == 3
+    assert sorted(frame.distinct(name)[1].tolist()) == [1, 1, 1]
+    assert frame.tally(Ticks(name, Grid("0001-01-01", "9999-12-31"))).missing == 6
+    assert len(frame.bound(name, 1)) == 4, "those without a name are one person"
 
 
 def test_every_method_has_a_check():

@@ -107,18 +107,27 @@ def holds(dtype: object) -> str | None:
 
 
 def raw(column: str, kind: str) -> str:
-    """Return the value as Python will read it: a boolean, a number or a text."""
+    """Return the value as Python will read it: a boolean, a number or a text.
+
+    Of days beyond the years 1 to 9999 there is none.
+    """
     c = name(column)
     if kind in {"integer", "float", "boolean"}:
         return c
     if kind in TIMES:
-        micros = f"make_timestamp({instant(column, kind)})"
+        micros = f"make_timestamp({_known(instant(column, kind))})"
         whole = f"microsecond({micros}) % 1000000 = 0"
         seconds = f"strftime({micros}, '%Y-%m-%d %H:%M:%S')"
         return (
             f"CASE WHEN {whole} THEN {seconds} ELSE strftime({micros}, '%Y-%m-%d %H:%M:%S.%f') END"
         )
+    if kind == "date":
+        return f"CASE WHEN {_known(instant(column, kind))} IS NOT NULL THEN CAST({c} AS VARCHAR) END"
     return f"nullif(CAST({c} AS VARCHAR), '')"
+
+
+def _known(micros: str) -> str:
+    return f"CASE WHEN {micros} BETWEEN {FIRST} AND {LAST} THEN {micros} END"
 
 
 def instant(column: str, kind: str) -> str:
