@@ -273,6 +273,13 @@ def test_what_is_refused(each_spark, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("letter", "*?[]{}")
+def test_a_folder_that_could_not_be_read_again_is_refused(letter, spark, tmp_path):
+    with pytest.raises(ParameterError, match="which Spark reads as a pattern, got"):
+        SCHEMA.sanitize(people(spark, 10), to=tmp_path / f"clean{letter}")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_folder_that_exists_is_refused(each_spark, tmp_path):
     """So is what a killed driver left."""
     rows = people(each_spark, 10)

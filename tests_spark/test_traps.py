@@ -200,6 +200,20 @@ def test_plans_are_read_to_their_end(each_spark, settings):
     assert each_spark.conf.get("spark.sql.maxPlanStringLength") == "400"
 
 
+def test_plans_of_another_session_are_read_to_their_end(spark):
+    """Not that which is active: Spark would cut off all fields but the first 25."""
+    many = [f"sum(id + {i}) as a{i}" for i in range(40)]
+    frame = spark.newSession().range(9).selectExpr(*many, "first(id) as b")
+    with pytest.raises(ParameterError, match="must be the same each time they are read"):
+        sd.count(frame, epsilon=1)
+
+
+def test_groups_without_their_keys_are_refused(each_spark, settings):
+    settings(each_spark, {"spark.sql.retainGroupColumns": "false"})
+    with pytest.raises(ParameterError, match=r"retainGroupColumns must be true, got false\. Type"):
+        sd.mean(each_spark.range(9), column="id", bounds=(0, 9), epsilon=1)
+
+
 def test_a_function_that_says_it_draws_is_refused(spark):
     from pyspark.sql.functions import udf  # noqa: PLC0415
 

@@ -19,12 +19,12 @@ all that stands in it, under a key that is drawn for this one call. The same blo
 reports; a block with other contents has bytes of its own, so that no two inputs ever meet the same
 bytes, whose reports together would tell more. *Checked by* ``tests_spark/test_local_once.py``.
 
-*Claim*: a record is in one block, whichever task runs again. Rows come in one order from scans of
-files; after a shuffle they may not, and are sorted by what they hold before they are cut into
-blocks. What they hold are their slots, which Spark finds where its expressions can: rows with the
-same slots are the same to whoever draws, and whichever comes first has the same report. Reports
-then leave in an order of random numbers, drawn with them: neither the order nor the partition of a
-row tells what it held.
+*Claim*: a record is in one block, whichever task runs again, if the frame has the same rows each
+time they are computed. Rows come in one order from scans of files; after a shuffle they may not,
+and are sorted by what they hold before they are cut into blocks. What they hold are their slots,
+which Spark finds where its expressions can: rows with the same slots are the same to whoever draws,
+and whichever comes first has the same report. Reports then leave in an order of random numbers,
+drawn with them: neither the order nor the partition of a row tells what it held.
 
 *Claim*: what is written holds one report of each record. Files of a task appear when the whole job
 is committed, those of other attempts never.

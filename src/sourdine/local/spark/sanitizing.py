@@ -36,6 +36,7 @@ _WRITTEN = {
 """Files appear when all are written; no file tells of the others. The least and the greatest of
 reports, which take long to find, are not written: `estimate` reads all of them."""
 _EXISTS = "PATH_ALREADY_EXISTS"
+_PATTERN = "*?[]{}"
 
 
 def sanitize_frame(  # noqa: PLR0913 - one call does it
@@ -142,7 +143,16 @@ def _folder(to: object, *, overwrite: bool) -> str:
             "Delete the folder first, or type {overwrite}.",
             overwrite=False,
         )
-    return str(fspath(to))
+    folder = str(fspath(to))
+    if set(folder) & set(_PATTERN):
+        raise ParameterError(
+            "to",
+            f"be a path without any of {' '.join(_PATTERN)}, which Spark reads as a pattern",
+            repr(folder),
+            "Type {to}.",
+            to="clean",
+        )
+    return folder
 
 
 def _demand_case(frame: Any, names: tuple[str, ...]) -> None:  # noqa: ANN401

@@ -36,6 +36,7 @@ _BYTES, _ANY = "spark.sql.execution.arrow.maxBytesPerBatch", "2147483647"
 _WRITTEN = ("spark.sql.debug.maxToStringFields", "spark.sql.maxPlanStringLength")
 """After how many fields, and after how many letters, Spark cuts off the text of a plan."""
 _LONGEST = str((1 << 31) - 16)
+_RETAINED = "spark.sql.retainGroupColumns"
 
 
 def functions(frame: Any) -> Any:  # noqa: ANN401
@@ -108,15 +109,20 @@ def _unlogged() -> Iterator[None]:
 
 @contextmanager
 def in_full(session: Any) -> Iterator[None]:  # noqa: ANN401
-    """Let Spark write plans to their end. The session's settings are put back."""
-    before = {name: session.conf.get(name) for name in _WRITTEN}
-    for name in _WRITTEN:
-        session.conf.set(name, _LONGEST)
+    """Let Spark write plans to their end. The settings are put back.
+
+    A frame of another session is written by the settings of the active one.
+    """
+    active = type(session).getActiveSession()
+    confs = [one.conf for one in (session, active) if one is not None]
+    before = [(conf, name, conf.get(name)) for conf in confs for name in _WRITTEN]
+    for conf, name, _ in before:
+        conf.set(name, _LONGEST)
     try:
         yield
     finally:
-        for name, value in before.items():
-            session.conf.set(name, value)
+        for conf, name, value in before:
+            conf.set(name, value)
 
 
 @contextmanager
@@ -145,10 +151,17 @@ def in_large_batches(session: Any, *, narrow: bool = False) -> Iterator[None]:  
 
 
 def require_usable(frame: Any) -> list[str]:  # noqa: ANN401
-    """Return the names of the columns; a stream, and a name that stands twice, are refused."""
+    """Return the names of the columns; a stream, and a name that stands twice, are refused.
+
+    So is a setting under which Spark leaves out what it grouped by.
+    """
     if frame.isStreaming:
         raise ParameterError(
             "data", "be at rest", "a stream", "Write it to a table, and pass that."
+        )
+    if frame.sparkSession.conf.get(_RETAINED).lower() != "true":
+        raise ParameterError(
+            _RETAINED, "be true", "false", f'Type spark.conf.set("{_RETAINED}", "true").'
         )
     names = list(frame.columns)
     if len(set(names)) < len(names):

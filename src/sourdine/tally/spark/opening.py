@@ -20,8 +20,9 @@ __all__ = ["TABLE", "open_stored", "progress", "stored_frame"]
 
 TABLE = "spark:"
 """What stands before the name of a table."""
+QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+"""No page tells how many rows pass a filter: exact counts."""
 LOCAL = {
-    "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
 }
@@ -106,11 +107,13 @@ def _session(master: str | None) -> Any:  # noqa: ANN401
     if where.startswith("sc://"):
         builder = builder.remote(where)
     else:
-        builder = builder.master(where).config("spark.ui.showConsoleProgress", "false")
+        builder = builder.master(where)
+        settings = QUIET
         if where.startswith("local"):
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-            for name, value in LOCAL.items():
-                builder = builder.config(name, value)
+            settings = QUIET | LOCAL
+        for name, value in settings.items():
+            builder = builder.config(name, value)
     try:
         session = builder.getOrCreate()
     except Exception:  # noqa: BLE001 - Spark has many kinds of errors
