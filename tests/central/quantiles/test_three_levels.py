@@ -5,7 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sourdine.central.quantiles import slices
+from sourdine.audit.sampling import ALPHA, p_value
+from sourdine.central.quantiles import slices, three_levels
+from sourdine.central.quantiles.lattice import Fixed
 from sourdine.central.quantiles.points import Points
 from sourdine.central.quantiles.three_levels import ThreeLevels
 from sourdine.errors import ParameterError
@@ -44,6 +46,39 @@ def test_a_law_of_other_ranks_is_told_from_the_draws(fits, monkeypatch):
     monkeypatch.setattr(slices.Slices, "draw", wrongly)
     with pytest.raises(AssertionError):
         fits(made, [1] * 12, draws=3000)
+
+
+SHARP = ThreeLevels(epsilon=12, q=FIFTHS, cells=6, stride=4, inner=2)
+FEW = [1] * 3 + [4] * 9
+
+
+def _p_value():
+    return p_value(SHARP.simulate(FEW, 4000), SHARP.law(SHARP.read(FEW)))
+
+
+def test_draws_that_tell_each_level_follow_the_law():
+    assert _p_value() >= ALPHA
+
+
+@pytest.mark.parametrize("factor", [1.3, 1 / 1.3])
+@pytest.mark.parametrize("level", ["two and three", "three"])
+def test_noise_of_each_level_is_told_from_the_draws(level, factor, monkeypatch):
+    """30 % less or more of it inside the slices."""
+    sampler = three_levels.JointSampler
+
+    def scaled(part, own, c):
+        return sampler(part, own, factor * c)
+
+    class Scaled(slices.Slices):
+        def __init__(self, points, make):
+            del make
+            super().__init__(points, lambda part, own: scaled(part, Fixed.of(own), SHARP.first.c))
+
+    if level == "three":
+        monkeypatch.setattr(three_levels, "Slices", Scaled)
+    else:
+        monkeypatch.setattr(three_levels, "JointSampler", scaled)
+    assert _p_value() < ALPHA
 
 
 def test_support_and_law_agree():
