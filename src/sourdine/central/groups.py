@@ -115,7 +115,7 @@ class ByGroup(Drawer):
             other=False,
             epsilon=epsilon,
             delta=delta if whole.needs_delta else 0,
-        ).of_private_number()
+        ).of_private_number().one_of(self.planned_for)
 
     @cached_property
     def finder(self) -> NamedCounts:
@@ -191,6 +191,11 @@ class ByGroup(Drawer):
         """Whether the values are numbers."""
         return self.part.intervals
 
+    @property
+    def prints_intervals(self) -> bool:
+        """Whether tables, frames and pictures show the intervals."""
+        return self.part.prints_intervals
+
     @cached_property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know."""
@@ -202,7 +207,7 @@ class ByGroup(Drawer):
             named = (f"Groups are named if a noisy count reaches {least}; {paid}",)
         where = f"in the group {OTHER!r}" if self.rest else "in no group"
         outside = f"Rows whose {columns} is none of the {listed} keys are {where}."
-        together = ("The intervals hold for all groups together.",) if self.intervals else ()
+        together = ("The intervals hold for all groups together.",) if self.prints_intervals else ()
         return (*self.part.caveats, *named, outside, *together)
 
     def draw(self, data: Frame) -> dict[str, Any]:

@@ -168,6 +168,10 @@ class Statistic(CommonParameters):
         """Return the statistic for rows whose number is private."""
         return self
 
+    def one_of(self, m: int) -> Self:  # noqa: ARG002
+        """Return the statistic as one of m answers whose intervals hold together."""
+        return self
+
     @property
     @abstractmethod
     def caveats(self) -> tuple[str, ...]:

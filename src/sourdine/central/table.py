@@ -229,7 +229,8 @@ class Table(Statistic):
             return Count(column=None if column == RECORDS else column, **own)
         own |= {"bounds": dict(self.bounds)[column], "step": dict(self.steps).get(column)}
         if word in ORDERS:
-            return Quantiles(ORDERS[word], column=column, **own)
+            asked = Quantiles(ORDERS[word], column=column, **own)
+            return asked.one_of(sum(len(words) for _, words in self.of))
         try:
             return NUMERIC[word](column=column, **own).of_private_number()
         except ParameterError as error:

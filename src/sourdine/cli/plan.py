@@ -35,11 +35,13 @@ def run(cls: type[Statistic], given: dict[str, Any]) -> None:
 
 def _sheet(planned: Plan) -> Sheet:
     sheet = planned.sheet()
-    ranks = " of the rank, as a part of n," if planned.ranks else ""
     units = f"{planned.units} " if planned.units else ""
+    error = f"{error_text(planned.error)} {units}"
+    if planned.ranks and not planned.units:
+        error = f"{100 * planned.error:.4g} percentage points of rank "
     promise = (
-        f"With epsilon {shown(planned.epsilon)} the error{ranks} stays within "
-        f"{error_text(planned.error)} {units}with probability {float(planned.confidence):g}. "
+        f"With epsilon {shown(planned.epsilon)} the error stays within {error}with probability "
+        f"{float(planned.confidence):g}. "
         "Nothing was spent."
     )
     return Sheet(heads=sheet.heads, lines=sheet.lines, notes=[*sheet.notes, ("note", promise)])

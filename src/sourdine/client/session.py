@@ -14,8 +14,7 @@ from sourdine import question as questions
 from sourdine.answers import Release
 from sourdine.client.planner import RemotePlanner
 from sourdine.errors import SourdineError
-from sourdine.question import parameters
-from sourdine.question.question import plain_parameter
+from sourdine.question.question import given, plain_parameter
 from sourdine.session import Room
 from sourdine.session.could import Asking
 from sourdine.session.lines import read_charge, read_terms
@@ -153,17 +152,14 @@ class RemoteSession(Spending):
         """Return a question as the server takes it: all is said but what the session fixes."""
         question = self._checked(typed_question(asked))
         fixed = {*self._fixed, "read"}
-        said = {name: x for name, x in question.to_dict().items() if name not in fixed}
-        if any(p.name == "interval" for p in parameters(type(question))):
-            said.setdefault("interval", None)
-        return said
+        return {name: x for name, x in question.to_dict().items() if name not in fixed}
 
 
 def _typed(cls: type[Question], typed: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was typed as JSON knows it; it is read by the server."""
     if typed.get("source") is not None:
         raise left_to_the_session("source")
-    said = {name: _plain(value) for name, value in typed.items() if value is not None}
+    said = {name: _plain(value) for name, value in given(cls, typed).items()}
     return {"statistic": cls.kind, **said}
 
 

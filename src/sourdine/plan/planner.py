@@ -19,6 +19,7 @@ from sourdine.plan.errors import number
 from sourdine.plan.plans import Plan
 from sourdine.privacy.accounting import Filter, Part, compose
 from sourdine.question import Question, read
+from sourdine.question.question import given as given_of
 from sourdine.questions import Statistics
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Planner(Statistics[Plan]):
         self._fixed = {"relation": relation, "unit": unit, "rows": rows}
 
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Plan:
-        said = {**self._fixed, **{name: x for name, x in typed.items() if x is not None}}
+        said = {**self._fixed, **given_of(cls, typed)}
         if "epsilon" in said or "error" in said:
             return self.ask(read(cls, said))
         if self._room is not None:

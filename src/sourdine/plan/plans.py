@@ -127,6 +127,46 @@ class Plan(Shown):
         return self.question.head == "quantile"
 
     @property
+    def _part(self) -> Any:  # noqa: ANN401 - a statistic, or what finds its parameters
+        """What draws one answer: that of each group, if there are groups."""
+        drawer = self.question.drawer
+        return getattr(drawer, "part", drawer)
+
+    @property
+    def width(self) -> Any:  # noqa: ANN401 - a number or a duration
+        """How wide the widest interval will be, in the column's units; None if nobody can know.
+
+        It is known for quantiles of about n records with a public guess of their ``spread``.
+        """
+        planned = getattr(self._part, "planned_width", None)
+        width = None if planned is None or self.unknown else planned(self.n)
+        if width is None or not self.question.lasting:
+            return width
+        return dt.timedelta(microseconds=round(width))
+
+    @property
+    def _points(self) -> str:
+        """What an error of ranks means."""
+        orders = self.question.orders
+        of = f"the {ordinal(100 * float(orders[0]))} percentile" if len(orders) == 1 else "each order"
+        return f"within {100 * self.error:.2g} percentage points of {of}"
+
+    @property
+    def _interval(self) -> list[tuple[str, str]]:
+        """What intervals to expect, in words."""
+        planned = getattr(self._part, "planned_interval", None)
+        half = None if planned is None or self.unknown else planned(self.n)
+        if half is None:
+            return []
+        sure = f"{100 * self.question.shown:g}%"
+        if self.width is not None:
+            return [("width", f"{sure} intervals about {error_text(self.width)} wide")]
+        if half >= 1:
+            return [("width", f"{sure} intervals as wide as the bounds: n is too small")]
+        points = f"{100 * half:.2g} percentage points"
+        return [("width", f"{sure} intervals reach about {points} of rank to each side")]
+
+    @property
     def shares(self) -> Mapping[str, Fraction]:
         """What each statistic of a table will cost, by its name."""
         parts = getattr(self.question, "statistics", {})
@@ -134,12 +174,13 @@ class Plan(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as what JSON knows."""
-        return {
+        facts = {
             "question": self.question.to_dict(),
             "confidence": float(self.confidence),
             "epsilon": float(self.epsilon),
             "error": None if self.unknown else plain_parameter(self.error),
         }
+        return facts if self.width is None else {**facts, "width": plain_parameter(self.width)}
 
     def to_json(self) -> str:
         """Return everything as JSON."""
@@ -148,6 +189,9 @@ class Plan(Shown):
     def sheet(self) -> Sheet:
         """Return what is printed."""
         notes = [("how", str(self.question.drawer))]
+        if self.ranks and not self.unknown and not self.units:
+            notes.append(("error", self._points))
+        notes += self._interval
         first = self.question.first()
         if first is not None:
             notes.append(("spent", f"epsilon: {first.shares(self.n)}"))
@@ -205,11 +249,29 @@ def table(
         "statistic": [_cut(plan.name) for plan in plans],
         "n": ["" if plan.n is None else numbers.shown(plan.n, 1.0) for plan in plans],
         "epsilon": [shown(plan.epsilon) for plan in plans],
-        _head(*plans): [UNKNOWN if plan.unknown else error_text(plan.error) for plan in plans],
-        "wanted": [error_text(w) for w in wanted],
+        _head(*plans): [UNKNOWN if plan.unknown else _off(plan, plan.error) for plan in plans],
+        "wanted": [_off(plan, w) for plan, w in zip(plans, wanted, strict=False)],
     }
     kept = {head: cells for head, cells in columns.items() if any(cells)}
     return list(kept), list(zip(*kept.values(), strict=True))
+
+
+def _off(plan: Plan, error: Error) -> str:
+    """Return an error in four digits; of a rank in percentage points."""
+    ranks = plan.ranks and isinstance(error, float) and not plan.units
+    return f"{100 * error:.4g} pp" if ranks else error_text(error)
+
+
+def ordinal(percent: float) -> str:
+    """Return a percentile's number in English.
+
+    Examples
+    --------
+    >>> ordinal(50), ordinal(1), ordinal(12), ordinal(93), ordinal(2.5)
+    ('50th', '1st', '12th', '93rd', '2.5th')
+    """
+    last = percent % 10 if percent % 100 // 10 != 1 else 0
+    return f"{percent:g}" + {1: "st", 2: "nd", 3: "rd"}.get(last, "th")
 
 
 def _head(*plans: Plan) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BINS", "BOUNDS", "BY", "CATEGORIES", "COUNT", "DATA", "DISTANCE", "FLAG", "GROUPS",
-    "GROUP_KEYS", "KEYS", "KINDS", "NUMBER", "ORDERS", "PRIVACY", "PROBABILITY", "READING", "ROWS",
+    "GROUP_KEYS", "KEYS", "KINDS", "NUMBER", "ORDERS", "PRIVACY", "PROBABILITY", "PROBABILITY_OR_NONE", "READING", "ROWS",
     "TEXT", "VALUE", "WHAT", "Kind", "apart", "one_of", "says", "spelled",
 ]  # fmt: skip
 
@@ -37,6 +37,8 @@ class Kind:
         How many words it takes on a command line; 0 if it is spelled in options of its own.
     shape
         What a command line makes of it: a text, or a list of texts.
+    nullable
+        Whether None is something to type, which is not the same as to leave it out.
     """
 
     metavar: str
@@ -44,6 +46,7 @@ class Kind:
     parse: Callable[[Any], Any]
     words: int = 1
     shape: Any = str
+    nullable: bool = False
 
 
 def says(kind: Kind, text: str, *, group: str, unit: str | None = None) -> dict[str, Any]:
@@ -184,6 +187,12 @@ _LABELS: Mapping[str, Any] = {"type": "array", "items": _LABEL, "minItems": 1}
 
 NUMBER = Kind(metavar="NUMBER", schema=_NUMBER, parse=spelled)
 PROBABILITY = Kind(metavar="PROBABILITY", schema=_NUMBER, parse=spelled)
+PROBABILITY_OR_NONE = Kind(
+    metavar="PROBABILITY",
+    schema={"anyOf": [*_NUMBER["anyOf"], {"enum": ["auto", "none", None]}]},
+    parse=lambda x: None if _is_none(x) else spelled(x),
+    nullable=True,
+)
 DISTANCE = Kind(metavar="NUMBER", schema={"anyOf": [*_NUMBER["anyOf"], _DURATION]}, parse=spelled)
 COUNT = Kind(metavar="COUNT", schema={"type": "integer", "minimum": 1}, parse=spelled)
 ROWS = Kind(metavar="COUNT", schema={"anyOf": [COUNT.schema, {"const": "find"}]}, parse=spelled)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 ORDER = (DATA, WHAT, GROUPS, PRIVACY)
 
-__all__ = ["Parameter", "Question", "parameters", "plain_parameter", "read", "schema"]
+__all__ = ["Parameter", "Question", "given", "parameters", "plain_parameter", "read", "schema"]
 
 Q = TypeVar("Q", bound="Question")
 
@@ -146,9 +146,9 @@ def read(cls: type[Q], typed: Mapping[str, Any]) -> Q:
         The statistic.
     typed
         Parameters by name, as Python values, as texts or as JSON holds them; None means that one
-        was left out.
+        was left out, unless its kind is nullable.
     """
-    said = {name: _unpacked(value) for name, value in typed.items() if value is not None}
+    said = {name: _unpacked(value) for name, value in given(cls, typed).items()}
     values = said.values()
     parts = [value if type(value) in {list, tuple} else (value,) for value in values]
     if not all(_PLAIN.issuperset(map(type, part)) for part in parts):
@@ -158,6 +158,12 @@ def read(cls: type[Q], typed: Mapping[str, Any]) -> Q:
     return cast("Q", _remembered(cls, kinds, tuple(zip(said, frozen, strict=True))))
 
 
+def given(cls: type[Question], typed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was not left out: None is left out, unless a parameter's kind is nullable."""
+    nullable = {p.name for p in parameters(cls) if p.kind.nullable}
+    return {name: x for name, x in typed.items() if x is not None or name in nullable}
+
+
 def _unpacked(value: Any) -> Any:  # noqa: ANN401
     """Return the numbers of an array as a list, or its only one."""
     if not isinstance(value, np.ndarray):
@@ -165,7 +171,7 @@ def _unpacked(value: Any) -> Any:  # noqa: ANN401
     return list(value) if value.ndim else value[()]
 
 
-_PLAIN = frozenset({str, int, float, bool, Fraction, Decimal, Relation, np.float64, np.int64})
+_PLAIN = frozenset({str, int, float, bool, Fraction, Decimal, Relation, np.float64, np.int64, type(None)})
 """What is told apart by its type and its value alone."""
 
 

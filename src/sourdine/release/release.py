@@ -74,6 +74,11 @@ class Drawer(ABC):
         return True
 
     @property
+    def prints_intervals(self) -> bool:
+        """Whether tables, frames and pictures show the intervals."""
+        return self.intervals
+
+    @property
     def head(self) -> str:
         """What the numbers are, as a head of a table says it."""
         return self.kind
@@ -117,7 +122,7 @@ class Drawer(ABC):
 
     def columns(self, release: Release) -> Columns:
         """Return the numbers of a release, with labels and the ends that are shown."""
-        own = self._shown_ends(release, "sample") if self.intervals else None
+        own = self._shown_ends(release, "sample") if self.prints_intervals else None
         return Columns(
             labels=self.labels(release),
             name=self.head,

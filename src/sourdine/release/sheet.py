@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Sheet", "Shown"]
 
-SIZE = re.compile(r"^[\d. ]+ [kMGT]?B$")
-"""A number of bytes, which stands to the right as other numbers do."""
+SIZE = re.compile(r"^[\d. ]+ ([kMGT]?B|pp)$")
+"""A number of bytes or percentage points, which stands to the right as other numbers do."""
 PAGE, GAP = 80, 2
 """Letters of a line, and between columns."""
 LEFT = "style='text-align:left'"

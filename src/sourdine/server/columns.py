@@ -76,7 +76,7 @@ def completed(asked: Mapping[str, Any], takes: set[str], columns: PublicColumns)
     columns
         What the owner says.
     """
-    said = {name: value for name, value in asked.items() if value is not None}
+    said = dict(asked)
     if not columns:
         return said
     if "column" in takes and "column" not in said and len(columns) == 1 and "bounds" in takes:

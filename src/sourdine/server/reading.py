@@ -1,8 +1,7 @@
 """From the body of a request to questions, by the reader that all faces have.
 
-What the owner says of columns is filled in before (`columns`). Two things are the server's own:
-quantiles have an interval of 0.95 unless another is asked for, as an order statistic without one
-tells little; and where an error cannot be known without the number of records, the owner's is used.
+What the owner says of columns is filled in before (`columns`). Where an error cannot be known
+without the number of records, the owner's is used.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sourdine.central import Describe
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.question import parameters
+from sourdine.question.question import given
 from sourdine.questions import STATISTICS
 from sourdine.server.columns import completed, stored_columns
 from sourdine.server.limits import MOST_QUESTIONS, require_small
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["asked_of", "listed", "single"]
 
 R = TypeVar("R")
-INTERVAL = 0.95
-WITH_INTERVALS = ("quantiles", "quantile", "median")
 CLASSES: dict[str, type[Statistic]] = {**STATISTICS, Describe.kind: Describe}
 
 
@@ -67,16 +65,8 @@ def asked_of(face: Statistics[R], asked: Mapping[str, Any], dataset: Dataset) ->
     """
     cls = CLASSES.get(str(asked.get("statistic")))
     takes = {p.name for p in parameters(cls)} if cls is not None else set()
-    said = completed(asked, takes, stored_columns(dataset.columns))
-    if said.get("statistic") in WITH_INTERVALS and "interval" not in asked:
-        try:
-            return _read(face, {**said, "interval": INTERVAL}, takes, dataset)
-        except SourdineError:
-            pass  # a method that has none: what is wrong, if anything, is said without it
-    return _read(face, said, takes, dataset)
-
-
-def _read(face: Statistics[R], said: Mapping[str, Any], takes: set[str], dataset: Dataset) -> R:
+    typed = dict(asked) if cls is None else given(cls, asked)
+    said = completed(typed, takes, stored_columns(dataset.columns))
     about = dataset.n_about
     try:
         return face.of(said)

@@ -134,6 +134,11 @@ class FoundFirst(Drawer):
         """Whether the values are numbers."""
         return self._drawer.intervals
 
+    @property
+    def prints_intervals(self) -> bool:
+        """Whether tables, frames and pictures show the intervals."""
+        return self._drawer.prints_intervals
+
     def draw(self, data: Frame) -> dict[str, Any]:
         """Find, settle and draw."""
         drawn = self.find(data)
