@@ -118,7 +118,8 @@ def deciles(x: Floats, name: str, top: float, runs: int) -> Job:
 
     answers: dict[str, Answer] = {
         OURS: lambda: np.asarray(
-            sd.quantiles(x, DECILES, bounds=(0, top), step=step, epsilon=1).value, float
+            sd.quantiles(x, DECILES, bounds=(0, top), step=step, epsilon=1, interval=None).value,
+            float,
         ),
         f"{OPENDP} one by one": opendp_one_by_one(x, top),
         f"{OPENDP} tree": opendp_tree(x, top),

@@ -56,7 +56,7 @@ def written(path: Path, rows: int) -> None:
 
 def deciles(path: str) -> None:
     """Draw deciles."""
-    sd.quantiles(path, DECILES, column="x", bounds=BOUNDS, step=STEP, epsilon=1)
+    sd.quantiles(path, DECILES, column="x", bounds=BOUNDS, step=STEP, epsilon=1, interval=None)
 
 
 def deciles_snapped(path: str) -> None:

@@ -147,7 +147,7 @@ def timed(calls: dict[str, Call], rounds: int) -> dict[str, float]:
 
 def ours(x: Floats, m: int, epsilon: float) -> Call:
     """Return a whole call."""
-    return lambda: sd.quantiles(x, orders(m), bounds=(0, 1), epsilon=epsilon)
+    return lambda: sd.quantiles(x, orders(m), bounds=(0, 1), epsilon=epsilon, interval=None)
 
 
 def opendp(x: Floats, m: int, epsilon: float) -> Call | None:

@@ -54,9 +54,9 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "mean": lambda x: sd.mean(x, **WAGE),
     "variance": lambda x: sd.variance(x, **WAGE),
     "histogram": lambda x: sd.histogram(x, column="wage", bins=BINS, epsilon=1),
-    "deciles": lambda x: sd.quantiles(x, DECILES, **WAGE),
+    "deciles": lambda x: sd.quantiles(x, DECILES, interval=None, **WAGE),
     "mean by 4 keys": lambda x: sd.mean(x, **WAGE, **REGIONS),
-    "deciles by 4 keys": lambda x: sd.quantiles(x, DECILES, **WAGE, **REGIONS),
+    "deciles by 4 keys": lambda x: sd.quantiles(x, DECILES, interval=None, **WAGE, **REGIONS),
     "table of 10": lambda x: sd.table(
         x,
         of={"wage": WORDS, "age": WORDS},

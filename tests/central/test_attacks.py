@@ -75,7 +75,12 @@ def test_odd_floats_are_read_in_silence():
 
 def test_what_a_count_would_choose_is_refused_before_it_is_paid():
     with pytest.raises(sd.ParameterError, match="epsilon must"):
-        Quantiles(q=[i / 400 for i in range(1, 400)], bounds=(0, 1), epsilon=Fraction(1, 10**4))
+        Quantiles(
+            q=[i / 400 for i in range(1, 400)],
+            bounds=(0, 1),
+            epsilon=Fraction(1, 10**4),
+            interval=None,
+        )
 
 
 def test_threads_share_a_session_over_a_file(tmp_path):

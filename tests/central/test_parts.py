@@ -133,14 +133,15 @@ def test_the_parts_of_a_description_make_its_cost(columns):
 
 
 def test_what_is_chosen_on_the_way_is_covered():
-    deciles = Quantiles([k / 10 for k in range(1, 10)], bounds=(0, 10_000), epsilon=1)
+    plain = {"bounds": (0, 10_000), "epsilon": 1, "interval": None}
+    deciles = Quantiles([k / 10 for k in range(1, 10)], **plain)
     assert deciles.parts == (Part.laplace(1, 50), Part.range(0.98))
-    many = Quantiles([k / 100 for k in range(1, 100)], bounds=(0, 10_000), epsilon=1)
+    many = Quantiles([k / 100 for k in range(1, 100)], **plain)
     assert many.parts == (Part.laplace(1, 50), Part.pure(0.98))  # anchors, or two levels
-    known = Quantiles([k / 100 for k in range(1, 100)], bounds=(0, 10_000), epsilon=1, n=10**6)
+    known = Quantiles([k / 100 for k in range(1, 100)], **plain, n=10**6)
     assert known.parts == (Part.range(0.5, times=2),)
     bracketed = Quantiles([0.5], bounds=(0, 10_000), epsilon=1, interval=0.9)
-    assert bracketed.parts == (Part.range(0.5), Part.laplace(1, 2))
+    assert bracketed.parts == (Part.range(0.625), Part.laplace(1, Fraction(8, 3)))
     assert Describe(epsilon=1, columns=["v", "w"]).parts[1] == Part.pure(0.49, times=2)
 
 

@@ -109,8 +109,18 @@ def test_orders_are_typed_in_three_ways(run, csv):
         value = json.loads(out)["value"]
         assert len(value) == count
         assert value == sorted(value)
-    _, out, _ = run("quantiles", csv, *AGE, "--q", "0.5", "--interval", "0.95", "-e", "1")
-    assert "certified intervals" in out
+
+
+def test_intervals_of_quantiles_are_there_unless_they_are_left_out(run, csv):
+    asked = ("quantiles", csv, *AGE, "--q", "0.5", "-e", "1")
+    for more, confidence in (((), "95"), (("--interval", "0.9"), "90")):
+        _, out, _ = run(*asked, *more)
+        assert f"with {confidence}% intervals" in out
+        assert f"from ({confidence} %)" in out
+    _, out, _ = run(*asked, "--interval", "none")
+    assert "from (" not in out
+    _, out, _ = run(*asked, "--interval", "none", "--json")
+    assert json.loads(out)["question"]["interval"] is None
 
 
 def test_categories_known_and_unknown(run, csv):

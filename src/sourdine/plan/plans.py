@@ -148,7 +148,11 @@ class Plan(Shown):
     def _points(self) -> str:
         """What an error of ranks means."""
         orders = self.question.orders
-        of = f"the {ordinal(100 * float(orders[0]))} percentile" if len(orders) == 1 else "each order"
+        of = (
+            f"the {ordinal(100 * float(orders[0]))} percentile"
+            if len(orders) == 1
+            else "each order"
+        )
         return f"within {100 * self.error:.2g} percentage points of {of}"
 
     @property

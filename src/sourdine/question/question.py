@@ -171,7 +171,9 @@ def _unpacked(value: Any) -> Any:  # noqa: ANN401
     return list(value) if value.ndim else value[()]
 
 
-_PLAIN = frozenset({str, int, float, bool, Fraction, Decimal, Relation, np.float64, np.int64, type(None)})
+_PLAIN = frozenset(
+    {str, int, float, bool, Fraction, Decimal, Relation, np.float64, np.int64, type(None)}
+)
 """What is told apart by its type and its value alone."""
 
 

@@ -8,6 +8,8 @@ from math import sqrt
 import numpy as np
 import pytest
 
+from sourdine.central.quantiles.brackets import USUAL
+from sourdine.central.quantiles.certificates import noise_reach
 from sourdine.central.quantiles.expected import (
     bracket_error,
     joint_error,
@@ -16,7 +18,7 @@ from sourdine.central.quantiles.expected import (
     two_level_error,
 )
 from sourdine.central.quantiles.methods import METHODS
-from sourdine.central.quantiles.statistic import Quantiles
+from sourdine.central.quantiles.statistic import CERTIFYING, FURTHER, Quantiles
 from sourdine.central.quantiles.tree import FEW, SAMPLED
 from sourdine.central.quantiles.tree_reach import reach
 from sourdine.errors import ParameterError
@@ -39,9 +41,13 @@ def largest_error(statistic, x):
     return np.maximum(np.maximum(below - goal, goal - up_to), 0).max() / len(x)
 
 
-@pytest.mark.parametrize("m", [1, 9, 99])
-def test_planned_errors_are_those_of_draws(m):
-    statistic = Quantiles(q=spaced(m), bounds=(0, 1), epsilon=1, source=SeededSource(1))
+@pytest.mark.parametrize(
+    ("m", "interval"), [(1, None), (9, None), (99, None), (1, 0.95), (9, 0.95)]
+)
+def test_planned_errors_are_those_of_draws(m, interval):
+    statistic = Quantiles(
+        q=spaced(m), bounds=(0, 1), epsilon=1, interval=interval, source=SeededSource(1)
+    )
     rng, runs = np.random.default_rng(1), RUNS if m < 99 else 60
     six = SIX * sqrt(RUNS / runs)
     sizes = rng.integers(4800, 5200, runs)
@@ -50,6 +56,40 @@ def test_planned_errors_are_those_of_draws(m):
     assert (errors > planned).mean() <= 0.05 + six
     assert (errors > planned / 1.6).mean() > 0.05
     assert np.quantile(errors, 0.95) * 0.9 < planned < np.quantile(errors, 0.95) * 1.4
+
+
+@pytest.mark.parametrize("orders", [[0.5], [0.9], [0.1, 0.5, 0.9], spaced(9), spaced(19)], ids=len)
+def test_planned_widths_are_those_of_draws(orders):
+    """Of normal values, in their own units; ends are compared as they are, without failures."""
+    asked = Quantiles(
+        orders, bounds=(0, 200), step=0.001, epsilon=1, n=8000, spread=10, source=SeededSource(1)
+    )
+    rng = np.random.default_rng(1)
+    widths = []
+    for _ in range(40):
+        low, high = asked.release(rng.normal(100, 10, 8000)).interval()
+        widths.append(np.max(high - low))
+    usual = np.median(widths)
+    assert 0.75 * usual < asked.planned_width(8000) < 1.35 * usual
+    twice = Quantiles(orders, bounds=(0, 200), step=0.001, epsilon=1, n=8000, spread=20)
+    assert twice.planned_width(8000) == pytest.approx(2 * asked.planned_width(8000))
+
+
+@pytest.mark.parametrize("m", range(1, 14))
+def test_no_other_price_is_much_better(m):
+    """The error of values plus the half width of intervals, at 3/8 and at all other prices."""
+    orders = spaced(m)
+    aims = tuple(q for q in orders for _ in range(3))
+    a = 2 * joint_error(aims, 0.05)
+    b = 2 * bracket_error(aims, tuple(range(1, 3 * m, 3)), USUAL)
+    d = FURTHER * noise_reach(2 * m, orders, 1e6, 0.05) / 1e6
+
+    def both(share):
+        return (a + b) / (1 - share) + d / share
+
+    best = sqrt(d) / (sqrt(a + b) + sqrt(d))
+    assert both(float(CERTIFYING)) < 1.015 * both(best)
+    assert both(0.5) > both(float(CERTIFYING))
 
 
 def test_one_quantile_errs_like_a_laplace_variable():
@@ -80,6 +120,7 @@ def specimens():
         for m in (1, 9, 100):
             for relation in ("add_remove", "substitute"):
                 terms = {"q": spaced(m), "bounds": (0, 1000), "step": 1, "relation": relation}
+                terms["interval"] = None
                 terms |= {"delta": 1e-6} if method == "gaussian" else {}
                 try:
                     yield Quantiles(method=method, epsilon=3, **terms)

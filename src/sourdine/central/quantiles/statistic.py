@@ -348,8 +348,8 @@ class Quantiles(GaussianReady):
     @property
     def how(self) -> str:
         """What draws it."""
-        certified = "" if self.level is None else ", with certified intervals"
-        return f"method {self.method}{certified}"
+        bought = "" if self.level is None else f", with {100 * float(self.level):g}% intervals"
+        return f"method {self.method}{bought}"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
@@ -358,7 +358,9 @@ class Quantiles(GaussianReady):
         if self.level is not None:
             said.append("Part of epsilon bought the intervals; they hold for any data.")
         if self.counts:
-            said.append("Part of epsilon paid for a count of the records, which chooses the method.")
+            said.append(
+                "Part of epsilon paid for a count of the records, which chooses the method."
+            )
         if self.population:
             said.append(INDEPENDENT)
         return (*said, *self.person)
@@ -570,11 +572,9 @@ class Quantiles(GaussianReady):
         least, most = self.grid.values(np.array([0, self.grid.last])).tolist()
         if not bool(((low == least) & (high == most)).any()):
             return ()
-        more, without = words.subject("epsilon"), words.typed("interval", "none")
-        return (
-            "An interval is the whole range: there are too few records for this epsilon. Type a "
-            f"larger {more}; or {without}, to spend all of it on the values.",
-        )
+        more, without = words.subject("epsilon"), words.typed("interval", None)
+        few = "An interval is the whole range: there are too few records for this epsilon."
+        return (f"{few} Type a larger {more}; or {without}, to spend all of it on the values.",)
 
     def labels(self, release: Release) -> dict[str, Sequence[float]]:
         """Return the order of each quantile."""
