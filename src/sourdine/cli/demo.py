@@ -73,7 +73,7 @@ def run(out: Path) -> None:
 def _ask(data: NDArray[np.int64]) -> Answers:
     session = Session(data, epsilon=1)
     mean = session.mean(bounds=(0, HIGHEST), step=1, epsilon=0.1)
-    deciles = session.quantiles(q=DECILES, bounds=BOUNDS, step=1, epsilon=0.5, interval=0.95)
+    deciles = session.quantiles(q=DECILES, bounds=BOUNDS, step=1, epsilon=0.5)
     edges = list(range(0, BOUNDS[1] + 1, BIN))
     histogram = session.histogram(bins=edges, epsilon=0.4)
     return Answers(mean, deciles, histogram, f"epsilon {float(session.spent.epsilon):g}")
