@@ -115,7 +115,8 @@ GOOD: dict[str, list[Any]] = {
     ],
     "step": [2, "0.5", "1/4", 0.125, 2**-10, Fraction(1, 3)],
     "category": ["m", "other"],
-    "interval": [0.9, "0.95"],
+    "interval": [0.9, "0.95", None, "none", "auto"],
+    "spread": [10, "12.5", Fraction(1, 3)],
     "population": [True, "true"],
 }
 ERRORS = {"count": 10, "sum": 5000, "mean": 2, "variance": 500, "proportion": 0.05, "histogram": 20,
@@ -187,6 +188,7 @@ BAD: dict[str, list[Any]] = {
     "delta": ["much", -0.1, 2, "nan", 0.01],
     "population": ["maybe", 1, "", [True]],
     "interval": [*NO_NUMBER[:2], 0, 1, 2, "-0.5"],
+    "spread": [*NO_NUMBER[:4], *NOT_ABOVE_0, "nan", "1 day"],
     "q": [0, 1, 2, "-0.5", "x", [0.5, 0.2], [0.5, 0.5], [], "0.5,2", [0.5, "x"], "", True, OUT],
 }  # fmt: skip
 WITHOUT = {"keys": {"by": "region"}, "by": {"keys": ["f", "m"]}, "error": {"epsilon": OUT},
