@@ -55,8 +55,9 @@ export function again(form, memory, answers, by, parts = read(form)) {
 }
 
 /** The record of this round from the memory of this browser, which is kept before anything is drawn from it. */
+// The memory is that of the schema: on one server the rounds are surveys of different names.
 export function drawRound(form, answers) {
-  const key = `sourdine memory ${form.survey.name} ${form.schema}`, known = localStorage.getItem(key), by = new Draw(), parts = read(form);
+  const key = `sourdine memory ${form.schema}`, known = localStorage.getItem(key), by = new Draw(), parts = read(form);
   const memory = known ? JSON.parse(known) : remember(form, by, parts);
   localStorage.setItem(key, JSON.stringify(memory));
   const [line, later] = again(form, JSON.parse(localStorage.getItem(key)), answers, by, parts);
