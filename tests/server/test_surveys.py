@@ -21,8 +21,10 @@ from sourdine.server.drafts import Draft
 from sourdine.server.open_surveys import OpenSurveys
 from sourdine.server.setting_up import demo_store, open_sample
 from sourdine.server.store import ServerStore
+from sourdine.server.surveys import OPERATIONS
 from sourdine.session import Terms
 from sourdine.survey import Survey, device, form_for_device, page
+from sourdine.survey.collector import MOST_LINES
 from sourdine.survey.skeleton import SKELETON
 
 FLAG = {
@@ -197,7 +199,7 @@ def test_a_check_says_what_is_wrong_and_what_it_will_tell(polls):
     ],
 )
 def test_what_is_too_much_for_a_server_is_said(changes, field):
-    found = Draft(document={"name": "much", **FLAG, **changes}).examined("https://example.org")
+    found = Draft(document={"name": "much", **FLAG, **changes}).examined("https://statistics.test")
     assert [one.field.rpartition(".")[2] for one in found.problems] == [field]
     assert found.survey is None
 
@@ -236,8 +238,60 @@ def test_records_go_where_people_can_reach_them(polls):
         polls.olga.post("/surveys/far/open", {"address": "http://polls.example"}), 422, "parameter"
     )
     assert facts["name"] == "send_to"
-    facts = polls.olga.post("/surveys/far/open", {"address": "https://polls.example/"}).json()
-    assert facts["address"] == "https://polls.example/s/far/"
+    facts = problem(
+        polls.olga.post("/surveys/far/open", {"address": "https://polls.example"}), 422, "parameter"
+    )
+    assert (facts["name"], facts["got"]) == (
+        "send_to",
+        "'https://polls.example/s/far/reports', a placeholder",
+    )
+    for address in ("https://polls.test/stats", "https://polls.test/?a=b", "https://polls.test?a",
+                    "https://polls.test#s", "https://me@polls.test", "polls.test", "https:///x",
+                    "https://polls.test/s/far"):  # fmt: skip
+        answer = polls.olga.post("/surveys/far/open", {"address": address})
+        facts = problem(answer, 422, "parameter")
+        assert facts["name"] == "address"
+        assert "without a path" in facts["must"]
+    facts = polls.olga.post("/surveys/far/open", {"address": "https://polls.test/"}).json()
+    assert facts["address"] == "https://polls.test/s/far/"
+    assert httpx.get(f"{polls.url}/s/far/").status_code == 200
+    sent = send(polls.url, "far", records(polls, "far", 1, {"smokes": "true"}))
+    assert sent.status_code == 202
+
+
+HOSTILE = ("%00", "a%00b", "%0a", "far%0a", "%ff%fe", "%ed%a0%80", "%F0%9F%98%80", "%2e%2e",
+           "..%2f..", "'", "%22", "%25", "a" * 5000, "A", "-", "_", " ", "\u0660",
+           "{survey}")  # fmt: skip
+
+
+def test_names_that_no_survey_has_are_not_found(polls):
+    """Wherever a name stands in an address, nothing fails: neither here nor in PostgreSQL."""
+    named = [one for one in OPERATIONS if "{survey}" in one.path]
+    assert len(named) > 5
+    with httpx.Client(base_url=polls.url) as anyone:
+        for name in HOSTILE:
+            for path in ("/", "/results", "/results.json", "/reports", f"/{name}.html"):
+                for method in ("GET", "POST"):
+                    answer = anyone.request(method, f"/s/{name}{path}")
+                    assert answer.status_code in {404, 405}, (method, name, path, answer.text)
+            assert anyone.get(f"/surveys/{name}").status_code in {303, 404}
+    for name in HOSTILE:
+        for one in named:
+            path = f"{polls.url}/api/v1{one.path}".replace("{survey}", name)
+            body = {"document": {"name": "x"}} if one.method == "PUT" else {}
+            answer = polls.olga.client.request(one.method, path, json=body)
+            assert answer.status_code in {404, 405, 422}, (one.path, name, answer.text)
+
+
+def test_a_post_has_at_most_so_many_lines(polls):
+    opened(polls, "lines")
+    line = records(polls, "lines", 1, {"smokes": "true"})
+    assert send(polls.url, "lines", line * MOST_LINES).status_code == 202
+    refused = send(polls.url, "lines", line * (MOST_LINES + 1))
+    assert refused.status_code == 413
+    assert refused.text == "a post must have at most 1000 records, got 1001: send several\n"
+    long = send(polls.url, "lines", ["x" * 262_145])
+    assert (long.status_code, long.text) == (413, "a body must be at most 262144 bytes\n")
 
 
 def test_another_site_changes_nothing(polls):

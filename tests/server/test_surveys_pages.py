@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 
 import httpx
@@ -257,3 +258,23 @@ def test_axe_finds_nothing_and_nothing_overflows(tab, site, scheme, size):
         page.goto(f"{site.url}{path}")
         assert violations(page) == []
         assert overflow(page) <= 0
+
+
+def test_all_rounds_on_one_server_are_answered_from_one_memory(tab, site):
+    """Every round is a survey of its own name; one browser draws one memory for all of them."""
+    rounds, asked = 5, {"late": TOWN["questions"]["late"]}
+    page, memories = tab(locale="en-GB"), []
+    for number in (1, 2, 4):
+        changes = {"rounds": rounds, "round": number, "epsilon": 4, "questions": asked}
+        facts = opened(site, f"late-{number}", **changes)
+        page.goto(facts["address"])
+        page.get_by_label("Yes").check()
+        page.locator("#draw").click()
+        page.locator("#send").click()
+        page.get_by_text(EN["accepted"]).wait_for()
+        kept = page.evaluate("Object.entries(localStorage)")
+        found = [json.loads(value) for key, value in kept if key.startswith("sourdine memory")]
+        assert len(found) == 1, f"round {number} drew a memory of its own"
+        memories.append(found[0])
+    assert [one["answered"] for one in memories] == [1, 2, 4]
+    assert all(one["columns"] == memories[0]["columns"] for one in memories)

@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const { read } = await import(pathToFileURL(process.argv[2]));
+const device = pathToFileURL(process.argv[2]), { read } = await import(device);
+await import(new URL("rounds.mjs", device));
 
 function refusal(form) {
   try {

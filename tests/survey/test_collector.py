@@ -21,11 +21,12 @@ import pytest
 
 from sourdine.local.reports import to_lines
 from sourdine.survey import Survey, page
-from sourdine.survey.collector import Collector
+from sourdine.survey.collector import MOST_LINES, Collector
 from sourdine.survey.demo import demo
+from sourdine.survey.group_commit import GroupCommit
 from sourdine.survey.mounting import mounted
 from sourdine.survey.serving import LONGEST_BODY, WebServer
-from sourdine.survey.store import SurveyStore
+from sourdine.survey.store import Posted, SurveyStore
 from sourdine.survey.words import words
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "collector.py"
@@ -113,6 +114,37 @@ def test_records_are_accepted_and_counted_once(running):
     assert told["fingerprint"] == one.survey.fingerprint
     shares = told["questions"]["way"]["estimates"]
     assert sum(row["value"] for row in shares.values()) == pytest.approx(1)
+
+
+def test_a_post_has_at_most_so_many_lines(running):
+    one = running()
+    lines = lines_of(one.survey, MOST_LINES + 1)
+    refused = ask(one.port, "POST", "/reports", "\n".join(lines))
+    assert refused.status == 413
+    assert refused.body == b"a post must have at most 1000 records, got 1001: send several\n"
+    assert refused.headers["access-control-allow-origin"] == "*"
+    assert ask(one.port, "POST", "/reports", b"x\n" * 131_000).status == 413
+    assert ask(one.port, "POST", "/reports", "\n\n".join(lines[1:])).status == 202
+    assert counted(one, MOST_LINES) == MOST_LINES
+
+
+def test_a_record_does_not_wait_for_batches(survey_cases, place):
+    """However many batches wait, a single record is in the next commit."""
+    survey = Survey.from_facts(survey_cases.facts())
+    store, _ = SurveyStore.create(place(), survey)
+    [line] = lines_of(survey, 1)
+    writer = GroupCommit(store.place)
+    try:
+        junk = Posted(lines=[b"x"] * MOST_LINES)
+        waiting = [writer.post(junk) for _ in range(60)]
+        assert writer.post(Posted(lines=[line.encode()])).result(60).accepted == 1
+        ahead = sum(one.done() for one in waiting)
+        assert ahead <= 4, f"{ahead} batches came first"
+        assert all(one.result(60).refused == {"malformed": MOST_LINES} for one in waiting)
+    finally:
+        writer.stop()
+    assert store.people == 1
+    store.close()
 
 
 def test_what_is_no_record_is_refused_with_a_public_reason(running):

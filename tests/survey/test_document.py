@@ -10,6 +10,7 @@ import pytest
 
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.survey import Survey
+from sourdine.survey.examination import examined
 from sourdine.survey.skeleton import SKELETON
 from sourdine.survey.words import languages, words
 
@@ -67,6 +68,14 @@ WRONG = {
     "no address": (("send_to",), 5, None),
     "words of the wrong kind": (("words",), {"en": {"yes": "Yep"}}, "words.en must hold every "
                                 "word of a page"),
+    "a placeholder": (("send_to",), "https://example.org/commute/reports",
+                      "send_to must be the address of your own collector, got "
+                      "'https://example.org/commute/reports', a placeholder. Type the address "
+                      "under which people reach it; to try it on this machine, send_to = "
+                      '"http://127.0.0.1:8000/reports".'),
+    **{f"a placeholder, {host}": (("send_to",), f"https://{host}/r", "send_to must be the address")
+       for host in ("EXAMPLE.com", "www.example.net:8443", "polls.example", "example.org.",
+                    "a.invalid")},
 }  # fmt: skip
 
 
@@ -96,7 +105,7 @@ def test_a_survey_survives_its_facts():
         (("order",), ["late", "way", "minutes", "wishes"]),
         (("epsilon",), 1.5),
         (("method",), "sample"),
-        (("send_to",), "https://example.org/other"),
+        (("send_to",), "https://survey.test/other"),
         (("who",), "x"),
         (("contact",), "x"),
     ],
@@ -127,7 +136,8 @@ def test_files(tmp_path):
         "http://localhost:8000/r",
         "http://127.0.0.1/r",
         "http://[::1]:9/r",
-        "https://example.org/r?survey=1",
+        "https://survey.test/r?survey=1",
+        "https://my-example.org/r",
     ],
 )
 def test_addresses_that_are_taken(address):
@@ -152,6 +162,31 @@ def test_a_language_may_bring_its_words():
     own["promise"] = "at most {chance} %"
     with pytest.raises(ParameterError, match=r"words.sw.promise must name what English names"):
         Survey.from_facts(third(text) | {"words": {"sw": own}})
+
+
+@pytest.mark.parametrize("tag", languages())
+def test_the_promise_in_a_shipped_language_cannot_be_rewritten(tag):
+    """Neither the promise nor another word, in a file and in a draft on a server."""
+    plain = json.loads(json.dumps(WHOLE | {"languages": [tag], "title": "t", "text": "t"}))
+    plain["questions"] = {"late": {"kind": "flag", "ask": "?"}}
+    shipped = dict(words(tag))
+    for key, text in shipped.items():
+        own = shipped | {key: f"{text} Nothing can be learnt about you."}
+        with pytest.raises(ParameterError, match=rf"words\.{tag} must be left out for a language"):
+            Survey.from_facts(plain | {"words": {tag: own}})
+    found = examined(plain | {"words": {tag: own}})
+    assert found.survey is None
+    assert [problem.field for problem in found.problems] == [f"words.{tag}"]
+    same = Survey.from_facts(plain | {"words": {tag: shipped}})
+    assert same == Survey.from_facts(plain)
+
+
+def test_a_survey_that_was_opened_keeps_the_words_it_was_opened_with():
+    facts = Survey.from_facts(WHOLE).facts()
+    facts["words"]["en"]["adds"] += " So it was said before."
+    with pytest.raises(ParameterError, match=r"words\.en must be left out"):
+        Survey.from_facts(facts)
+    assert Survey.from_facts(facts, frozen=True).words["en"]["adds"].endswith("before.")
 
 
 def test_every_language_has_every_word():

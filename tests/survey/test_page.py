@@ -19,7 +19,7 @@ from sourdine.survey.scripts import ask_script, compact, device_script, source
 from sourdine.survey.words import languages, sure, words
 
 EPSILONS = ("0.1", "1", "4", "8")
-MOST = 30_000
+MOST = 32_000
 
 
 def script_of(html):
@@ -46,7 +46,7 @@ def test_the_page_is_small(survey_cases):
 
 
 def test_the_device_is_short():
-    assert len(source("device.mjs").splitlines()) < 400
+    assert len(source("device.mjs").splitlines()) < 450
 
 
 def test_the_policy_names_this_script_and_this_style(survey_cases):
@@ -57,7 +57,7 @@ def test_the_policy_names_this_script_and_this_style(survey_cases):
         digest = b64encode(sha256(text.encode()).digest()).decode()
         assert f"{kind}-src 'sha256-{digest}'" in policy
     assert "default-src 'none'" in policy
-    assert "connect-src https://example.org/commute/reports" in policy
+    assert "connect-src http://127.0.0.1:8000/commute/reports" in policy
 
 
 def test_nothing_is_loaded(survey_cases):

@@ -85,6 +85,8 @@ def _open(
     for code in codes:
         print(f"{_place(found)}#ticket={code}")  # noqa: T201 - the answer
     say(f"Opened {found.name}, survey {found.fingerprint}")
+    if urlsplit(found.send_to).hostname in LOOPBACK:
+        say("Its page sends to this machine alone: nobody else can answer.")
     say(f"Now: sourdine survey serve {made.shown}")
 
 
@@ -126,7 +128,9 @@ def _serve(
         base = urlsplit(collector.survey.send_to).path.rpartition("/")[0]
 
         def ready() -> None:
-            place = f"http://{server.host}:{server.port}{base}/"
+            origin = f"http://{f'[{host}]' if ':' in host else host}:{server.port}"
+            collector.send_to_own(origin)
+            place = f"{origin}{base}/"
             say(f"Page     {place}")
             say("Results  hidden" if hide else f"Results  {place}results")
             say(f"Records  are sent to {collector.survey.send_to}")

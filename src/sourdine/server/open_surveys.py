@@ -23,6 +23,7 @@ from sourdine.errors import ParameterError, SourdineError
 from sourdine.server.problems import RefusedError
 from sourdine.server.store import SurveyEntry
 from sourdine.survey.collector import Collector
+from sourdine.survey.document import NAME
 from sourdine.survey.mounting import mounted
 from sourdine.survey.page import page
 from sourdine.survey.sqlite_file import SqliteFile
@@ -122,6 +123,8 @@ class OpenSurveys:
 
     def collector(self, name: str) -> Collector | None:
         """Return what answers for a survey in this worker; None if there is no such survey."""
+        if not NAME.fullmatch(name):
+            return None
         with self._lock:
             found = self._collectors.get(name)
             entry = self._store.surveys.get(name) if found is None else None

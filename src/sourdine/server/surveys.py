@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -37,6 +38,7 @@ OWNER = ("owner",)
 READERS = ("owner", "analyst")
 MOST_TICKETS = 100_000
 BINARY = "application/octet-stream"
+ORIGIN = re.compile(r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 
 
 class Opening(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -83,7 +85,7 @@ def _facts(call: Incoming, entry: SurveyEntry) -> dict[str, Any]:
         **_counted(call, entry),
         "public": entry.public,
         "address": document["send_to"].removesuffix("reports"),
-        "fingerprint": Survey.from_facts(document).fingerprint,
+        "fingerprint": Survey.from_facts(document, frozen=True).fingerprint,
         "page": entry.page,
     }
 
@@ -156,7 +158,7 @@ def open_survey(call: Incoming) -> Response:
     """Freeze a draft, and let people answer it."""
     entry = entry_of(call)
     said: Opening = call.body(Opening) if call.data else Opening()
-    url = said.address.rstrip("/") if said.address else origin(call)
+    url = origin(call) if said.address is None else _origin(said.address)
     found = Draft(document=json.loads(entry.document)).examined(url)
     if found.survey is None:
         raise found.problems[0].refusal()
@@ -166,6 +168,19 @@ def open_survey(call: Incoming) -> Response:
     facts = _facts(call, opened)
     links = [f"{facts['address']}#ticket={code}" for code in codes]
     return reply({**facts, "links": links})
+
+
+def _origin(address: str) -> str:
+    """Return the address of a server; collectors are at its root, so it has no path."""
+    url = address.rstrip("/")
+    if not ORIGIN.fullmatch(url):
+        raise ParameterError(
+            "address",
+            "be https:// and the host of this server, without a path",
+            repr(address),
+            'Type an address such as "https://statistics.example".',
+        )
+    return url
 
 
 def close_survey(call: Incoming) -> Response:

@@ -2,13 +2,14 @@
 
 ================================  =============================================================
 ``GET /``                         the page
-``POST`` (where it is sent to)    records, one a line; in ticket mode a ticket and one record
+``POST`` (where it is sent to)    records, one a line, at most `MOST_LINES`; in ticket mode a ticket
+                                  and one record
 ``GET /results``                  live results: a page without scripts
 ``GET /results.json``             the same as JSON
 ================================  =============================================================
 
 All of them also stand below the folder of the address that the survey sends to: a survey that is
-sent to ``https://example.org/commute/reports`` has its page at ``/commute/``.
+sent to ``https://statistics.town/commute/reports`` has its page at ``/commute/``.
 
 The collector is a function from a `Request` to a `Reply`: whatever serves HTTP can hold it.
 """
@@ -18,9 +19,11 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from sourdine.survey.document import LOOPBACK
 from sourdine.survey.group_commit import GroupCommit
 from sourdine.survey.page import page
 from sourdine.survey.results import results
@@ -38,6 +41,8 @@ __all__ = ["Collector"]
 TICKET = re.compile(rb'\{"ticket":"([A-Za-z0-9_-]{1,64})"\}')
 OPEN = {"access-control-allow-origin": "*"}
 FRAMED = {"content-security-policy": "frame-ancestors 'none'"}
+MOST_LINES = 1000
+"""Lines of a post: one person sends one, and a client that sends for many sends several posts."""
 REFRESH = 3
 """Seconds after which a results page looks again."""
 LANGUAGE = re.compile(r"(?:^|&)language=([a-z]{2,3})(?:&|$)")
@@ -73,6 +78,16 @@ class Collector:
         """How many people are counted."""
         return self._writer.people
 
+    def send_to_own(self, origin: str) -> None:
+        """Let the page send to ``origin``, where it is served, if it sends to this machine anyway.
+
+        The port that a survey was frozen with may be taken; an address for other people stays.
+        """
+        parts = urlsplit(self.survey.send_to)
+        if parts.hostname in LOOPBACK and urlsplit(origin).hostname in LOOPBACK:
+            self.survey = replace(self.survey, send_to=f"{origin}{parts.path}")
+            self._page = page(self.survey)
+
     def stop(self) -> None:
         """Write and count what is left."""
         self._writer.stop()
@@ -100,6 +115,11 @@ class Collector:
         ticket = None
         if lines and (found := TICKET.fullmatch(lines[0].strip())):
             ticket, lines = found[1].decode(), lines[1:]
+        if len(lines) > MOST_LINES:
+            said = (
+                f"a post must have at most {MOST_LINES} records, got {len(lines)}: send several\n"
+            )
+            return Reply(status=413, body=said.encode(), headers=OPEN)
         if not lines:
             return _told(Outcome(refused={"empty": 1}))
         return _told(

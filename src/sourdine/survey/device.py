@@ -20,6 +20,7 @@ from sourdine import noise
 from sourdine.errors import ParameterError
 from sourdine.exact import Real, exp_neg
 from sourdine.noise import SYSTEM
+from sourdine.survey.device_form import read
 from sourdine.survey.form import FLAGS
 
 if TYPE_CHECKING:
@@ -223,20 +224,24 @@ METHODS: dict[str, Callable[[Part, int, Draw], int | bytes]] = {
 }
 
 
-def report(part: Part, x: int | None, by: Draw) -> int | bytes:
-    """Draw the report of a column from the code of an answer, None if there is none."""
+def report(part: Part, x: int | None, top: int, by: Draw) -> int | bytes:
+    """Draw the report of a column from the code of an answer, None if there is none.
+
+    ``top`` is the column's last code, as `read` returns it.
+    """
     draw = METHODS[part["method"]]
-    top = part["last"] if "last" in part else part["k"] - 1
+    if x is not None and not 0 <= x <= top:
+        raise ParameterError("the answer", "have a code of its column", "another one", "Check it.")
     match part["absent"]:
         case "nothing":
             return draw(part, x or 0, by)
-        case "category":
+        case "category" | "kept":
             return draw(part, top if x is None else x, by)
         case "any":
-            return draw(part, by.below(top + 1) if x is None else x, by)
+            return draw(part, by.below(top) if x is None else x, by)
     flag = {"k": 2, "epsilon": part["flag"]}
     absent = response(flag, int(x is None), by)
-    answer = draw(part, by.below(top + 1) if x is None else x, by)
+    answer = draw(part, by.below(top) if x is None else x, by)
     return int(part["none"]) if absent else answer
 
 
@@ -263,11 +268,11 @@ def record(
     >>> line.startswith('{"v":1,"s":"' + schema.fingerprint[:16])
     True
     """
-    by, columns, chosen = Draw(source), form["columns"], {}
+    by, asked, chosen = Draw(source), list(zip(form["columns"], read(form), strict=True)), {}
     if form["method"] == "sample":
-        chosen = {"c": sampled([column["weight"] for column in columns], by)}
-        columns = [columns[chosen["c"]]]
-    reports = [report(part, code(part, answers.get(part["name"])), by) for part in columns]
+        chosen = {"c": sampled([column["weight"] for column in form["columns"]], by)}
+        asked = [asked[chosen["c"]]]
+    reports = [report(part, code(part, answers.get(part["name"])), top, by) for part, top in asked]
     head = {"v": 1, "s": form["mark"], "i": encoded(source.bytes(16))}
     shown = [encoded(one) if isinstance(one, bytes) else one for one in reports]
     return json.dumps({**head, **chosen, "a": shown}, separators=(",", ":"))

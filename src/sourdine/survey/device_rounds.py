@@ -16,6 +16,7 @@ from sourdine.local.rounds.memoised import spared
 from sourdine.local.rounds.respondent import SECRET, VERSION
 from sourdine.noise import SYSTEM
 from sourdine.survey.device import Draw, code, encoded, hashed, response, sampled
+from sourdine.survey.device_form import read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,6 +46,7 @@ def remember(form: Mapping[str, Any], *, source: Source = SYSTEM) -> dict[str, A
     >>> schema.respondent(json.dumps(memory)).answered
     0
     """
+    read(form)
     by, columns = Draw(source), {}
     for part in form["columns"]:
         g = part["values"]
@@ -86,6 +88,7 @@ def again(
     source
         Where the random bytes come from.
     """
+    read(form)
     by, columns, chosen = Draw(source), form["columns"], {}
     if memory["asked"] is not None:
         chosen = {"c": [part["name"] for part in columns].index(memory["asked"])}

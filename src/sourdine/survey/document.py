@@ -7,7 +7,7 @@
     title = { en = "How do you come to work?", fr = "Comment venez-vous au travail ?" }
     who = "the town of Aix"
     contact = "survey@example.org"
-    send_to = "https://example.org/commute/reports"
+    send_to = "http://127.0.0.1:8000/commute/reports"
     epsilon = 2
 
     [questions.way]
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 __all__ = ["Survey", "SurveyQuestion", "parsed"]
 
 VERSION = 1
+HERE = "http://127.0.0.1:8000/reports"
+"""Where ``sourdine survey serve`` takes records if nothing else is said."""
 KEYS = (
     *("name", "title", "text", "who", "contact", "send_to", "languages", "order"),
     *("words", "epsilon", "method", "rounds", "once", "round", "questions"),
@@ -61,6 +63,8 @@ LONGEST = 4000
 ADDRESS = re.compile(r"[A-Za-z0-9/:.?=&%~_\[\]-]{1,300}")
 """Letters of an address: none of them ends a policy, an attribute or a word."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+PLACEHOLDER = re.compile(r"(?:.*\.)?(?:example(?:\.com|\.net|\.org)?|invalid)\.?")
+"""Hosts that documentation uses and that nobody owns (RFC 2606): records sent there are lost."""
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
 TAG = re.compile(r"[a-z]{2,3}")
@@ -116,7 +120,7 @@ class Survey:
     --------
     >>> survey = Survey.from_facts({
     ...     "name": "smoking", "title": "Smoking", "who": "the clinic", "contact": "a@example.org",
-    ...     "send_to": "https://example.org/reports", "epsilon": 1,
+    ...     "send_to": "http://127.0.0.1:8000/reports", "epsilon": 1,
     ...     "questions": {"smokes": {"kind": "flag", "ask": "Do you smoke?"}},
     ... })
     >>> survey.schema.columns["smokes"], survey.languages
@@ -146,14 +150,23 @@ class Survey:
         return Survey.from_facts(parsed(text, kind, shown=repr(str(path))))
 
     @staticmethod
-    def from_facts(found: object) -> Survey:
-        """Return the survey of what a file holds, or say what is wrong with it."""
+    def from_facts(found: object, *, frozen: bool = False) -> Survey:
+        """Return the survey of what a file holds, or say what is wrong with it.
+
+        Parameters
+        ----------
+        found
+            What `facts` returns, or the keys of a survey.toml.
+        frozen
+            Whether the survey was opened, perhaps by another version of Sourdine, whose own words
+            it keeps.
+        """
         known = _table(found, "a survey", KEYS)
         for key in NEEDED:
             if key not in known:
                 raise ParameterError("a survey", f"hold {key!r}", "none", f"Add {key!r}.")
         tags = _languages(known.get("languages", ["en"]))
-        said = _words(_table(known.get("words", {}), "words", tags), tags)
+        said = _words(_table(known.get("words", {}), "words", tags), tags, frozen=frozen)
         asked = {
             name: _table(question, f"question {name!r}", None)
             for name, question in _table(known["questions"], "questions", None).items()
@@ -178,7 +191,7 @@ class Survey:
             schema=schema,
             who=_line(known["who"], "who"),
             contact=_line(known["contact"], "contact"),
-            send_to=_address(known["send_to"]),
+            send_to=_address(known["send_to"], frozen=frozen),
             languages=tags,
             words=said,
         )
@@ -296,12 +309,24 @@ def _languages(found: object) -> tuple[str, ...]:
                  for tag in found)  # fmt: skip
 
 
-def _words(found: dict[str, Any], tags: tuple[str, ...]) -> Mapping[str, Mapping[str, str]]:
-    """Return what the page says in each language, by itself or as the survey words it."""
+def _words(
+    found: dict[str, Any], tags: tuple[str, ...], *, frozen: bool
+) -> Mapping[str, Mapping[str, str]]:
+    """Return what the page says in each language, by itself or as the survey words it.
+
+    A survey brings the words of other languages only: the page's own say what can be learnt.
+    """
     own = {}
     for tag in tags:
         if tag in found:
             own[tag] = read_words(tag, _table(found[tag], f"words.{tag}", None))
+            if tag in spoken() and not frozen and own[tag] != words(tag):
+                raise ParameterError(
+                    f"words.{tag}",
+                    "be left out for a language that the page speaks itself",
+                    "other words",
+                    f"Remove [words.{tag}].",
+                )
         elif tag in spoken():
             own[tag] = words(tag)
         else:
@@ -358,7 +383,7 @@ def _question(
     )
 
 
-def _address(found: object) -> str:
+def _address(found: object, *, frozen: bool) -> str:
     """Return where to send: over TLS, or to this machine."""
     text = found if isinstance(found, str) and ADDRESS.fullmatch(found) else ""
     parts = urlsplit(text)
@@ -368,6 +393,14 @@ def _address(found: object) -> str:
             "send_to",
             "be an address that begins with https:// (http:// for this machine alone)",
             given(found),
-            'Type send_to = "https://example.org/reports".',
+            f'To try it on this machine, type send_to = "{HERE}".',
+        )
+    if PLACEHOLDER.fullmatch(parts.hostname) and not frozen:
+        raise ParameterError(
+            "send_to",
+            "be the address of your own collector",
+            f"{text!r}, a placeholder",
+            "Type the address under which people reach it; to try it on this machine, "
+            f'send_to = "{HERE}".',
         )
     return text

@@ -28,7 +28,7 @@ STAND_IN: Mapping[str, Any] = {
     "title": "?",
     "who": "?",
     "contact": "?",
-    "send_to": "https://example.org/reports",
+    "send_to": "http://127.0.0.1:8000/reports",
     "epsilon": 1,
     "questions": {"question": {"kind": "flag", "ask": "?"}},
 }
@@ -87,7 +87,7 @@ def examined(found: object) -> Examination:
     Examples
     --------
     >>> whole = {"name": "Work", "title": "", "who": "we", "contact": "a@example.org",
-    ...          "send_to": "https://example.org/reports", "epsilon": 1,
+    ...          "send_to": "http://127.0.0.1:8000/reports", "epsilon": 1,
     ...          "questions": {"age": {"kind": "number", "lower": 9, "upper": 1, "ask": "Age?"},
     ...                        "ill": {"kind": "flag", "ask": "Ill?"}}}
     >>> wrong = examined(whole)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sourdine.survey.collector import OPEN
 from sourdine.survey.serving import LONGEST_BODY, SAFE, Reply, Request
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def mounted(collector: Collector) -> Application:
         send: Callable[[Message], Awaitable[None]],
     ) -> None:
         body = await _body(receive)
-        reply = Reply(status=413, body=b"too long\n")
+        said = f"a body must be at most {LONGEST_BODY} bytes\n"
+        reply = Reply(status=413, body=said.encode(), headers=OPEN)
         if body is not None:
             reply = await collector(
                 Request(

@@ -5,15 +5,17 @@ __all__ = ["SKELETON"]
 SKELETON = """\
 # A survey whose answers are randomised in the respondent's own browser.
 #   sourdine survey check survey.toml            what is wrong with it, what it costs
-#   sourdine survey plan survey.toml --n 2000    what so many people will tell
+#   sourdine survey plan survey.toml --n 2000    how precise 2000 answers are
 #   sourdine survey page survey.toml             the page, one HTML file
 #   sourdine survey open survey.toml             freezes it, in commute.db
-#   sourdine survey serve commute.db             collects records, shows results
+#   sourdine survey serve commute.db             serves the page, collects records, shows results
 name = "commute"
 languages = ["en", "fr"]        # the page itself speaks ar, de, en, es, fr
 who = "Town of Aix"
 contact = "survey@example.org"
-send_to = "https://example.org/commute/reports"
+# Where records are sent: this machine, to try it. So that others can answer, write the https://
+# address under which they will reach your collector.
+send_to = "http://127.0.0.1:8000/commute/reports"
 
 # What a whole record costs, at most 8. At 1 whoever sees it can become at most 74 % sure of a yes
 # or no. method = "sample" sends the answer to one question, drawn at random: more accurate.

@@ -123,7 +123,7 @@ class SurveyStore:
                 "Check the name, or restore it from a copy.",
             )
         document = self._one("SELECT document FROM survey")[0]
-        self.survey = Survey.from_facts(json.loads(document))
+        self.survey = Survey.from_facts(json.loads(document), frozen=True)
         self.form = form_of(self.survey.schema)
 
     @classmethod

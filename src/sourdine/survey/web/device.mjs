@@ -1,8 +1,9 @@
 // A person's answers, randomised on their own device. No build step, no dependency; no float decides.
 //
 // A form holds epsilon as a fraction, and whole numbers. Every chance is computed here from
-// epsilon, by intervals of BigInts: a form can make a survey useless, but its records cost no
-// more than the epsilon that it shows, or `read` refuses it.
+// epsilon, by intervals of BigInts, and every answer has a code that its method knows: a form can
+// make a survey useless, but its records cost no more than the epsilon that it shows, or `read`
+// refuses it.
 //
 // Where bytes go (the Python reference, sourdine.survey.device, takes the same ones):
 //   find   8 bytes, little endian, are the first 64 bits of a uniform W; 8 more whenever W is
@@ -113,7 +114,7 @@ export class Draw {
 
 /** "3/2" as [3n, 2n]. */
 export function rational(text) {
-  if (!/^-?[0-9]{1,400}(\/[1-9][0-9]{0,400})?$/.test(text)) refuse("a number of the form is no fraction");
+  if (typeof text !== "string" || !/^-?[0-9]{1,400}(\/[1-9][0-9]{0,400})?$/.test(text)) refuse("a number of the form is no fraction");
   return text.split("/").concat("1").slice(0, 2).map(BigInt);
 }
 
@@ -311,6 +312,7 @@ export function randomiser(part) {
   const value = METHODS[part.method](part), filled = (x, by) => (x > value.top ? by.below(value.top + 1) : x);
   if (["category", "kept", "nothing"].includes(part.absent)) return value;
   if (part.absent === "any") return { top: value.top + 1, draw: (x, by) => value.draw(filled(x, by), by) };
+  if (part.absent !== "paid") refuse("what becomes of an absent answer is not known here");
   const flag = METHODS.response({ epsilon: part.flag, k: 2 }), none = count(part.none, 2, Number.MAX_SAFE_INTEGER);
   return {
     top: value.top + 1,
@@ -325,11 +327,32 @@ export function randomiser(part) {
 
 export const add = ([a, b], [c, d]) => [a * d + c * b, b * d];
 
+/** How many codes the answers to a column have: from 0, as `code` counts them. */
+function codes({ kind, answers, lower, step, last }) {
+  if (kind === "number") {
+    if (rational(lower) && rational(step)[0] <= 0n) refuse("a number of the form is out of range");
+    return ticks(last) + 1;
+  }
+  if (!["flag", "choice", "choices"].includes(kind) || !Array.isArray(answers)) refuse("a kind of question is not known here");
+  return kind === "choices" ? 2 ** answers.length : answers.length;
+}
+
+/** The randomiser of a column, whose codes are those of its answers, and perhaps one more of an absent answer. */
+function fitting(column) {
+  const part = randomiser(column), more = part.top + 1 - codes(column);
+  if (more !== 1 && (more !== 0 || !["category", "nothing"].includes(column.absent))) refuse("the answers to a question do not fit its method");
+  return part;
+}
+
 /** Return the randomisers of a form, or throw if they cost more than it says. */
 export function read(form) {
   if (form.v !== 1) refuse("the form is of a version that is not known here");
   if (form.method !== "split" && form.method !== "sample") refuse("a method of the form is not known here");
-  const parts = form.columns.map(randomiser), [n, m] = epsilonOf(form.epsilon);
+  if (!Array.isArray(form.columns) || !form.columns.length) refuse("the form asks nothing");
+  const rounds = form.rounds !== undefined && count(form.round, 1, count(form.rounds, 1, 2 ** 40)) > 0;
+  if (form.columns.some(({ method }) => rounds !== (method === "memoised"))) refuse("a method of the form is not one of its rounds");
+  if (form.method === "sample") weights(form);
+  const parts = form.columns.map(fitting), [n, m] = epsilonOf(form.epsilon);
   const costs = form.columns.map((c) => (c.absent === "paid" ? add(epsilonOf(c.epsilon), epsilonOf(c.flag)) : epsilonOf(c.epsilon)));
   const spent = form.method === "sample" ? costs : [costs.reduce(add)];
   if (spent.some(([a, b]) => a * m > n * b)) refuse("the columns cost more than the form says");
@@ -369,12 +392,14 @@ export function record(form, answers, by = new Draw(), parts = read(form)) {
 
 /** The place of the one column that a person reports. */
 export function sampled(form, by) {
-  const weights = form.columns.map(({ weight }) => count(weight, 1, 2 ** 40));
-  let left = by.below(weights.reduce((x, y) => x + y));
-  return weights.findIndex((weight) => (left -= weight) < 0);
+  let left = by.below(weights(form).reduce((x, y) => x + y));
+  return weights(form).findIndex((weight) => (left -= weight) < 0);
 }
 
-export const slot = (column, found, top) => found ?? (column.absent === "nothing" ? 0 : top);
+const weights = (form) => form.columns.map(({ weight }) => count(weight, 1, 2 ** 40));
+
+/** The code that is drawn from; never one that the method does not know. */
+export const slot = (column, found, top) => count(found ?? (column.absent === "nothing" ? 0 : top), 0, top);
 const shown = (report) => (report instanceof Uint8Array ? base64(report) : report);
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 

@@ -10,6 +10,7 @@ const SECRET = "never send this: with it, what you sent says what you answered";
 /** `epsilon` is what all rounds cost: once for each of the `values`, `permanent`; one costs `once`. */
 METHODS.memoised = ({ epsilon, k, values, digits, permanent, once, absent }) => {
   const g = count(values, 2, 2 ** 12), d = count(digits, 0, 24), [n, m] = epsilonOf(epsilon);
+  if (absent !== "kept" && absent !== "category") refuse("what becomes of an absent answer is not known here");
   if (d === 0) count(categories(k), g, g);
   else count(categories(k), 2, count(g ** (d + 1), 4, 2 ** 24) / g);
   const [p, q] = epsilonOf(permanent), [r, s] = epsilonOf(once), lasting = METHODS.response({ epsilon: permanent, k: g });
@@ -55,8 +56,11 @@ export function again(form, memory, answers, by, parts = read(form)) {
 }
 
 /** The record of this round from the memory of this browser, which is kept before anything is drawn from it. */
+// The memory is that of the schema, not of a name: on one server the rounds are surveys of different names. It is that of
+// the chances it was drawn with, too: a form that names the schema of another survey draws its own.
 export function drawRound(form, answers) {
-  const key = `sourdine memory ${form.survey.name} ${form.schema}`, known = localStorage.getItem(key), by = new Draw(), parts = read(form);
+  const drawn = form.columns.map(({ name, k, values, digits, permanent }) => [name, k, values, digits, permanent]);
+  const key = `sourdine memory ${form.schema} ${JSON.stringify(drawn)}`, known = localStorage.getItem(key), by = new Draw(), parts = read(form);
   const memory = known ? JSON.parse(known) : remember(form, by, parts);
   localStorage.setItem(key, JSON.stringify(memory));
   const [line, later] = again(form, JSON.parse(localStorage.getItem(key)), answers, by, parts);
