@@ -347,7 +347,9 @@ FEW_REPORTS = {
 
 
 def test_there_are_few_reports_of_every_kind_of_estimate():
-    estimated = {k for k, cls in Drawer.kinds.items() if cls.__module__.startswith("sourdine.local")}
+    estimated = {
+        k for k, cls in Drawer.kinds.items() if cls.__module__.startswith("sourdine.local")
+    }
     assert set(FEW_REPORTS) == estimated
 
 

@@ -48,6 +48,8 @@ class Columns:
         Which rows are printed; all of them if left out.
     most
         How many rows are printed: of more, those with the largest values. None for all.
+    by
+        How many of the labels, from the first, name a group; 0 where there are none.
 
     Examples
     --------
@@ -66,6 +68,7 @@ class Columns:
     even: bool = False
     most: int | None = None
     printed: Sequence[int] | None = None
+    by: int = 0
 
     def largest(self, most: int | None) -> Columns:
         """Return the rows with the largest values, in the order they have."""
