@@ -50,6 +50,8 @@ def panels(
         _dress(axes)
         if release.drawn["columns"][name]["kind"] == DATE:
             _empty(axes, "dates are only counted")
+        elif numbers["count"][1] <= 0:  # deciles of nothing would be bars of noise
+            _empty(axes, "too few values to show")
         else:
             (_deciles if "mean" in numbers else _categories)(axes, numbers)
         gone = numbers["missing"][0]
