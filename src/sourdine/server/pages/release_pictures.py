@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,8 @@ MOST_ROWS = 60
 HIGH, LETTER, NARROW = 30.0, 8.0, 520
 TALL, LEFT, BELOW, ABOVE = 280.0, 62.0, 42.0, 26.0
 EDGE = " to "
-PANEL, BESIDE, LYING, PLOT = 150, 4, 22.0, 110.0
+DATE = re.compile(r"\d{4}-\d\d-\d\d")
+PANEL, BESIDE, LYING, PLOT = 140, 4, 22.0, 110.0
 """Of a panel the least width and how many stand side by side; heights of lying bars and plots."""
 MOST_PANELS, MOST_TOLD = 60, 60
 
@@ -240,6 +242,14 @@ class _Grid:
         return i % self.across == 0
 
 
+def _months(marks: Marks, room: float) -> Marks:
+    """Return marks whose dates, where the whole ones would touch, are months."""
+    dates = all(DATE.fullmatch(words) for _, words in marks)
+    if not dates or LETTER * sum(len(words) + 1 for _, words in marks) <= room:
+        return marks
+    return [(v, words[:7]) for v, words in marks]
+
+
 def _cut(name: str, room: float) -> str:
     fits = max(int(room / LETTER), 4)
     return name if len(name) <= fits else f"{name[: fits - 1]}…"
@@ -279,7 +289,8 @@ def _standing(
                 f'height="{base - y:.1f}"/><path class="end" d="M{middle:.1f} {b:.1f}V{a:.1f}"/>'
             )
         if grid.lowest(i):
-            parts += text(edges[0], left, base + 16) + text(edges[-1], right, base + 16, "end")
+            (_, first), (_, last) = _months([(0.0, edges[0]), (1.0, edges[-1])], right - left)
+            parts += text(first, left, base + 16) + text(last, right, base + 16, "end")
     return parts, grid.high
 
 
@@ -404,7 +415,7 @@ def _curves(columns: Columns, groups: list[Group], wide: int) -> tuple[str, floa
             parts += text(words, left - 8, place(v) + 4, "end") if grid.first(i) else ""
         parts += _curve_of(columns, group, xs, (across, place))
         if grid.lowest(i):
-            for k, (v, words) in enumerate(below):
-                anchor = "start" if not k else "end" if k == len(below) - 1 else "middle"
+            for v, words in _months(below, right - left):
+                anchor = "start" if v == begin else "end" if v == end else "middle"
                 parts += text(words, across(v), base + 16, anchor)
     return parts, grid.high
