@@ -11,7 +11,7 @@ from sourdine.presentation.dates import date_axis, places
 from sourdine.presentation.small_multiples import (
     FEW,
     SERIES,
-    Group,
+    DrawnGroup,
     Panels,
     beside_lines,
     groups_of,
@@ -49,7 +49,9 @@ def steps(
         What is written above; the statistic if left out.
     """
     columns = release.columns()
-    groups = groups_of(columns) if columns.by else [Group("", list(range(len(columns.values))))]
+    groups = (
+        groups_of(columns) if columns.by else [DrawnGroup("", list(range(len(columns.values))))]
+    )
     if len(groups) > FEW:
         return _panels(statistic, release, groups, path=path, title=title)
     figure, axes = figures.canvas()
@@ -71,7 +73,7 @@ def steps(
 def _panels(
     statistic: Cdf,
     release: Release,
-    groups: list[Group],
+    groups: list[DrawnGroup],
     *,
     path: str | None,
     title: str | None,
@@ -99,7 +101,7 @@ def _dress(axes: Any, statistic: Cdf, *, small: bool = False) -> None:  # noqa: 
     axes.grid(axis="y", color=figures.RULE, linewidth=0.8)
 
 
-def _one(axes: Any, statistic: Cdf, release: Release, group: Group, colour: str) -> None:  # noqa: ANN401
+def _one(axes: Any, statistic: Cdf, release: Release, group: DrawnGroup, colour: str) -> None:  # noqa: ANN401
     """Draw one function, the band of the records and, where it was asked for, of the population."""
     columns = release.columns()
     lowest = statistic.grid.values(np.array([0])).tolist()

@@ -319,7 +319,8 @@ class ByGroup(Drawer):
 
     def columns(self, release: Release) -> Columns:
         """Return the numbers of all groups, with labels and the ends that are shown."""
-        return replace(super().columns(release), by=len(self.columns_of))
+        columns = super().columns(release)
+        return replace(columns, by=list(columns.labels)[: len(self.columns_of)])
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw what the statistic draws of groups: a dot each, lines, or small panels."""

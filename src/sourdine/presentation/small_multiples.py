@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from sourdine.release import Columns, Release
 
-__all__ = ["FEW", "SERIES", "Group", "Panels", "beside_lines", "groups_of", "lines", "true_of"]
+__all__ = ["FEW", "SERIES", "DrawnGroup", "Panels", "beside_lines", "groups_of", "lines", "true_of"]
 
 SERIES = (BLUE, RED, "#3d8361", "#b7892b", "#7d5ba6", "#66727e")
 """The colours of groups that share axes."""
@@ -38,7 +38,7 @@ MANY_PANELS = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class DrawnGroup:
     """A group's name, and which rows of a release are its own."""
 
     name: str
@@ -49,23 +49,25 @@ class Group:
         return [column[i] for i in self.rows]
 
 
-def groups_of(columns: Columns) -> list[Group]:
+def groups_of(columns: Columns) -> list[DrawnGroup]:
     """Return the groups of a release in their order.
 
     Examples
     --------
     >>> from sourdine.release import Columns
     >>> both = {"sex": ["f", "f", "m", "m"], "q": [0.25, 0.75, 0.25, 0.75]}
-    >>> [(x.name, x.rows) for x in groups_of(Columns(labels=both, name="q", values=[1] * 4, by=1))]
+    >>> [(x.name, x.rows) for x in groups_of(Columns(labels=both, name="q", values=[1] * 4, by=["sex"]))]
     [('f', [0, 1]), ('m', [2, 3])]
     """
     rows: dict[tuple[Any, ...], list[int]] = {}
-    for i, key in enumerate(zip(*list(columns.labels.values())[: columns.by], strict=True)):
+    for i, key in enumerate(zip(*(columns.labels[name] for name in columns.by), strict=True)):
         rows.setdefault(key, []).append(i)
-    return [Group(", ".join(map(str, key)), own) for key, own in rows.items()]
+    return [DrawnGroup(", ".join(map(str, key)), own) for key, own in rows.items()]
 
 
-def true_of(truth: Any, groups: Sequence[Group], keys: Sequence[Any]) -> list[list[Any] | None]:  # noqa: ANN401
+def true_of(
+    truth: Any, groups: Sequence[DrawnGroup], keys: Sequence[Any]
+) -> list[list[Any] | None]:
     """Return the true numbers of each group: from a mapping by key, or one list of all."""
     if truth is None:
         return [None] * len(groups)
@@ -88,7 +90,7 @@ class Panels:
         How many letters the names at the left take, where categories stand there.
     """
 
-    def __init__(self, groups: Sequence[Group], high: float = 1.35, names: int = 0) -> None:
+    def __init__(self, groups: Sequence[DrawnGroup], high: float = 1.35, names: int = 0) -> None:
         self.groups, self.all = list(groups)[:MOST], len(groups)
         m = len(self.groups)
         self.across = 2 if m in {2, 4} else min(m, 3 if m <= MANY_PANELS else 4)

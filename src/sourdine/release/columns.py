@@ -49,7 +49,7 @@ class Columns:
     most
         How many rows are printed: of more, those with the largest values. None for all.
     by
-        How many of the labels, from the first, name a group; 0 where there are none.
+        The labels that name a group: they come first.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Columns:
     even: bool = False
     most: int | None = None
     printed: Sequence[int] | None = None
-    by: int = 0
+    by: Sequence[str] = ()
 
     def largest(self, most: int | None) -> Columns:
         """Return the rows with the largest values, in the order they have."""

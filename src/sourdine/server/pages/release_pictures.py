@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sourdine.answers import Release
-    from sourdine.presentation.small_multiples import Group
+    from sourdine.presentation.small_multiples import DrawnGroup
     from sourdine.release import Columns
 
     Place = Callable[[float], float]
@@ -44,7 +44,7 @@ def release_picture(release: Release, wide: int) -> Markup:
     if not ends or None in ends:  # such as a description, whose bounds have no interval
         return Markup()
     groups = groups_of(columns) if columns.by else []
-    if 0 < len(groups) < len(columns.values) and len(columns.labels) == columns.by + 1:
+    if 0 < len(groups) < len(columns.values) and len(columns.labels) == len(columns.by) + 1:
         return _of_groups(columns, groups, wide)
     if columns.printed is not None and len(columns.labels) == 1:
         return _curve(columns, wide)
@@ -74,7 +74,7 @@ def _rows(columns: Columns, wide: int) -> Markup:
     """Draw a dot and its interval for each row; what is counted begins at 0."""
     labels = list(columns.labels.values())
     if columns.by and len(groups_of(columns)) == len(columns.values):
-        labels = labels[: columns.by]  # one number each: what it is called is said elsewhere
+        labels = labels[: len(columns.by)]  # one number each: what it is called is said elsewhere
     names = [", ".join(map(label, parts)) for parts in zip(*labels, strict=True)]
     names = [printable(name) for name in names] or [columns.name]
     texts = columns.texts()
@@ -191,7 +191,7 @@ def _curve(columns: Columns, wide: int) -> Markup:
     return Markup(drawing(parts, wide, TALL - 16, told))  # noqa: S704 - every text was escaped
 
 
-def _of_groups(columns: Columns, groups: list[Group], wide: int) -> Markup:
+def _of_groups(columns: Columns, groups: list[DrawnGroup], wide: int) -> Markup:
     """Draw groups of several numbers: bars in panels, curves together or, if many, in panels."""
     own, labels = list(columns.labels.items())[-1]
     if own not in {"q", "at or below"}:
@@ -216,7 +216,7 @@ def _of_groups(columns: Columns, groups: list[Group], wide: int) -> Markup:
 class _Grid:
     """Where the panels of groups are: so many side by side, names and ticks at the left."""
 
-    def __init__(self, groups: list[Group], wide: int, left: float, plot: float) -> None:
+    def __init__(self, groups: list[DrawnGroup], wide: int, left: float, plot: float) -> None:
         self.groups, self.left, self.plot = groups[:MOST_PANELS], left, plot
         self.across = min(max(int((wide - left) // PANEL), 1), BESIDE, len(self.groups))
         self.step = (wide - left) / self.across
@@ -265,7 +265,7 @@ def _rule(x1: float, x2: float, y: float) -> str:
 
 
 def _standing(
-    columns: Columns, groups: list[Group], names: list[str], wide: int
+    columns: Columns, groups: list[DrawnGroup], names: list[str], wide: int
 ) -> tuple[str, float]:
     """Draw a panel of standing bars for each group."""
     values, low, high = _numbers(columns)
@@ -294,7 +294,9 @@ def _standing(
     return parts, grid.high
 
 
-def _lying(columns: Columns, groups: list[Group], names: list[str], wide: int) -> tuple[str, float]:
+def _lying(
+    columns: Columns, groups: list[DrawnGroup], names: list[str], wide: int
+) -> tuple[str, float]:
     """Draw a panel of lying bars for each group, with the names of categories at the left."""
     values, low, high = _numbers(columns)
     top = max(*high, 1.0)
@@ -348,7 +350,11 @@ def _axes_of_curves(columns: Columns) -> tuple[list[float], Marks, float, float,
 
 
 def _curve_of(
-    columns: Columns, group: Group, xs: list[float], axes: tuple[Place, Place], colour: str = ""
+    columns: Columns,
+    group: DrawnGroup,
+    xs: list[float],
+    axes: tuple[Place, Place],
+    colour: str = "",
 ) -> str:
     """Return a group's curve in its band: in the page's own colour, or in another."""
     values, low, high = _numbers(columns)
@@ -369,7 +375,7 @@ def _curve_of(
     return f'<polygon {look} points="{band}"/><polyline {drawn} points="{line(values, rows)}"/>'
 
 
-def _together(columns: Columns, groups: list[Group], wide: int) -> tuple[str, float]:
+def _together(columns: Columns, groups: list[DrawnGroup], wide: int) -> tuple[str, float]:
     """Draw the curves of a few groups on the same axes, with a colour and a name for each."""
     xs, below, low, high, beside = _axes_of_curves(columns)
     left = 14 + LETTER * max((len(words) for _, words in beside), default=0)
@@ -400,7 +406,7 @@ def _clipped(low: float, high: float, begin: float, end: float) -> Place:
     return lambda v: place(min(max(v, low), high))
 
 
-def _curves(columns: Columns, groups: list[Group], wide: int) -> tuple[str, float]:
+def _curves(columns: Columns, groups: list[DrawnGroup], wide: int) -> tuple[str, float]:
     """Draw a panel with a curve for each of many groups."""
     xs, below, low, high, beside = _axes_of_curves(columns)
     grid = _Grid(groups, wide, 14 + LETTER * max((len(w) for _, w in beside), default=0), PLOT)

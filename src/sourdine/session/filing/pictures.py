@@ -44,7 +44,7 @@ def drawn(release: Release, name: str, alt: str) -> Picture | None:
         What it is a picture of.
     """
     columns = release.columns()
-    fits = columns.printed is not None or columns.by > 0  # a curve, or a panel for each group
+    fits = columns.printed is not None or bool(columns.by)  # a curve, or a panel for each group
     if not (len(columns.values) >= FEWEST and (len(columns.values) <= MOST or fits)):
         return None
     drawing = StringIO()
