@@ -23,7 +23,8 @@ from sourdine.presentation.figures import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sourdine.release import Columns, Release
+    Columns = Any
+    Release = Any
 
 __all__ = ["FEW", "SERIES", "DrawnGroup", "Panels", "beside_lines", "groups_of", "lines", "true_of"]
 
@@ -56,7 +57,8 @@ def groups_of(columns: Columns) -> list[DrawnGroup]:
     --------
     >>> from sourdine.release import Columns
     >>> both = {"sex": ["f", "f", "m", "m"], "q": [0.25, 0.75, 0.25, 0.75]}
-    >>> [(x.name, x.rows) for x in groups_of(Columns(labels=both, name="q", values=[1] * 4, by=["sex"]))]
+    >>> columns = Columns(labels=both, name="q", values=[1] * 4, by=["sex"])
+    >>> [(group.name, group.rows) for group in groups_of(columns)]
     [('f', [0, 1]), ('m', [2, 3])]
     """
     rows: dict[tuple[Any, ...], list[int]] = {}
@@ -66,7 +68,9 @@ def groups_of(columns: Columns) -> list[DrawnGroup]:
 
 
 def true_of(
-    truth: Any, groups: Sequence[DrawnGroup], keys: Sequence[Any]
+    truth: Any,  # noqa: ANN401
+    groups: Sequence[DrawnGroup],
+    keys: Sequence[Any],
 ) -> list[list[Any] | None]:
     """Return the true numbers of each group: from a mapping by key, or one list of all."""
     if truth is None:
