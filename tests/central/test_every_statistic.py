@@ -21,8 +21,9 @@ from sourdine.central import (
     quantiles,
     variance,
 )
+from sourdine.central.statistic import Statistic
 from sourdine.noise import SeededSource
-from sourdine.release import Release
+from sourdine.release import Drawer, Release
 from sourdine.tally import Frame
 
 NAN, INF = float("nan"), float("inf")
@@ -164,3 +165,94 @@ def test_every_kind_of_data():
     kinds = [x, np.array([1, 2, 3, NAN, 5]), {"value": x}, Frame(x)]
     drawn = {mean(k, epsilon=1, source=SeededSource(1), **B).value for k in kinds}
     assert len(drawn) == 1
+
+
+WHOLE_TABLES = {
+    "describe": lambda x, **k: central.describe(x, columns=["value"], epsilon=1, **k),
+    "describe-categories": lambda x, **k: central.describe(
+        x, columns=["value"], kinds={"value": "category"}, epsilon=1, delta=0.1, **k
+    ),
+    "describe-dates": lambda x, **k: central.describe(
+        x, columns=["value"], kinds={"value": "date"}, epsilon=1, **k
+    ),
+    "table": lambda x, **k: central.table(
+        x, of={"*": ["count"], "value": ["sum", "mean", "variance", "deciles"]},
+        bounds={"value": (0, 10)}, epsilon=1, **k,
+    ),
+    "table-found": lambda x, **k: central.table(
+        x, of={"value": ["mean", "count"]}, bounds={"value": "find"}, epsilon=1, **k
+    ),
+}  # fmt: skip
+NO_GROUPS = {
+    "describe", "describe-categories", "describe-dates", "histogram-unknown", "proportion-n",
+}  # fmt: skip
+FEW = ("none", "one", "all missing", "outside")
+"""What is drawn from: a count of nobody is negative every other time."""
+
+
+def values_and_ends(value, ends):
+    """Yield each number of a release with the ends of its interval."""
+    if isinstance(ends, dict):
+        assert list(value) == list(ends)
+        for key, own in ends.items():
+            yield from values_and_ends(value[key], own)
+    else:
+        for triple in zip(*map(np.atleast_1d, (value, *ends)), strict=True):
+            if triple[1:] != (None, None):  # a bound that was found has no interval
+                yield triple
+
+
+def intervals(release):
+    """Yield every kind of interval that a release has."""
+    for confidence in (0.05, 0.95):
+        yield release.interval(confidence)
+        if release.mechanism.populations:
+            yield release.interval(confidence, of="population")
+        if "normal" in release.mechanism.beside:
+            yield release.interval(confidence, of="population", assume="normal")
+
+
+def assert_values_are_in_their_intervals(release):
+    seen = 0
+    for ends in intervals(release):
+        for value, low, high in values_and_ends(release.value, ends):
+            assert low <= value <= high
+            seen += 1
+    assert seen or not np.size(release)
+    columns = release.columns()
+    for row in zip(columns.values, columns.lower, columns.upper, columns.texts(), strict=True):
+        value, low, high, texts = row
+        if low is not None:
+            assert low <= value <= high
+            value, low, high = (float(text.replace(" ", "")) for text in texts)
+            assert low <= value <= high, texts
+    for low, high in columns.beside.values():
+        assert all(a <= v <= b for v, a, b in zip(columns.values, low, high, strict=True))
+
+
+def test_every_statistic_is_called():
+    called = {name.partition("-")[0] for name in {**CALLS, **WHOLE_TABLES}}
+    here = {kind for kind, cls in Drawer.kinds.items() if issubclass(cls, Statistic)}
+    assert called == here
+
+
+@pytest.mark.parametrize(
+    ("name", "grouped"),
+    [
+        *((name, False) for name in [*CALLS, *WHOLE_TABLES] if name != "mode"),
+        *((name, True) for name in [*CALLS, *WHOLE_TABLES] if name not in {"mode", *NO_GROUPS}),
+    ],
+)
+def test_no_value_lies_outside_its_own_interval(name, relation, grouped):
+    call = {**CALLS, **WHOLE_TABLES}[name]
+    by, own = {}, {}
+    if grouped:
+        by = {"by": "sex", "keys": ["f", "nobody"]}
+        own = {} if name in {*WHOLE_TABLES, "count", "count-column"} else {"column": "value"}
+    for data in map(STRANGE.get, FEW):
+        table = {"value": data, **({"sex": ["f"] * len(data)} if grouped else {})}
+        release = call(table, relation=relation, **by, **own)
+        assert_values_are_in_their_intervals(release)
+        one = next(iter(release.value.values())) if grouped else None
+        if isinstance(one, (int, float)):
+            assert_values_are_in_their_intervals(release.difference("f", "nobody"))

@@ -315,3 +315,52 @@ def test_a_picture_is_saved_as_its_ending_says(tmp_path):
         assert "<table" in page
         with pytest.raises(ParameterError, match=r"path must end in png, svg, pdf or html, got"):
             each.plot(path=str(tmp_path / "x.xlsx"))
+
+
+@cache
+def few_reports():
+    """Return estimates from so few and so noisy reports that most of them are impossible."""
+    schema = Schema(
+        age=Number(0, 100, step=1),
+        income=Number(0, 100, step=1, missing=True),
+        vote=Choice("yes", "no", "none", "other", "unknown"),
+        epsilon=2,
+    )
+    some = {"age": [0, 100] * 6, "income": [0, None] * 6, "vote": ["yes"] * 12}
+    tables = ({name: column[:m] for name, column in some.items()} for m in (1, 2, 4, 12, 12, 12))
+    return [schema.estimate(schema.sanitize(t), pairs=[("age", "vote")]) for t in tables]
+
+
+FEW_REPORTS = {
+    "frequencies": lambda e: [
+        within(e.shares("vote", consistent=how)) for how in (None, "norm-sub", "em")
+    ],
+    "mean of reports": lambda e: [within(e.mean("age"))],
+    "quantiles of reports": lambda e: [within(e.quantiles("age", [0.1, 0.5]))],
+    "distribution of reports": lambda e: [within(e.distribution("age", bins=8))],
+    "mean of answers": lambda e: [within(e.mean("income"))],
+    "quantiles of answers": lambda e: [within(e.quantiles("income", [0.5]))],
+    "pair of columns": lambda e: [e.pair("age", "vote", bins=2)],
+    "shares within rows": lambda e: [e.within("age", "vote", bins=2)],
+    "column": lambda e: [e["vote"], e["age"], e["income"]],
+}
+
+
+def test_there_are_few_reports_of_every_kind_of_estimate():
+    estimated = {
+        k for k, cls in Drawer.kinds.items() if cls.__module__.startswith("sourdine.local")
+    }
+    assert set(FEW_REPORTS) == estimated
+
+
+@pytest.mark.parametrize("name", FEW_REPORTS)
+def test_no_estimate_lies_outside_its_own_interval(name):
+    for release in (release for e in few_reports() for release in FEW_REPORTS[name](e)):
+        for of in ("sample", "population"):
+            low, high = (np.asarray(end, float) for end in release.interval(0.5, of=of))
+            value = np.asarray(release.value, float)
+            assert (low <= value).all()
+            assert (value <= high).all()
+        columns = release.columns()
+        for v, a, b in zip(columns.values, columns.lower, columns.upper, strict=True):
+            assert a <= v <= b

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import sourdine as sd
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.session import FileLedger
-from sourdine.session.filing import About, FiledReport, check, check_text, entry, to_yaml
+from sourdine.session.filing import About, FiledReport, check, check_text, entry, pictures, to_yaml
 from sourdine.session.filing.registry import lacking
 
 yaml = pytest.importorskip("yaml")
@@ -441,3 +441,16 @@ def test_answers_from_a_text_file_belong_to_their_charges(tmp_path):
     assert [check.what for check in report.checks if not check.passed] == []
     other = replace(report.charges[0], parameters=report.charges[3].parameters)
     assert not all(check.passed for check in replace(report, charges=(other,)).checks)
+
+
+def test_many_numbers_of_groups_are_drawn_in_panels():
+    pytest.importorskip("matplotlib")
+    table = {"v": list(range(100)) * 3, "g": ["a", "b", "c"] * 100}
+    of_groups = sd.histogram(
+        table, column="v", bins=30, bounds=(0, 100), by="g", keys=["a", "b", "c"], epsilon=1
+    )
+    assert len(of_groups.columns().values) == 90
+    picture = pictures.drawn(of_groups, "one", "counts")
+    assert picture is not None
+    alone = sd.histogram(table, column="v", bins=90, bounds=(0, 100), epsilon=1)
+    assert pictures.drawn(alone, "two", "counts") is None

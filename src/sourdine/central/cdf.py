@@ -25,7 +25,6 @@ from sourdine.question import converters as read
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sourdine.central.groups import ByGroup
     from sourdine.central.quantiles.curve import Knots
     from sourdine.central.stages import Stages
     from sourdine.privacy import Part
@@ -225,13 +224,4 @@ class Cdf(Numeric):
         """Draw the function inside its band."""
         from sourdine.central import cdf_figure  # noqa: PLC0415 - matplotlib is loaded there
 
-        return cdf_figure.steps(release, {"": release}, **options)
-
-    def _plot_groups(self, groups: ByGroup, release: Release, **options: Any) -> Any:  # noqa: ANN401
-        """Draw the functions of all groups in one picture."""
-        from sourdine.central import cdf_figure  # noqa: PLC0415 - matplotlib is loaded there
-
-        parts = dict(
-            zip(map(str, groups.keys(release.drawn)), groups.releases(release), strict=True)
-        )
-        return cdf_figure.steps(release, parts, **options)
+        return cdf_figure.steps(self, release, **options)

@@ -27,7 +27,8 @@ class Count(Statistic):
 
     One person changes it by ``rows`` under either relation (under substitution a value may become
     missing), so the noise is discrete Laplace of scale ``rows``:math:`/\varepsilon`. The released
-    count is a whole number and may be negative.
+    count is a whole number and may be negative, so that sums of counts stay unbiased; its interval
+    begins at 0, or at the count where that is lower.
 
     Notes
     -----

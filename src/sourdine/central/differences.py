@@ -100,9 +100,10 @@ class Difference(Drawer):
         if of == "population" and None not in (seen := [part.evidence(x.drawn) for x in parts]):
             return self._proved(seen, beta)
         risk = beta if of == "normal" else each(beta, 2)
-        (low, high), (low_2, high_2) = (part.limits(one, risk, of) for one in parts)
         if of != "normal":
+            (low, high), (low_2, high_2) = (part.limits(one, risk, of) for one in parts)
             return low - high_2, high - low_2
+        (low, high), (low_2, high_2) = (part.widened_limits(one, risk, of) for one in parts)
         v, w = (one.value for one in parts)
         d = v - w
         return d - _hypot(v - low, high_2 - w), d + _hypot(high - v, w - low_2)

@@ -16,7 +16,7 @@ from sourdine.exact import given, rational
 from sourdine.question.question import plain_parameter
 from sourdine.release import SHOWN, Columns, Release, beside, read_confidence
 from sourdine.release.answer import Answer, plain
-from sourdine.release.release import flat
+from sourdine.release.release import flat, holding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -211,7 +211,7 @@ class ReadOff(Answer):
             raise ParameterError(
                 "of", "be 'sample' or 'population'", repr(of), "Type {of}.", of="sample"
             )
-        return self.ends(read_confidence(confidence), of)
+        return holding(self.value, self.ends(read_confidence(confidence), of))
 
     def columns(self) -> Columns:
         """Return the numbers, with labels and the ends of their intervals."""

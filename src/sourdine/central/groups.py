@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sourdine.central.statistic import Statistic
     from sourdine.errors import PythonWording
     from sourdine.privacy import Part
-    from sourdine.release import Release
+    from sourdine.release import Columns, Release
     from sourdine.tally import Frame
 
 __all__ = ["ByGroup", "each"]
@@ -326,16 +326,14 @@ class ByGroup(Drawer):
         few = self._excerpt(release)
         return self.part.printed(few) if self.part.wide else super().printed(few)
 
-    def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
-        """Draw a dot with its interval for each group, or what else the statistic has."""
-        if self.part.wide:
-            return self.part.plot(release, **options)
-        together = getattr(self.part, "_plot_groups", None)
-        if together is not None:
-            return together(self, release, **options)
-        from sourdine.presentation import figures  # noqa: PLC0415 - matplotlib is loaded there, late
+    def columns(self, release: Release) -> Columns:
+        """Return the numbers of all groups, with labels and the ends that are shown."""
+        columns = super().columns(release)
+        return replace(columns, by=list(columns.labels)[: len(self.columns_of)])
 
-        return figures.dots(release, **options)
+    def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
+        """Draw what the statistic draws of groups: a dot each, lines, or small panels."""
+        return self.part.plot(release, **options)
 
 
 class _Excerpt(ByGroup):

@@ -106,6 +106,7 @@ class Histogram(Statistic):
     One record added or removed moves one count by 1; one replaced moves two. With the L1
     sensitivity each count gets discrete Laplace noise of scale ``rows``:math:`/\varepsilon`, or
     twice that. Released counts are whole numbers and may be negative: their sums stay unbiased.
+    Their intervals begin at 0, or at the count where that is lower.
     *Claim*: intervals and the planned error are for all bins together. *Checked by*
     ``test_histogram_intervals_hold_together``.
 

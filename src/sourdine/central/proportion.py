@@ -239,8 +239,7 @@ class Proportion(Statistic):
         """Return the ends of the sample's share, or of that of the law it was drawn from."""
         if of == "sample":
             return self._of_sample(release.drawn, beta)
-        ends, p = self.of_population(release.drawn, beta, of), release.value
-        return min(ends[0], p), max(ends[1], p)
+        return self.of_population(release.drawn, beta, of)
 
     def _of_sample(self, drawn: Mapping[str, Any], beta: float) -> tuple[float, float]:
         if not self.known:

@@ -133,8 +133,7 @@ class Variance(Numeric):
         """Return the ends of the sample's variance, or of that of the law it was drawn from."""
         sums = self.three.in_records(release.drawn)
         low, high = self._sampled(sums, beta) if of == "population" else self._limits(sums, beta)
-        p = _fraction(release.drawn)
-        return float(min(low, p)) * self._range, float(min(max(high, p), HIGHEST)) * self._range
+        return float(low) * self._range, float(min(high, HIGHEST)) * self._range
 
     def _limits(self, sums: Floats, beta: float) -> Fractions:
         for b in lower_risks(beta):

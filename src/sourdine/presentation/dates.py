@@ -109,12 +109,12 @@ def any_row(value: Any, ends: Sequence[Any]) -> tuple[str, str, str]:  # noqa: A
     return (duration_row if is_duration(value) else row)(value, ends)
 
 
-def date_axis(axis: Any) -> None:  # noqa: ANN401
+def date_axis(axis: Any, *, small: bool = False) -> None:  # noqa: ANN401
     """Let an axis whose numbers are days from 1970 show dates, as few and as short as will do."""
     from matplotlib import dates as drawn  # noqa: PLC0415 - an extra
 
     dates: Any = drawn
-    locator = dates.AutoDateLocator(minticks=3, maxticks=8)
+    locator = dates.AutoDateLocator(minticks=2 if small else 3, maxticks=5 if small else 8)
     axis.set_major_locator(locator)
     looks: dict[str, Any] = {
         "formats": ["%Y", "%b", "%d %b", "%H:%M", "%H:%M", "%H:%M:%S"],

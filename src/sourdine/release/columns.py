@@ -48,6 +48,8 @@ class Columns:
         Which rows are printed; all of them if left out.
     most
         How many rows are printed: of more, those with the largest values. None for all.
+    by
+        The labels that name a group: they come first.
 
     Examples
     --------
@@ -66,6 +68,7 @@ class Columns:
     even: bool = False
     most: int | None = None
     printed: Sequence[int] | None = None
+    by: Sequence[str] = ()
 
     def largest(self, most: int | None) -> Columns:
         """Return the rows with the largest values, in the order they have."""
@@ -122,7 +125,10 @@ class Columns:
             return [(label(v),) for v in self.values]
         ends = list(zip(self.lower, self.upper, strict=True))
         if not self.even:
-            return [any_row(v, pair) for v, pair in zip(self.values, ends, strict=True)]
+            return [
+                (label(v), "", "") if None in pair else any_row(v, pair)
+                for v, pair in zip(self.values, ends, strict=True)
+            ]
         width = min((high - low for low, high in ends if high > low), default=0.0)
         return [
             (shown(v, width), outward(pair[0], width, floor), outward(pair[1], width, ceil))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sourdine.exact.parameters import Number
     from sourdine.grid import Grid
 
-__all__ = ["SHOWN", "Drawer", "Release", "beta_of", "read_confidence", "read_drawer"]
+__all__ = ["SHOWN", "Drawer", "Release", "beta_of", "holding", "read_confidence", "read_drawer"]
 
 RAREST = Fraction(1, 10**12)
 """Intervals miss this often, at least: they are computed with floats."""
@@ -111,6 +111,16 @@ class Drawer(ABC):
         """
         raise NotImplementedError
 
+    def widened_limits(self, release: Release, beta: float, of: str) -> Any:  # noqa: ANN401
+        """Return the `limits`, widened where they leave out the value: what users see.
+
+        Limits are cut to what is possible, values are not: a noisy count may be negative, so that
+        sums of counts stay unbiased. *Claim*: no value lies outside its own interval. *Checked by*
+        ``test_no_value_lies_outside_its_own_interval``. An interval that only grows misses the
+        truth no more often.
+        """
+        return holding(release.value, self.limits(release, beta, of))
+
     @property
     def beside(self) -> tuple[str, ...]:
         """Which intervals are printed beside those of the sample."""
@@ -142,7 +152,7 @@ class Drawer(ABC):
 
     def _shown_ends(self, release: Release, of: str) -> tuple[list[Any], list[Any]]:
         """Return the lower and the upper ends that are shown, one by one."""
-        pairs = _pairs(self.limits(release, read_confidence(self.shown), of))
+        pairs = _pairs(self.widened_limits(release, read_confidence(self.shown), of))
         return [x for low, _ in pairs for x in flat(low)], [
             x for _, high in pairs for x in flat(high)
         ]
@@ -241,7 +251,8 @@ class Release(Answer):
     ) -> Any:  # noqa: ANN401
         """Return the ends between which the truth lies with probability ``confidence``.
 
-        Two numbers, two arrays, or a pair of them for each key.
+        Two numbers, two arrays, or a pair of them for each key. The value is always between them:
+        they are cut to what is possible, such as 0 for a count, but never beyond the value.
 
         Parameters
         ----------
@@ -277,7 +288,7 @@ class Release(Answer):
         if assume is not None:
             self._check_normal(assume, of)
         which = of if assume is None else "normal"
-        return self.mechanism.limits(self, read_confidence(confidence), which)
+        return self.mechanism.widened_limits(self, read_confidence(confidence), which)
 
     def _check_normal(self, assume: str, of: str) -> None:
         if assume != "normal" or of != "population":
@@ -401,6 +412,24 @@ def beta_of(confidence: object, least: Fraction | int = 0) -> Fraction:
             confidence=0.95,
         )
     return 1 - value
+
+
+def holding(value: Any, ends: Any) -> Any:  # noqa: ANN401
+    """Return intervals, each widened to its value where that lies outside.
+
+    Examples
+    --------
+    >>> holding(-4, (0, 2)), holding({"a": 7, "b": 3}, {"a": (5, 9), "b": (4, 9)})
+    ((-4, 2), {'a': (5, 9), 'b': (3, 9)})
+    """
+    if isinstance(ends, Mapping):
+        return {key: holding(value[key], own) for key, own in ends.items()}
+    low, high = ends
+    if low is None:  # a number without an interval, such as a bound that was found
+        return ends
+    if isinstance(low, np.ndarray):
+        return np.minimum(low, value), np.maximum(high, value)
+    return min(low, value), max(high, value)
 
 
 def _pairs(ends: Any) -> list[Any]:  # noqa: ANN401

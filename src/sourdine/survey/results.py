@@ -182,9 +182,10 @@ def _question(
     if reports >= FEWEST:
         consistent = None if isinstance(column, Choices) else "norm-sub"
         one = found.mean(name) if number else found.shares(name, consistent=consistent)
-        value = np.atleast_1d(np.asarray(one.value, np.float64))
-        values = value if number else np.clip(value, 0, 1)
-        lower, upper = (np.atleast_1d(np.asarray(end)) for end in one.interval(SHOWN))
+        found_numbers = (one.value, *one.interval(SHOWN))
+        values, lower, upper = (np.atleast_1d(np.asarray(x, np.float64)) for x in found_numbers)
+        if not number:  # a person reads them, and adds nothing up
+            values, lower, upper = (np.clip(x, 0, 1) for x in (values, lower, upper))
     return QuestionResult(
         name=name,
         what="mean" if number else "share",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import sourdine as sd
+from sourdine.noise import SeededSource
 
 RNG = np.random.default_rng(4)
 WIDE = pd.DataFrame(
@@ -46,3 +48,13 @@ def test_a_picture_says_that_dates_are_only_counted():
     figure = sd.describe(dates, epsilon=1).plot()
     (axes,) = figure.axes
     assert "dates are only counted" in {text.get_text() for text in axes.texts}
+
+
+@pytest.mark.parametrize("values", [[], [None] * 300, [float("nan")] * 300])
+@pytest.mark.parametrize("kind", ["number", "whole", "category"])
+def test_columns_without_values_have_no_bars(values, kind):
+    pytest.importorskip("matplotlib")
+    release = sd.describe({"gone": values}, kinds={"gone": kind}, epsilon=4, source=SeededSource(1))
+    (axes,) = release.plot().axes
+    assert len(axes.patches) == 0
+    assert axes.texts[0].get_text() in {"too few values to show", "no category is common enough"}

@@ -19,7 +19,7 @@ from sourdine.exact import given
 from sourdine.privacy import Part
 from sourdine.question import DATA, PRIVACY, WHAT, converters, kinds, says
 from sourdine.release import Columns, Release
-from sourdine.release.release import read_confidence
+from sourdine.release.release import holding, read_confidence
 from sourdine.tally.column import DATES, NUMBERS, WORDS
 from sourdine.tally.memory import Memory
 
@@ -231,7 +231,8 @@ class Describe(Statistic):
             numbers = part.numbers(own, beta)
             count = part.numbers(own, beta / 2)["count"]
             first, *rest = numbers.items()
-            found[name] = dict([first, ("missing", _missing(count, rows)), *rest])
+            ordered = [first, ("missing", _missing(count, rows)), *rest]
+            found[name] = {what: (v, *holding(v, ends)) for what, (v, *ends) in ordered}
         return found
 
     def value(self, drawn: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

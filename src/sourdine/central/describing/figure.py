@@ -50,6 +50,8 @@ def panels(
         _dress(axes)
         if release.drawn["columns"][name]["kind"] == DATE:
             _empty(axes, "dates are only counted")
+        elif _too_few(*numbers["count"]):
+            _empty(axes, "too few values to show")
         else:
             (_deciles if "mean" in numbers else _categories)(axes, numbers)
         gone = numbers["missing"][0]
@@ -65,6 +67,11 @@ def panels(
         fontsize=8, color=NOTE, x=0.01, ha="left",
     )  # fmt: skip
     return saved(figure, path)
+
+
+def _too_few(count: float, low: float, high: float) -> bool:
+    """Return whether the number of values is within twice its error of 0: bars would be noise."""
+    return count <= 2 * max(count - low, high - count)
 
 
 def _dress(axes: Any) -> None:  # noqa: ANN401

@@ -210,7 +210,7 @@ def _share(
 def _both(statistic: Statistic, drawn: Mapping[str, Any], beta: float) -> tuple[Any, Any]:
     value = statistic.value(drawn)
     release = Release(value=value, cost=statistic.cost, mechanism=statistic, drawn=drawn)
-    return value, statistic.limits(release, beta, "sample")
+    return value, statistic.widened_limits(release, beta, "sample")
 
 
 def _ends(statistic: Statistic, drawn: Mapping[str, Any], beta: float) -> tuple[Any, Any, Any]:

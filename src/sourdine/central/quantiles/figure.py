@@ -1,4 +1,4 @@
-"""The picture of released quantiles: a curve over their orders."""
+"""The picture of released quantiles: a curve over their orders, or one for each group."""
 
 from __future__ import annotations
 
@@ -9,6 +9,17 @@ import numpy as np
 from sourdine.presentation import figures
 from sourdine.presentation.dates import date_axis, places
 from sourdine.presentation.figures import dots, gaps, legend
+from sourdine.presentation.small_multiples import (
+    FEW as FEW_GROUPS,
+)
+from sourdine.presentation.small_multiples import (
+    SERIES,
+    Panels,
+    beside_lines,
+    groups_of,
+    lines,
+    true_of,
+)
 
 if TYPE_CHECKING:
     from sourdine.central.quantiles.statistic import Quantiles
@@ -28,22 +39,26 @@ def curve(
     path: str | None = None,
     title: str | None = None,
 ) -> Any:  # noqa: ANN401
-    """Draw the quantiles over their orders, with their intervals.
+    """Draw the quantiles over their orders, with their intervals; those of a group are a line.
 
     Parameters
     ----------
     statistic, release
         What was asked for, and what was published.
     truth
-        Where the data is public: the true quantiles.
+        Where the data is public: the true quantiles; of groups, a list of them for each key.
     path
         Where to save the picture; the ending says how (png, svg, pdf, html).
     title
         What is written above; the statistic if left out.
     """
     orders = np.array([float(q) for q in statistic.orders])
+    columns = release.columns()
     if len(orders) == 1:
-        return dots(release, truth=truth, names=[_name(orders[0])], path=path, title=title)
+        names = [group.name for group in groups_of(columns)] if columns.by else [_name(orders[0])]
+        return dots(release, truth=truth, names=names, path=path, title=title)
+    if columns.by:
+        return _of_groups(statistic, release, truth, path=path, title=title)
     values, low, high = (np.array(places(v.tolist())) for v in (release.value, *release.interval()))
     percent = 100 * orders
     figure, axes = figures.canvas()
@@ -71,6 +86,78 @@ def curve(
     (date_axis if statistic.lasting else gaps)(axes.yaxis)
     axes.grid(axis="y", color=figures.RULE, linewidth=0.8)
     return figures.finished(figure, axes, release, title=title, path=path)
+
+
+def _of_groups(
+    statistic: Quantiles,
+    release: Release,
+    truth: Any,  # noqa: ANN401
+    *,
+    path: str | None,
+    title: str | None,
+) -> Any:  # noqa: ANN401
+    """Draw a line in its band for each group: together if they are few, else in panels."""
+    columns = release.columns()
+    groups = groups_of(columns)
+    kept = {"value": columns.values, "low": columns.lower or (), "high": columns.upper or ()}
+    numbers = [
+        {name: np.array(places(group.of(column))) for name, column in kept.items()}
+        for group in groups
+    ]
+    known = [
+        None if true is None else np.array(places(true))
+        for true in true_of(truth, groups, list(release.value))
+    ]
+    percent = 100 * np.array([float(q) for q in statistic.orders])
+    if len(groups) <= FEW_GROUPS:
+        figure, axes = figures.canvas()
+        for group, own, true, colour in zip(groups, numbers, known, SERIES, strict=False):
+            lines(axes, percent, own, colour, label=group.name)
+            if true is not None:
+                axes.plot(percent, true, "--", color=colour, linewidth=1)
+        ends = [float(own["value"][-1]) for own in numbers]
+        beside_lines(axes, sorted(range(len(ends)), key=lambda i: -ends[i]))
+        _dress_lines(axes, statistic, numbers, percent)
+        axes.set_xlabel("part of the records at or below", color=figures.INK)
+        return figures.finished(figure, axes, release, title=title, path=path)
+    panels = Panels(groups)
+    for i, (axes, group) in enumerate(zip(panels.axes, panels.groups, strict=True)):
+        for other in numbers[: len(panels.groups)]:
+            axes.plot(percent, other["value"], color=figures.RULE, linewidth=0.8, zorder=1)
+        lines(axes, percent, numbers[i], figures.BLUE, label=group.name)
+        if known[i] is not None:
+            axes.plot(percent, known[i], "--", color=figures.RED, linewidth=1)
+        axes.grid(axis="y", color=figures.RULE, linewidth=0.8)
+    for axes in panels.axes[:1]:  # they share their axes
+        _dress_lines(axes, statistic, numbers[: len(panels.groups)], percent, small=True)
+    return panels.finished(
+        release, title=title, path=path, axis="across: part of the records at or below",
+        more="grey: the other groups" + ("; red: the truth" if truth is not None else ""),
+    )  # fmt: skip
+
+
+def _dress_lines(
+    axes: Any,  # noqa: ANN401
+    statistic: Quantiles,
+    numbers: list[dict[str, Any]],
+    percent: Any,  # noqa: ANN401
+    *,
+    small: bool = False,
+) -> None:
+    """Set the axes of lines: what they show, and the ticks."""
+    views = [_view(own["value"], own["low"], own["high"]) for own in numbers]
+    axes.set_ylim(min(low for low, _ in views), max(high for _, high in views))
+    axes.set_xlim(0, 100)
+    even = np.array([20, 50, 80]) if small else np.arange(0, 101, 10)
+    axes.set_xticks(percent if len(percent) <= (3 if small else figures.MANY) else even)
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:g} %")
+    if statistic.lasting:
+        date_axis(axes.yaxis, small=small)
+    else:
+        if small:
+            axes.locator_params(axis="y", nbins=4)
+        gaps(axes.yaxis)
+    axes.grid(axis="y", color=figures.RULE, linewidth=0.8)
 
 
 def _name(order: float) -> str:

@@ -163,7 +163,7 @@ class Frequencies(Estimate):
 
 
 MADE = {
-    None: "Shares are unbiased: one may lie below 0 or above 1, its interval does not.",
+    None: "Shares are unbiased: one may lie below 0 or above 1, by noise.",
     "norm-sub": "Shares are the nearest to the unbiased ones that are not negative and sum to 1: "
     "small ones are biased. Intervals are of the unbiased ones.",
     "em": "Shares are the most likely ones that are not negative and sum to 1: small ones are "
@@ -242,8 +242,7 @@ def frequencies(  # noqa: PLR0913 - each has its own meaning, and all but three 
     foot      0.064        0.035      0.093
     cost  epsilon 2, any two inputs of one person
     how   frequencies, 1000 reports by RandomizedResponse(epsilon=2, categories=3)
-    note  Shares are unbiased: one may lie below 0 or above 1, its interval does
-          not.
+    note  Shares are unbiased: one may lie below 0 or above 1, by noise.
     note  Each interval holds for its own category, not all of them together.
     """
     if not isinstance(oracle, FrequencyOracle):

@@ -44,8 +44,8 @@ def drawn(release: Release, name: str, alt: str) -> Picture | None:
         What it is a picture of.
     """
     columns = release.columns()
-    curve = columns.printed is not None
-    if not (FEWEST <= len(columns.values) <= MOST or curve):
+    fits = columns.printed is not None or bool(columns.by)  # a curve, or a panel for each group
+    if not (len(columns.values) >= FEWEST and (len(columns.values) <= MOST or fits)):
         return None
     drawing = StringIO()
     try:

@@ -100,7 +100,7 @@ def draw_squares(axes: Any, release: Release, size: float) -> None:  # noqa: ANN
     """Draw shares as areas: the upper end of the interval, the share, the lower end."""
     table: Any = release.mechanism
     share = np.clip(np.asarray(release.value, float), 0, 1)
-    low, high = (np.asarray(end, float) for end in release.interval())
+    low, high = (np.clip(np.asarray(end, float), 0, 1) for end in release.interval())
     largest = float(np.max(high)) or 1.0
     x, y = _places(axes, table, size)
     for values, colour in ((high, PALE), (share, SOFT), (low, BLUE)):
@@ -115,7 +115,7 @@ def draw_squares(axes: Any, release: Release, size: float) -> None:  # noqa: ANN
 def _tracks(axes: Any, table: Crossed, share: Floats, ends: tuple[Floats, Floats]) -> None:  # noqa: ANN401
     """Draw each share as a dot with its interval on a line of its own from 0 to 1."""
     x, y = _places(axes, table, 8)
-    low, high = ends
+    share, low, high = (np.clip(x, 0, 1) for x in (share, *ends))
     left = x - TRACK / 2
     axes.hlines(y, left, left + TRACK, color=RULE, linewidth=1.2)
     for end in (left, left + TRACK):

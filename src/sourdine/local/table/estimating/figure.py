@@ -104,7 +104,7 @@ def _plain(axes: Any) -> None:  # noqa: ANN401
 def _shares(axes: Any, release: Release) -> None:  # noqa: ANN401
     columns = release.columns()
     kept, categories = columns.largest(MOST_DRAWN), len(columns.values)
-    low, high = np.array(kept.lower, float), np.array(kept.upper, float)
+    low, high = (np.clip(np.array(end, float), 0, 1) for end in (kept.lower, kept.upper))
     y = np.arange(len(kept.values))[::-1]
     axes.hlines(y, low, high, color=PALE, linewidth=6, capstyle="round")
     axes.plot(np.clip(kept.values, 0, 1), y, "o", color=BLUE, markersize=5)
@@ -128,7 +128,7 @@ def _bins(axes: Any, release: Release) -> None:  # noqa: ANN401
     width = np.diff(edges)
     even = np.where(width > 0, width.mean() / np.where(width > 0, width, 1), 1)
     share, low, high = share * even, low * even, high * even
-    axes.stairs(high, edges, baseline=low, fill=True, color=PALE, linewidth=0)
+    axes.stairs(high, edges, baseline=np.maximum(low, 0), fill=True, color=PALE, linewidth=0)
     axes.stairs(share, edges, color=BLUE, linewidth=1.4)
     axes.set_ylim(0, min(float(high.max()), 3 * float(share.max())) * 1.08)
     axes.yaxis.set_major_formatter(lambda x, _: f"{100 * x:g} %")

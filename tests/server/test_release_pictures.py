@@ -1,0 +1,103 @@
+"""Pictures on the server's pages of what was released by group."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import sourdine as sd
+from sourdine.server.pages.release_pictures import release_picture
+
+ORDERS = [i / 10 for i in range(1, 10)]
+LONG = "Wholesale and retail trade; repair of motor vehicles <b>&"
+
+
+def by_group(m, kind):
+    """Return a release of so many groups with long names."""
+    keys = [f"{LONG} {i}" for i in range(m)]
+    n = 30 * m
+    table = {
+        "v": [i % 100 for i in range(n)],
+        "g": [keys[i % m] for i in range(n)],
+        "said": [("yes", "a long way of saying no to this")[i % 2] for i in range(n)],
+        "day": [f"20{20 + i % 3}-0{1 + i % 9}-01" for i in range(n)],
+    }
+    by = {"by": "g", "keys": keys, "epsilon": 9}
+    grid = {"column": "v", "bounds": (0, 100), "step": 1}
+    days = {"column": "day", "bounds": ("2020-01-01", "2022-12-31")}
+    calls = {
+        "bins": lambda: sd.histogram(table, column="v", bins=6, bounds=(0, 100), **by),
+        "days": lambda: sd.histogram(table, column="day", bins=["2020-01-01", "2021-06-01",
+                                     "2023-01-01"], **by),
+        "categories": lambda: sd.histogram(
+            table, column="said", categories=["yes", "a long way of saying no to this"], **by
+        ),
+        "missing": lambda: sd.histogram(
+            table, column="v", bins=3, bounds=(0, 100), missing="count", **by
+        ),
+        "deciles": lambda: sd.quantiles(table, ORDERS, **grid, **by),
+        "deciles of days": lambda: sd.quantiles(table, ORDERS, **days, **by),
+        "functions": lambda: sd.cdf(table, **grid, **by),
+        "functions of days": lambda: sd.cdf(table, **days, **by),
+    }  # fmt: skip
+    return calls[kind]()
+
+
+KINDS = (
+    "bins", "days", "categories", "missing", "deciles", "deciles of days", "functions",
+    "functions of days",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("m", [2, 12])
+@pytest.mark.parametrize("wide", [350, 900])
+def test_groups_have_panels_or_lines_within_the_picture(kind, m, wide):
+    release = by_group(m, kind)
+    root = ET.fromstring(str(release_picture(release, wide)))  # noqa: S314 - our own
+    _, _, width, height = map(float, root.attrib["viewBox"].split())
+    assert width == wide
+    marks = [part.tag for part in root]
+    if kind.startswith(("deciles", "functions")):
+        assert marks.count("polyline") == marks.count("polygon") == m
+    else:
+        assert marks.count("rect") == sum(len(counts) for counts in release.value.values())
+    assert "circle" not in marks
+    texts = [part for part in root if part.tag == "text"]
+    assert sum(part.text.startswith("Wholesale") for part in texts) == m
+    for part in root:
+        for name in ("x", "x1", "x2"):
+            assert -1 <= float(part.attrib.get(name, 0)) <= width + 1, ET.tostring(part)
+        for name in ("y", "y1", "y2"):
+            assert -1 <= float(part.attrib.get(name, 0)) <= height + 1, ET.tostring(part)
+        points = re.findall(r"[-\d.]+", part.attrib.get("points", ""))
+        for x, y in zip(points[::2], points[1::2], strict=True):
+            assert -1 <= float(x) <= width + 1
+            assert -1 <= float(y) <= height + 1
+
+
+def test_one_number_for_each_group_is_a_row():
+    table = {"v": [1, 2] * 40, "g": ["a", "b"] * 40}
+    release = sd.median(
+        table, column="v", bounds=(0, 9), step=1, by="g", keys=["a", "b"], epsilon=1
+    )
+    root = ET.fromstring(str(release_picture(release, 900)))  # noqa: S314 - our own
+    assert [part.tag for part in root].count("circle") == 2
+    assert {"a", "b"} <= {part.text for part in root}
+
+
+def test_a_description_has_a_table_and_no_picture():
+    release = sd.describe({"v": [1, 2] * 40}, epsilon=4)
+    heads, rows = release.columns().cells()
+    assert len(heads) == 5
+    assert len(rows) == len(release.columns().values)
+    assert release_picture(release, 900) == ""
+
+
+def test_of_very_many_groups_the_first_have_a_panel():
+    release = by_group(70, "bins")
+    root = ET.fromstring(str(release_picture(release, 900)))  # noqa: S314 - our own
+    assert [part.text for part in root][-1] == "and 10 groups more"
+    assert sum((part.text or "").startswith("Wholesale") for part in root) == 60
