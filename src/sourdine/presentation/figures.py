@@ -147,10 +147,15 @@ def finished(
     path: str | None,
 ) -> Any:  # noqa: ANN401
     """Write title and cost, save if there is a path, and return the figure."""
-    confidence = f"{100 * release.mechanism.shown:g} %"
-    said = f"{release.price} · {confidence} intervals"
+    said = " · ".join(filter(None, (release.price, intervals_shown(release.mechanism))))
     headed(axes, title or release.mechanism.title, said)
     return saved(figure, path, release)
+
+
+def intervals_shown(mechanism: Any) -> str:  # noqa: ANN401 - what drew a release or an estimate
+    """Return which intervals a picture shows, if it shows any."""
+    shows = getattr(mechanism, "prints_intervals", True)
+    return f"{100 * mechanism.shown:g} % intervals" if shows else ""
 
 
 def headed(axes: Any, title: str, said: str) -> None:  # noqa: ANN401
@@ -252,12 +257,13 @@ def dots(
         What is written above; what drew it if left out.
     """
     shown_columns = release.columns()
-    if not shown_columns.bounded:
+    if not shown_columns.bounded and not getattr(release.mechanism, "intervals", False):
         raise ParameterTypeError(
             "a picture", "be of numbers with intervals", "an answer without", "Print it instead."
         )
     values = shown_columns.values
-    low, high = (np.array(places(ends)) for ends in (shown_columns.lower, shown_columns.upper))
+    sides = (shown_columns.lower or values, shown_columns.upper or values)
+    low, high = (np.array(places(ends)) for ends in sides)
     dated = any(map(is_date, values))
     labels = zip(*shown_columns.labels.values(), strict=True)
     names = names or [", ".join(map(str, parts)) for parts in labels]

@@ -17,6 +17,7 @@ from sourdine.presentation.figures import (
     RED,
     canvas,
     folded,
+    intervals_shown,
     saved,
 )
 
@@ -129,7 +130,8 @@ class Panels:
         """Write title, cost and what the axes are, save if there is a path, return the figure."""
         drawn = len(self.groups)
         left = f"the first {drawn} of {self.all} groups" if drawn < self.all else ""
-        shown = f"{100 * release.mechanism.shown:g} % intervals of all groups together"
+        shown = intervals_shown(release.mechanism)
+        shown += " of all groups together" if shown else ""
         said = " · ".join(filter(None, (axis, release.price, shown, left, more)))
         self.figure.suptitle(
             title or release.mechanism.title, x=0.01, ha="left", color=INK, fontsize=11

@@ -59,7 +59,9 @@ def curve(
         return dots(release, truth=truth, names=names, path=path, title=title)
     if columns.by:
         return _of_groups(statistic, release, truth, path=path, title=title)
-    values, low, high = (np.array(places(v.tolist())) for v in (release.value, *release.interval()))
+    # Without intervals both ends are the value, so that no bar or band is seen.
+    ends = (columns.lower, columns.upper) if columns.bounded else (columns.values,) * 2
+    values, low, high = (np.array(places(list(v))) for v in (columns.values, *ends))
     percent = 100 * orders
     figure, axes = figures.canvas()
     few = len(orders) <= FEW
@@ -99,7 +101,8 @@ def _of_groups(
     """Draw a line in its band for each group: together if they are few, else in panels."""
     columns = release.columns()
     groups = groups_of(columns)
-    kept = {"value": columns.values, "low": columns.lower or (), "high": columns.upper or ()}
+    low, high = columns.lower or columns.values, columns.upper or columns.values
+    kept = {"value": columns.values, "low": low, "high": high}
     numbers = [
         {name: np.array(places(group.of(column))) for name, column in kept.items()}
         for group in groups
