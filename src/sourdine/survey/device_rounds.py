@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sourdine.local.rounds.memoised import spared
 from sourdine.local.rounds.respondent import SECRET, VERSION
 from sourdine.noise import SYSTEM
-from sourdine.survey.device import Draw, code, encoded, hashed, response, sampled
+from sourdine.survey.device import Draw, code, demand, encoded, hashed, response, sampled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,6 +86,7 @@ def again(
     source
         Where the random bytes come from.
     """
+    demand(form, answers)
     by, columns, chosen = Draw(source), form["columns"], {}
     if memory["asked"] is not None:
         chosen = {"c": [part["name"] for part in columns].index(memory["asked"])}

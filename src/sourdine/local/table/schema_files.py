@@ -53,7 +53,7 @@ __all__ = ["facts", "from_facts", "read", "to_toml", "toml_value", "write"]
 _KEYS = {
     "number": ("lower", "upper", "step", "method", "missing"),
     "choice": ("categories", "method", "missing"),
-    "choices": ("choices", "separator"),
+    "choices": ("choices", "separator", "missing"),
     "flag": ("method", "missing"),
 }
 
@@ -183,6 +183,11 @@ def _column(name: str, found: dict[str, Any]) -> Attribute:
         return Flag(**own)
     if kind in LISTING:
         make, key = LISTING[kind]
+        # to tick nothing is an answer, so a column of several choices always allows for absence
+        if kind == "choices" and own.pop("missing", True) is not True:
+            raise ParameterError(
+                f"missing of column {name!r}", "be true or left out", "another", "Leave it out."
+            )
         listed = own.pop(key, ())
         if not isinstance(listed, list):
             raise ParameterError(
