@@ -211,7 +211,9 @@ def _row(  # noqa: PLR0913 - each has its own meaning
     number = f"<b>{text}</b> ({interval})"
     if alone:
         number = _shares_of_all(numbers, words, f"<b>{text}</b>")
-    below = f'<span class="soft number all">{_shares_of_all(of_all, words)}</span>' if of_all else ""
+    below = (
+        f'<span class="soft number all">{_shares_of_all(of_all, words)}</span>' if of_all else ""
+    )
     drawn = _picture(numbers[0], numbers[1:], ends or (0.0, 1.0), bar=ends is None)
     return f'<li><span>{label}</span> <span class="number">{number}</span>{below}{drawn}</li>'
 

@@ -317,9 +317,8 @@ class Estimates(Shown, Mapping[str, "Release"]):
         part: Any = self._part(name)
         if not isinstance(part.column, Number):
             return self.shares(name, together=len(names(part.column)) > MOST_DRAWN)
-        if isinstance(part.mechanism, PaidFlag):
-            return self.quantiles(name)
-        return self.distribution(name, bins=10)
+        # bins of a distribution are known far less well than its quantiles
+        return self.quantiles(name)
 
     @property
     def cost(self) -> Guarantee:
