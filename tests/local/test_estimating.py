@@ -21,7 +21,7 @@ def schema(**more):
         vote=Choice("left", "right", missing="none"),
         income=Number(0, 1000, step=10, missing=True),
         smokes=Flag(),
-        **{"epsilon": 12, **more},
+        **{"epsilon": 12, "missing": "random", **more},
     )
 
 

@@ -33,7 +33,6 @@ MUTANTS = {
     "it is told as often as it is true": ("[others, all], [-others, one + all]], [[1, 0], [others",
                                           "[others, one], [-others, one + all]], [[1, 0], [others"),
     "the hash is not sent": ("return memory.hash * g +", "return 0 * g +"),
-    "an absent answer is the first": ("x < k ? x : memory.absent", "x < k ? x : 0"),
     "another column each round": ("name === memory.asked", "name !== memory.asked"),
     "rounds are answered again": ("form.rounds) <= memory.answered", "form.rounds) < 0"),
     "a total of one answer": ("BigInt(g) * p * m > n * q", "p * m > n * q"),
@@ -54,7 +53,7 @@ def answers(schema, rng):
     given = {}
     for name, column in schema.columns.items():
         listed = FLAGS if column.kind == "flag" else column.categories
-        given[name] = rng.choice([*listed, None])
+        given[name] = rng.choice([*listed, None] if column.missing else listed)
     return given
 
 

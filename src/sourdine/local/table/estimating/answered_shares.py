@@ -1,28 +1,24 @@
 r"""The share of each category among those who answered, where *no answer* is a category.
 
-With the shares :math:`f_v` of all people and :math:`f_0` of those without an answer it is the ratio
-:math:`r = f_v/(1 - f_0)`. A candidate is possible if :math:`\hat f_v - r(1 - \hat f_0)` does not
-differ from 0 by more than its noise allows (E. C. Fieller's interval for a ratio). A report that
-supports one category never makes support of another more likely, in no randomiser of this library
-(``test_supports_of_two_categories_are_not_positively_correlated``), so its variance is at most
-:math:`\mathrm{Var} \hat f_v + r^2 \mathrm{Var} \hat f_0`. Where supporters are too few for the normal
-law, the ends follow from exact ones of :math:`f_v` and :math:`f_0`, each at half the level.
-*Checked by* ``test_shares_of_those_who_answered_are_covered``.
+With the shares :math:`f_v` of all people and :math:`f_0` of those without an answer it is
+:math:`f_v/(1 - f_0)`. Its interval follows from those of :math:`f_v` and :math:`f_0`, each of which may
+miss with half the probability: both hold together with at least the probability stated, for every
+number of people and however the two estimates are correlated. *Checked by*
+``test_shares_of_those_who_answered_are_covered``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sourdine.laws.normal import student_quantile
 from sourdine.local.estimators.estimate import Estimate
 from sourdine.local.estimators.frequencies import MANY, Frequencies
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -31,11 +27,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = ["AnsweredShares", "share_answered", "shares_of_answers"]
-
-FEW = 25.0
-"""From this variance of the number of supporters on, it is held for normal."""
-HALVINGS = 40
-"""How often the place of an end is halved."""
 
 
 def shares_of_answers(found: Release) -> Release:
@@ -106,53 +97,11 @@ class AnsweredShares(Estimate):
     def limits(self, release: Release, beta: float, of: str) -> tuple[Floats, Floats]:
         """Return the ends of every category's share among those who answered."""
         each = beta / (self.categories if self.of_all.together else 1)
-        low, high = self._exact(release, each, of)
-        raw = np.asarray(release.drawn["raw"], np.float64)
-        there = 1 - float(raw[-1])
-        if not self.reports or there <= 0:
-            return low, high
-        none, supporters = self._variance(slice(-1, None), np.array([1 - there]), of)
-        quantile = student_quantile(each, max(self.reports - 1, 1))
-
-        def possible(r: Floats) -> NDArray[np.bool_]:
-            """Return whether a share may be the truth, under which its variance is taken."""
-            own, _ = self._variance(slice(None, -1), r * there, of)
-            half = quantile * np.sqrt(own + r**2 * none) + self._one() / 2
-            return np.asarray(np.abs(raw[:-1] - r * there) <= half)
-
-        middle = self.value({"raw": raw, "consistent": raw})
-        _, often = self._variance(slice(None, -1), np.zeros(self.categories), of)
-        many = (often >= FEW) & (supporters[0] >= FEW)
-        ends = (_farthest(possible, middle, np.full(self.categories, x)) for x in (0.0, 1.0))
-        lower, upper = (np.where(many, *pair) for pair in zip(ends, (low, high), strict=True))
-        return lower, upper
-
-    def _exact(self, release: Release, beta: float, of: str) -> tuple[Floats, Floats]:
-        """Return ends that hold whenever those of the two shares do."""
-        apart = Frequencies(**{f: getattr(self.of_all, f) for f in SHARED})
-        low, high = apart.limits(release, beta / 2, of)
+        low, high = replace(self.of_all, together=False).limits(release, each / 2, of)
         most, least = 1 - low[-1], 1 - high[-1]
         lower = low[:-1] / most if most > 0 else np.zeros(self.categories)
         upper = high[:-1] / least if least > 0 else np.ones(self.categories)
         return np.minimum(lower, 1), np.minimum(upper, 1)
-
-    def _variance(self, which: slice, share: Floats, of: str) -> tuple[Floats, Floats]:
-        """Return the variance of an estimated share, and that of the number of its supporters."""
-        share = np.clip(share, 0, 1)
-        p, q = (np.broadcast_to(x, self.of_all.categories)[which] for x in self._chances)
-        chance = share * p + (1 - share) * q
-        noise = share * p * (1 - p) + (1 - share) * q * (1 - q)
-        count = self.reports * (chance * (1 - chance) if of == "population" else noise)
-        return count / (self.reports * (p - q)) ** 2, count
-
-    def _one(self) -> Floats:
-        """Return by how much one supporter moves a share: supporters are whole numbers."""
-        p, q = (np.broadcast_to(x, self.of_all.categories)[:-1] for x in self._chances)
-        return np.asarray(1 / (self.reports * (p - q)))
-
-    @property
-    def _chances(self) -> tuple[Floats, Floats]:
-        return np.asarray(self.of_all.p, np.float64), np.asarray(self.of_all.q, np.float64)
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
         """Return the name of each category, without no answer."""
@@ -176,20 +125,3 @@ class AnsweredShares(Estimate):
 
     def __str__(self) -> str:
         return f"shares of those who answered, {self.of_all}"
-
-
-def _farthest(
-    possible: Callable[[Floats], NDArray[np.bool_]], start: Floats, end: Floats
-) -> Floats:
-    """Return how far towards an end shares are possible, by bisection."""
-    out = np.where(possible(end), start, end)
-    inside = np.where(possible(end), end, start)
-    for _ in range(HALVINGS):
-        middle = (inside + out) / 2
-        held = possible(middle)
-        inside, out = np.where(held, middle, inside), np.where(held, out, middle)
-    return np.where(possible(end), end, inside)
-
-
-SHARED = ("randomiser", "p", "q", "categories", "reports")
-"""What intervals of single shares need."""
