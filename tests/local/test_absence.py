@@ -5,6 +5,8 @@ from __future__ import annotations
 import tomllib
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from sourdine.errors import ParameterError
@@ -71,8 +73,8 @@ def test_an_undeclared_absence_is_refused(kind, tmp_path):
             list(schema.reports({"way": absent}))
     (tmp_path / "raw.csv").write_text("way\n3\n")
     for table in ({"way": [ANSWER[kind]]}, {"way": []}, {"way": [None]}):
-        for ask in (lambda t: schema.sanitize(t), lambda t: list(schema.reports(t))):
-            with pytest.raises(ParameterError, match="missing must be declared .* for 'way'"):
+        for ask in (schema.sanitize, lambda t: list(schema.reports(t))):
+            with pytest.raises(ParameterError, match=r"missing must be declared .* for 'way'"):
                 ask(table)
     with pytest.raises(ParameterError, match="missing must be declared"):
         schema.sanitize(tmp_path / "raw.csv", to=tmp_path / "clean.csv")
@@ -134,9 +136,6 @@ def test_bad_words_for_absence_are_refused():
 @pytest.mark.parametrize("frame", [{"a": [1]}, "parquet"])
 def test_a_skeleton_declares_it_for_every_column(frame, tmp_path):
     if frame == "parquet":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         frame = str(tmp_path / "raw.parquet")
         pq.write_table(pa.table({"n": [1], "x": [0.5], "t": ["a"], "b": [True]}), frame)
     columns = tomllib.loads(skeleton(frame))["columns"]

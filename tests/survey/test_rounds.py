@@ -166,7 +166,8 @@ def test_a_memory_is_that_of_a_respondent():
         for _, memory, _ in mine:
             again = Respondent(schema, json.dumps(memory | {"answered": 2}))
             assert again.answered == 2
-            assert Aggregator(schema.round(3)).add([again.answer()]).accepted == 1
+            line = again.answer(answers(schema, random.Random(1)))  # noqa: S311
+            assert Aggregator(schema.round(3)).add([line]).accepted == 1
 
 
 def several(survey_cases, **changes):
@@ -183,7 +184,7 @@ def test_a_survey_has_rounds(survey_cases):
     assert len({survey.fingerprint, third.fingerprint, survey.round(2).fingerprint}) == 3
     with pytest.raises(ParameterError, match="round must be from 1 to 52, got none"):
         page(survey)
-    assert len(page(third)) < 34_000
+    assert len(page(third)) < 40_000
     assert b"METHODS.memoised" in page(third)
     assert b"METHODS.memoised" not in page(Survey.from_facts(survey_cases.facts()))
     plan = precision(third.schema, 1000)

@@ -13,8 +13,8 @@ The form of a schema, as `device.mjs` and `sourdine.survey.device` read it:
 ==============  ==================================================================================
 
 A column has ``name``, ``kind``, ``method`` with its whole numbers, ``epsilon``, ``absent`` (what
-becomes of an answer that is not given; where it is ``"any"`` or ``"kept"``, the device refuses to go
-on without one), where one column is sampled ``weight`` (how often), and
+becomes of an answer that is not given; where it is ``"any"`` or ``"kept"``, the device refuses to
+go on without one), where one column is sampled ``weight`` (how often), and
 either ``answers``, the texts of its codes, or ``lower`` and ``step`` of its lattice. In a survey of
 several rounds ``epsilon`` is what all of them cost.
 """

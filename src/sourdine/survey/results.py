@@ -153,10 +153,12 @@ class Results(Shown):
         notes = [
             ("people", f"{self.people}; the survey is {self.state}"),
             ("cost", f"{self.survey.schema.guarantee}, for all answers of a person"),
-            ("shares", "of all people, and of those who answered; none is negative, those of one "
-             "choice add up to 100 %"),
+            (
+                "shares",
+                "of all people, and of those who answered; those of one choice add up to 100 %",
+            ),
             ("means", "of those who answered"),
-        ]  # fmt: skip
+        ]
         return Sheet(
             heads=(
                 *("question", "of", "estimate", "lower", "upper"),

@@ -1,7 +1,7 @@
 """One person's own answers: whether they can be read, and what they should be.
 
-These checks are for a person's own device, where a refused answer can be corrected. Cells of a table
-are never refused: that would tell somebody about them.
+These checks are for a person's own device, where a refused answer can be corrected. Cells of a
+table are never refused: that would tell somebody about them.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Bounds and categories are declared, never read off the data. An answer outside the bounds counts as
 the nearest bound; one that is empty, unreadable or not listed is *absent*
-(`sourdine.local.table.absence`). A column declares with ``missing`` that answers may be absent; what
-becomes of absent answers of the others is said in `Schema`.
+(`sourdine.local.table.absence`). A column declares with ``missing`` that answers may be absent;
+what becomes of absent answers of the others is said in `Schema`.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ class Schema(Shown):
     """The SHA-256 of `canonical`: reports with another one were drawn by another schema."""
     _parts: dict[Use, Mapping[str, ColumnPart]]
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each has its own meaning
         self,
         *unnamed: object,
         epsilon: Number,

@@ -23,8 +23,8 @@
     choices = ["tv", "web", "radio"]
 
 A number that no decimal gives exactly is a text, such as ``epsilon = "1/3"``. Without ``missing``,
-everybody answers a column; ``missing = "random"`` beside epsilon says otherwise for all such columns
-(`Schema`).
+everybody answers a column; ``missing = "random"`` beside epsilon says otherwise for all such
+columns (`Schema`).
 """
 
 from __future__ import annotations

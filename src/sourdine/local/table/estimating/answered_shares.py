@@ -1,9 +1,9 @@
 r"""The share of each category among those who answered, where *no answer* is a category.
 
 With the shares :math:`f_v` of all people and :math:`f_0` of those without an answer it is
-:math:`f_v/(1 - f_0)`. Its interval follows from those of :math:`f_v` and :math:`f_0`, each of which may
-miss with half the probability: both hold together with at least the probability stated, for every
-number of people and however the two estimates are correlated. *Checked by*
+:math:`f_v/(1 - f_0)`. Its interval follows from those of :math:`f_v` and :math:`f_0`, each of which
+may miss with half the probability: both hold together with at least the probability stated, for
+every number of people and however the two estimates are correlated. *Checked by*
 ``test_shares_of_those_who_answered_are_covered``.
 """
 
