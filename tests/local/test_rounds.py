@@ -521,7 +521,7 @@ def test_refusals(make, text):
 
 
 def test_the_best_randomiser_is_taken():
-    made = {k: Schema(a=Choice(*range(k)), epsilon=2, rounds=9, missing="random").parts("report")["a"].memoised
+    made = {k: Schema(a=Choice(*range(k)), epsilon=2, rounds=9).parts("report")["a"].memoised
             for k in (2, 3, 4, 300)}  # fmt: skip
     assert [type(made[k]).__name__ for k in made] == [
         "PermanentResponse", "PermanentResponse", "MemoisedHashing", "MemoisedHashing",

@@ -419,7 +419,8 @@ def test_a_script_needs_no_guard(tmp_path):
         "from sourdine.local.table import Flag, Schema\n"
         "from sourdine.local.table.sanitizing import crew\n"
         "crew.LONG, crew._cores = 1, lambda: 2\n"
-        "clean = Schema(a=Flag(), epsilon=1, missing='random').sanitize({'a': np.ones(1 << 19, bool)})\n"
+        "schema = Schema(a=Flag(), epsilon=1, missing='random')\n"
+        "clean = schema.sanitize({'a': np.ones(1 << 19, bool)})\n"
         "print(len(clean['a']), round(float(clean['a'].mean()), 1))\n"
     )
     done = subprocess.run(  # noqa: S603
