@@ -138,7 +138,7 @@ class Results(Shown):
 
     def sheet(self) -> Sheet:
         """Return what is printed."""
-        lines = []
+        lines: list[tuple[str, ...]] = []
         for one in self.questions:
             if not one.values:
                 lines.append((one.name, one.what, f"fewer than {FEWEST}"))

@@ -63,7 +63,7 @@ def read_rounds(rounds: object, once: object, turn: int | None) -> dict[str, Any
 def read_missing(missing: object) -> Missing | None:
     """Return what becomes of absent answers to columns that do not declare them."""
     if missing is None or missing == "random":
-        return missing  # type: ignore[return-value]
+        return missing
     raise ParameterError(
         "missing",
         "be 'random' or left out",
