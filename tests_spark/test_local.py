@@ -19,8 +19,11 @@ SCHEMA = Schema(
     region=Choice("n", "s", "e", "w"),
     smokes=Flag(missing=True),
     epsilon=8,
+    missing="random",
 )
-SAMPLED = Schema(age=Number(0, 120, step=1), vote=Choice("a", "b"), epsilon=3, method="sample")
+SAMPLED = Schema(
+    age=Number(0, 120, step=1), vote=Choice("a", "b"), epsilon=3, method="sample", missing="random"
+)
 PAIRS = [("age", "region")]
 
 
@@ -53,7 +56,7 @@ def test_a_sanitised_frame_carries_its_schema_and_estimates_as_on_one_machine(ea
     assert (there.counts, there.dropped, there.notes) == (here.counts, here.dropped, here.notes)
     assert there.counts["age"] == 3000
     with pytest.raises(ParameterError, match="sanitised by, got one with epsilon 4"):
-        estimate(clean, schema=Schema(age=Flag(), epsilon=4))
+        estimate(clean, schema=Schema(age=Flag(), epsilon=4, missing="random"))
 
 
 def test_what_no_report_could_be_is_counted_as_on_one_machine(spark, tmp_path):
@@ -83,7 +86,7 @@ def test_reports_are_counted_as_on_one_machine(sparks, tmp_path, which, schema, 
     spark = getattr(sparks, which)
     drawn = sent(schema, 300)
     lines = to_lines(drawn)
-    other = to_lines(sent(Schema(age=Number(0, 120, step=1), epsilon=1), 1))
+    other = to_lines(sent(Schema(age=Number(0, 120, step=1), epsilon=1, missing="random"), 1))
     strange = [
         "{}",
         "",
@@ -173,7 +176,7 @@ def test_what_is_written_is_no_result(sparks, tmp_path):
 
 def test_names_and_texts_of_any_kind(each_spark, settings, tmp_path):
     names = {"a.b": Number(0, 9, step=1), "c `d`": Flag(), "é, f": Choice("x", "y z")}
-    schema = Schema.of(names, epsilon=600)
+    schema = Schema.of(names, epsilon=600, missing="random")
     rows = each_spark.createDataFrame(
         [("7", True, "x", 1), ("nonsense", None, "?", 2)],
         "`a.b` string, c boolean, e string, i int",
@@ -182,7 +185,7 @@ def test_names_and_texts_of_any_kind(each_spark, settings, tmp_path):
     assert clean.columns == list(names)
     assert any(tuple(row) == (7, True, "x") for row in clean.collect())
     assert schema.estimate(clean).counts == dict.fromkeys(names, 2)
-    twice = Schema(a=Flag(), A=Flag(), epsilon=1)
+    twice = Schema(a=Flag(), A=Flag(), epsilon=1, missing="random")
     both = each_spark.range(3).selectExpr("true as a", "true as b").toDF("a", "A")
     with pytest.raises(ParameterError, match="differ by more than capital letters"):
         twice.sanitize(both, to=tmp_path / "twice")
@@ -193,7 +196,9 @@ def test_names_and_texts_of_any_kind(each_spark, settings, tmp_path):
 def test_columns_beyond_those_that_spark_packs(spark, tmp_path):
     """Python reads and writes the last ones itself; with so much epsilon reports are true."""
     names = [f"a{i}" for i in range(AT_ONCE + 3)]
-    schema = Schema.of({name: Choice("x", "y z", "é") for name in names}, epsilon=60 * len(names))
+    schema = Schema.of(
+        {name: Choice("x", "y z", "é") for name in names}, epsilon=60 * len(names), missing="random"
+    )
     listed = [f"array('x', 'y z', 'é')[(id + {i}) % 3] as {name}" for i, name in enumerate(names)]
     rows = spark.range(0, 30, 1, 1).selectExpr(*listed)
     assert schema.sanitize(rows, to=tmp_path / "clean").collect() == rows.collect()
@@ -237,7 +242,7 @@ def test_columns_without_blanks_are_written_as_such(each_spark, tmp_path):
     for blank in (False, True):
         columns = {"age": Number(0, 120, step=1), "smokes": Flag(missing=blank)}
         to = tmp_path / str(blank)
-        Schema.of(columns, epsilon=60).sanitize(rows, to=to)
+        Schema.of(columns, epsilon=60, missing="random").sanitize(rows, to=to)
         (file,) = to.glob("*.parquet")
         assert [field.nullable for field in pq.read_schema(file)] == [False, blank]
 

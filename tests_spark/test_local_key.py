@@ -22,7 +22,7 @@ from sourdine.local import Flag, Schema
 HERE = Path(__file__).parent
 KEY = b"no-plan-and-no-log-holds-thiskey"
 OTHER = b"but-a-value-in-a-frame-they-hold"
-SCHEMA = Schema(smokes=Flag(), epsilon=1)
+SCHEMA = Schema(smokes=Flag(), epsilon=1, missing="random")
 LOG4J = """
 rootLogger.level = debug
 rootLogger.appenderRef.file.ref = file

@@ -32,6 +32,7 @@ PEOPLE = Schema(
     region=Choice("n", "s", "e", "w"),
     epsilon=122,
     weights={"person": 60, "region": 60, "wage": 2},
+    missing="random",
 )
 """Reports of a person and of a region are true, those of a wage as good as never twice the same."""
 NAMES = ("person", "wage", "region")
@@ -237,7 +238,7 @@ def test_a_frame_that_is_read_twice_gives_the_same_reports(sparks):
 
 def test_no_two_blocks_share_their_bytes(spark):
     """A hundred tasks that hold the same records give a hundred different strings of reports."""
-    schema = Schema(wage=Number(0, 10**6, step=1), epsilon=1)
+    schema = Schema(wage=Number(0, 10**6, step=1), epsilon=1, missing="random")
     rows = spark.range(0, 400, 1, 100).selectExpr("0L as wage")
     reports = drawn(schema, rows, ("wage",), SYSTEM.bytes(32))
     tasks = reports.selectExpr("spark_partition_id() as task", "wage").collect()
@@ -250,7 +251,11 @@ def test_no_two_blocks_share_their_bytes(spark):
 def test_whatever_stands_in_a_block_its_bytes_follow_from_it(spark):
     """Of slots that Spark packed and of those that Python read; of each one, in each row."""
     schema = Schema(
-        age=Number(0, 9, step=1), job=Choice(*range(3)), wage=Number(0, 9, step=1), epsilon=3
+        age=Number(0, 9, step=1),
+        job=Choice(*range(3)),
+        wage=Number(0, 9, step=1),
+        epsilon=3,
+        missing="random",
     )
     cells = [(name, part.cell) for name, part in schema.parts().items()]
     rows = {"age": [1, 2, 3], "job": [0, 1, 2], "wage": ["4", "5", "6"]}
@@ -284,7 +289,7 @@ def test_reports_follow_the_law_of_one_machine(sparks, tmp_path):
         spark.range(0, 40_000, 1, 2).selectExpr("'n' as region")
         for spark in (sparks.classic, sparks.connect)
     ]
-    schema = Schema(region=Choice("n", "s", "e", "w"), epsilon=1)
+    schema = Schema(region=Choice("n", "s", "e", "w"), epsilon=1, missing="random")
     for i, frame in enumerate((rows[0], rows[1].repartition(2))):
         clean = schema.sanitize(frame, to=tmp_path / f"clean{i}")
         found = {row["region"]: row["count"] for row in clean.groupBy("region").count().collect()}

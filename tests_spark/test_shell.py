@@ -53,7 +53,7 @@ def test_a_table_and_a_ledger(folders, sparks):
 
 def test_a_folder_is_sanitised_to_another(folders, sparks):
     schema = folders / "schema.toml"
-    Schema(age=Number(0, 120, step=1), epsilon=2).write(schema)
+    Schema(age=Number(0, 120, step=1), epsilon=2, missing="random").write(schema)
     words = ["sanitize", folders / "parts", "--schema", schema, "-o", folders / "clean"]
     words += ["--drop", "who", "--engine", "spark"]
     done = CliRunner().invoke(app, [*map(str, words)])

@@ -68,7 +68,7 @@ def main():
     classic.sparkContext.setLogLevel("DEBUG")
     port = told["settings"]["spark.connect.grpc.binding.port"]
     connect = Connect.builder.remote(f"sc://127.0.0.1:{port}").create()
-    schema = Schema(smokes=Flag(), epsilon=1)
+    schema = Schema(smokes=Flag(), epsilon=1, missing="random")
     for name, spark in {"classic": classic, "connect": connect}.items():
         rows = spark.range(0, 200, 1, 2).selectExpr("id % 2 = 0 as smokes")
         for i, frame in enumerate((rows, rows.repartition(2))):

@@ -8,6 +8,7 @@ import shlex
 import pytest
 
 SCHEMA = """epsilon = 6
+missing = "random"
 [columns]
 {} = {{kind = "number", lower = 0, upper = 120, step = 1}}
 vote = {{kind = "choice", categories = ["yes", "no"]}}

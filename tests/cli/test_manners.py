@@ -123,7 +123,7 @@ def test_a_saved_release_is_drawn(run, people, tmp_path):
 )
 def test_whatever_has_a_picture_is_drawn_when_saved(words, title, run, people, tmp_path):
     columns = {"age": sd.local.Number(0, 100, step=1), "region": sd.local.Choice("a", "b")}
-    schema = sd.local.Schema(**columns, epsilon=4)
+    schema = sd.local.Schema(**columns, epsilon=4, missing="random")
     table = {"age": [31, 44, 60, 75] * 100, "region": ["a", "b"] * 200}
     schema.sanitize(table, to=tmp_path / "clean.csv")
     files = {"PEOPLE": people, "CLEAN": str(tmp_path / "clean.csv")}

@@ -12,6 +12,7 @@ from sourdine.local.reports import to_lines
 
 SCHEMA = """
 epsilon = 9
+missing = "random"
 [columns]
 age = {kind = "number", lower = 0, upper = 120, step = 1}
 vote = {kind = "choice", categories = ["yes", "no"], method = "response"}

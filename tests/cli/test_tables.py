@@ -12,6 +12,7 @@ from sourdine.answers import Release
 
 SCHEMA = """
 epsilon = 9
+missing = "random"
 [columns.age]
 kind = "number"
 lower = 0
@@ -159,7 +160,8 @@ def german(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pay.csv").write_bytes("\n".join(PAY).encode("cp1252"))
     (tmp_path / "schema.toml").write_text(
-        'epsilon = 9\n[columns.pay]\nkind = "number"\nlower = 0\nupper = 2000\nstep = 1\n'
+        'epsilon = 9\nmissing = "random"\n'
+        '[columns.pay]\nkind = "number"\nlower = 0\nupper = 2000\nstep = 1\n'
     )
     return (*GERMAN, "--header", "name,pay,age")
 

@@ -494,7 +494,7 @@ def table():
 
 @pytest.mark.parametrize("method", ["split", "sample"])
 def test_a_schema_from_table_to_estimate(method):
-    schema = Schema(epsilon=8, method=method, **COLUMNS)
+    schema = Schema(epsilon=8, method=method, missing="random", **COLUMNS)
     total = Aggregator(schema)
     for block in records(schema, table(), source=SeededSource(7)):
         assert total.add(to_lines(block)).dropped == {}
@@ -513,7 +513,7 @@ def test_a_schema_from_table_to_estimate(method):
 
 def test_pairs_of_a_schema_are_estimated():
     columns = {"vote": Choice("yes", "no", method="response"), "smokes": Flag(method="response")}
-    schema = Schema(epsilon=8, **columns)
+    schema = Schema(epsilon=8, missing="random", **columns)
     people = {"vote": ["yes", "no"] * 500, "smokes": [True, True, True, False] * 250}
     total = Aggregator(schema, pairs=[("vote", "smokes")])
     for block in records(schema, people, source=SeededSource(7)):
@@ -525,8 +525,8 @@ def test_pairs_of_a_schema_are_estimated():
 
 @pytest.mark.parametrize("method", ["split", "sample"])
 def test_the_order_of_columns_does_not_matter(method):
-    one = Schema(epsilon=8, method=method, **COLUMNS)
-    other = Schema(epsilon=8, method=method, **dict(reversed(COLUMNS.items())))
+    one = Schema(epsilon=8, method=method, missing="random", **COLUMNS)
+    other = Schema(epsilon=8, method=method, missing="random", **dict(reversed(COLUMNS.items())))
     assert one.fingerprint == other.fingerprint
     lines = [line for block in records(one, table()) for line in to_lines(block)]
     a, b = total_of(one, lines), total_of(other, lines)
@@ -535,7 +535,7 @@ def test_the_order_of_columns_does_not_matter(method):
 
 
 def test_drawn_records_have_the_laws_of_the_schema():
-    schema = Schema(epsilon=40, **COLUMNS)
+    schema = Schema(epsilon=40, missing="random", **COLUMNS)
     total = Aggregator(schema)
     for block in records(schema, table(), source=SeededSource(3)):
         total.add(block)

@@ -17,15 +17,21 @@ from sourdine.local import Choice, Flag, Number, Schema, estimate
 from sourdine.local.table.carried import KEY, beside, carried
 
 COLUMNS = {"age": Number(0, 99, step=1), "vote": Choice("yes", "no"), "été": Flag()}
-SCHEMA = Schema.of(COLUMNS, epsilon=3)
+SCHEMA = Schema.of(COLUMNS, epsilon=3, missing="random")
 RAW = {"age": [20, 30, 40] * 50, "vote": ["yes", "no", "yes"] * 50, "été": [True, False, True] * 50}
 OTHERS = {
-    "epsilon 6 in place of 3": Schema.of(COLUMNS, epsilon=6),
-    "the method 'sample'": Schema.of(COLUMNS, epsilon=3, method="sample"),
-    "without a column 'été'": Schema.of({k: COLUMNS[k] for k in ("age", "vote")}, epsilon=3),
-    "column 'vote' in another way": Schema.of(COLUMNS | {"vote": Choice("no", "yes")}, epsilon=3),
-    "column 'age' in another way": Schema.of(COLUMNS | {"age": Number(0, 98, 1)}, epsilon=3),
-    "other weights": Schema.of(COLUMNS, epsilon=3, weights={"age": 2}),
+    "epsilon 6 in place of 3": Schema.of(COLUMNS, epsilon=6, missing="random"),
+    "the method 'sample'": Schema.of(COLUMNS, epsilon=3, method="sample", missing="random"),
+    "without a column 'été'": Schema.of(
+        {k: COLUMNS[k] for k in ("age", "vote")}, epsilon=3, missing="random"
+    ),
+    "column 'vote' in another way": Schema.of(
+        COLUMNS | {"vote": Choice("no", "yes")}, epsilon=3, missing="random"
+    ),
+    "column 'age' in another way": Schema.of(
+        COLUMNS | {"age": Number(0, 98, 1)}, epsilon=3, missing="random"
+    ),
+    "other weights": Schema.of(COLUMNS, epsilon=3, weights={"age": 2}, missing="random"),
 }
 FILES = ("clean.csv", "clean.tsv", "clean.csv.gz", "clean.parquet", "a [*] b.csv", "a [*].parquet")
 

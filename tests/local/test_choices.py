@@ -20,7 +20,9 @@ from sourdine.tally import Frame, Ticked
 
 WORDS = ("tv", "web", "radio")
 MEDIA = Choices(*WORDS)
-SCHEMA = Schema(media=MEDIA, vote=Choice("yes", "no", method="response"), epsilon=6)
+SCHEMA = Schema(
+    media=MEDIA, vote=Choice("yes", "no", method="response"), epsilon=6, missing="random"
+)
 HOSTILE = [
     "tv", "web;tv", " radio ;\ttv", "", None, ";", ";;;", "TV", "tv,web", "podcast", "tv;podcast",
     "tv;tv;tv", "web;\n", "<b>;radio", "ra dio", "tv;web;radio", "'tv'", "tv\u00a0",
@@ -132,7 +134,7 @@ def test_a_csv_file_is_read_alike(tmp_path):
 @pytest.mark.parametrize("separator", [";", " | ", ","])
 def test_every_set_is_written_and_read_back(separator, tmp_path):
     column = Choices(*WORDS, separator=separator)
-    schema = Schema(media=column, epsilon=60)
+    schema = Schema(media=column, epsilon=60, missing="random")
     texts = [separator.join(w for i, w in enumerate(WORDS) if code >> i & 1) for code in range(8)]
     for to in (None, tmp_path / "clean.csv", tmp_path / "clean.parquet"):
         clean = schema.sanitize(pd.DataFrame({"media": texts * 5}), to=to)
@@ -140,7 +142,7 @@ def test_every_set_is_written_and_read_back(separator, tmp_path):
 
 
 def test_a_sampled_table_tells_nothing_ticked_from_not_asked(tmp_path):
-    schema = Schema(media=MEDIA, smokes=Flag(), epsilon=40, method="sample")
+    schema = Schema(media=MEDIA, smokes=Flag(), epsilon=40, method="sample", missing="random")
     rows = {"media": ["", "tv", "tv;web", None] * 100, "smokes": [True] * 400}
     clean = schema.sanitize(rows, to=tmp_path / "clean.csv")
     found = estimate(clean)
@@ -189,7 +191,13 @@ def test_scores_average_to_the_truth():
 
 @pytest.mark.parametrize("ending", ["toml", "json"])
 def test_schema_files_hold_choices(ending, tmp_path):
-    schema = Schema(a=MEDIA, b=Choices("x;y", "z", separator="|"), n=Number(0, 9, 1), epsilon=1)
+    schema = Schema(
+        a=MEDIA,
+        b=Choices("x;y", "z", separator="|"),
+        n=Number(0, 9, 1),
+        epsilon=1,
+        missing="random",
+    )
     schema.write(tmp_path / f"s.{ending}")
     assert Schema.read(tmp_path / f"s.{ending}") == schema
     assert repr(schema.columns["b"]) in repr(schema)

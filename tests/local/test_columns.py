@@ -169,7 +169,7 @@ def test_decimals_follow_the_grid():
         (lambda: Choice("a", "a"), "categories must differ"),
         (lambda: Choice("a\rb", "c"), "categories must be texts that a file can hold"),
         (lambda: Choice("a", "b", missing="b"), "categories must differ"),
-        (lambda: Choice("a", "b", missing=True), "missing must be the name"),
+        (lambda: Choice("a", "b", missing=3), "missing must be True or the name"),
         (lambda: Choice("a", None), "categories must be texts"),
         (lambda: Flag(missing="x"), "missing must be True or False"),
         (lambda: Flag(method="unique"), "method must be one of"),

@@ -21,7 +21,7 @@ def schema(**more):
         vote=Choice("left", "right", missing="none"),
         income=Number(0, 1000, step=10, missing=True),
         smokes=Flag(),
-        **{"epsilon": 12, **more},
+        **{"epsilon": 12, "missing": "random", **more},
     )
 
 
@@ -62,7 +62,10 @@ def test_a_table_tells_the_truth(people, method):
     given = schema(method=method)
     if method == "sample":
         given = Schema.of(
-            {**given.columns, "income": Number(0, 1000, step=10)}, epsilon=12, method="sample"
+            {**given.columns, "income": Number(0, 1000, step=10)},
+            epsilon=12,
+            method="sample",
+            missing="random",
         )
         whole = {**people, "income": [0 if x is None else x for x in people["income"]]}
         found = given.estimate(given.sanitize(whole, source=SeededSource(1)))
@@ -117,7 +120,12 @@ def test_pictures_are_drawn(people, tmp_path):
 
 
 def test_what_no_report_could_be_is_dropped():
-    given = Schema(vote=Choice("a", "b"), age=Number(0, 9, step=1, method="laplace"), epsilon=1)
+    given = Schema(
+        vote=Choice("a", "b"),
+        age=Number(0, 9, step=1, method="laplace"),
+        epsilon=1,
+        missing="random",
+    )
     found = given.estimate({"vote": ["a", "x", None, "b"], "age": [3, 3.5, -1, 10]})
     assert found.counts == {"vote": 2, "age": 2}
     assert found.dropped == {"vote": 2, "age": 2}
@@ -154,7 +162,7 @@ def test_asking_some_people_widens_the_interval_to_all():
     """At a large epsilon the noise is next to nothing, and who was asked is what is left."""
     given = Schema(
         vote=Choice("a", "b"), drink=Choice("a", "b"), age=Number(0, 9, step=1), epsilon=20,
-        method="sample",
+        method="sample", missing="random",
     )  # fmt: skip
     votes = ["a"] * 200 + ["b"] * 200
     table = {"vote": votes, "drink": votes, "age": [2] * 200 + [7] * 200}
@@ -170,7 +178,9 @@ def test_asking_some_people_widens_the_interval_to_all():
 
 def test_a_sampled_table_has_one_answer_a_row():
     """Rows with more were not written by this schema, or cost more than it says."""
-    given = Schema(vote=Choice("a", "b"), drink=Choice("c", "d"), epsilon=1, method="sample")
+    given = Schema(
+        vote=Choice("a", "b"), drink=Choice("c", "d"), epsilon=1, method="sample", missing="random"
+    )
     table = {"vote": ["a", None, "a", "what?", None], "drink": [None, "c", "d", None, None]}
     found = given.estimate(table)
     assert found.counts == {"vote": 1, "drink": 1}

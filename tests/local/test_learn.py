@@ -34,7 +34,7 @@ def two_classes(n, seed):
 def schema_of(method, epsilon):
     """Four columns and a label, each with this epsilon."""
     numbers = {f"x{j}": Number(0, 100, step=1, method=method) for j in range(4)}
-    return Schema(**numbers, y=Choice(0, 1), epsilon=5 * epsilon)
+    return Schema(**numbers, y=Choice(0, 1), epsilon=5 * epsilon, missing="random")
 
 
 def randomised(schema, x, y, seed=1):
@@ -116,16 +116,16 @@ def test_parts_fit_as_the_whole_and_weights_repeat_rows():
 def test_labels_without_noise_and_labels_of_any_type():
     x, y = two_classes(3000, 5)
     numbers = {f"x{j}": Number(0, 100, step=1) for j in range(4)}
-    schema = Schema(**numbers, epsilon=12)
+    schema = Schema(**numbers, epsilon=12, missing="random")
     noisy = Sanitizer(schema, source=SeededSource(1)).fit_transform(x)
     names = np.array(["well", "ill"])[y]
     knows = NoisyGaussianNB(schema=schema).fit(noisy, names)
     assert knows.classes_.tolist() == ["ill", "well"]
     assert knows.score(x, names) > 0.75
-    flagged = Schema(**numbers, y=Flag(), epsilon=15)
+    flagged = Schema(**numbers, y=Flag(), epsilon=15, missing="random")
     noisy, label = randomised(flagged, x, y)
     assert NoisyGaussianNB(schema=flagged, label="y").fit(noisy, label).score(x, y) > 0.75
-    chosen = Schema(**numbers, y=Choice("well", "ill"), epsilon=15)
+    chosen = Schema(**numbers, y=Choice("well", "ill"), epsilon=15, missing="random")
     noisy, label = randomised(chosen, x, names)
     assert NoisyGaussianNB(schema=chosen, label="y").fit(noisy, label).score(x, names) > 0.75
 
@@ -134,7 +134,7 @@ def test_three_classes():
     rng = np.random.default_rng(6)
     y = rng.integers(0, 3, 20_000)
     x = rng.normal(20 + 25 * y, 8)[:, None]
-    schema = Schema(x=Number(0, 100, 1), y=Choice(0, 1, 2), epsilon=4)
+    schema = Schema(x=Number(0, 100, 1), y=Choice(0, 1, 2), epsilon=4, missing="random")
     clean = schema.sanitize({"x": x[:, 0], "y": y}, source=SeededSource(1))
     knows = NoisyGaussianNB(schema=schema, label="y").fit(np.c_[clean["x"]], clean["y"])
     assert knows.score(x, y) > GaussianNB().fit(x, y).score(x, y) - 0.03
@@ -156,7 +156,7 @@ def test_temperature_of_a_repeated_feature_is_low():
 
 def test_blanks_one_row_and_hardly_any_signal():
     numbers = {f"x{j}": Number(0, 100, 1, missing=True) for j in range(4)}
-    schema = Schema(**numbers, y=Choice(0, 1), epsilon=0.01)
+    schema = Schema(**numbers, y=Choice(0, 1), epsilon=0.01, missing="random")
     x = np.full((5, 4), np.nan)
     x[0] = 3
     knows = NoisyGaussianNB(schema=schema, label="y").fit(x, [0, 0, 1, 0, 0])
@@ -175,7 +175,7 @@ def test_very_fine_grids_and_pickles():
         ("staircase", None),
         ("square-wave", None),
     ):
-        schema = Schema(x=Number(0, 1, step, method=method), epsilon=4)
+        schema = Schema(x=Number(0, 1, step, method=method), epsilon=4, missing="random")
         noisy = Sanitizer(schema, source=SeededSource(1)).transform(x)
         knows = NoisyGaussianNB(schema=schema).fit(noisy, y)
         assert np.abs(knows.theta_.ravel() - [0.4, 0.6]).max() < 0.05
@@ -216,19 +216,23 @@ def test_bad_rows_say_what_to_type():
         NoisyGaussianNB(schema=schema, label="y").fit(x[:, :3], y)
     with pytest.raises(ParameterError, match="y must hold the classes"):
         NoisyGaussianNB(schema=schema, label="y").fit(x, y + 1)
-    sampled = Schema.of(schema.columns, epsilon=1, method="sample")
+    sampled = Schema.of(schema.columns, epsilon=1, method="sample", missing="random")
     with pytest.raises(ParameterError, match="method must be 'split'"):
         NoisyGaussianNB(schema=sampled, label="y").fit(x, y)
-    numbers = Schema(x0=WIDE, x1=WIDE, x2=WIDE, x3=WIDE, y=WIDE, epsilon=1)
+    numbers = Schema(x0=WIDE, x1=WIDE, x2=WIDE, x3=WIDE, y=WIDE, epsilon=1, missing="random")
     with pytest.raises(ParameterError, match="label must name a Choice"):
         NoisyGaussianNB(schema=numbers, label="y").fit(x, y)
     with pytest.raises(ParameterError, match="4 columns of the schema"):
-        Sanitizer(Schema(a=WIDE, b=WIDE, c=WIDE, d=WIDE, epsilon=1)).transform(x[:, :3])
+        Sanitizer(Schema(a=WIDE, b=WIDE, c=WIDE, d=WIDE, epsilon=1, missing="random")).transform(
+            x[:, :3]
+        )
 
 
 def test_sanitizer_is_the_schema():
     pandas = pytest.importorskip("pandas")
-    schema = Schema(a=Number(0, 100, 1, method="laplace"), b=Choice("u", "v"), epsilon=2)
+    schema = Schema(
+        a=Number(0, 100, 1, method="laplace"), b=Choice("u", "v"), epsilon=2, missing="random"
+    )
     frame = pandas.DataFrame({"a": [1, 50, 99], "b": ["u", "v", "?"]})
     made = Sanitizer(schema, source=SeededSource(5)).fit_transform(frame)
     expected = schema.sanitize(frame, source=SeededSource(5))
@@ -238,7 +242,7 @@ def test_sanitizer_is_the_schema():
 
 
 def test_sanitizer_costs_and_never_repeats_itself():
-    schema = Schema(a=WIDE, epsilon=2)
+    schema = Schema(a=WIDE, epsilon=2, missing="random")
     sanitizer = Sanitizer(schema)
     assert sanitizer.cost_ == schema.guarantee
     assert Sanitizer(schema, source=SeededSource(1)).cost_.epsilon == float("inf")
@@ -248,7 +252,7 @@ def test_sanitizer_costs_and_never_repeats_itself():
 
 
 def test_sanitizer_takes_any_value():
-    schema = Schema(a=WIDE, b=WIDE, epsilon=1)
+    schema = Schema(a=WIDE, b=WIDE, epsilon=1, missing="random")
     dirty = np.array([[np.nan, 1e300], [-np.inf, 3], ["text", None]], object)
     clean = Sanitizer(schema).fit(dirty).transform(dirty)
     assert np.isfinite(clean.astype(float)).all()
@@ -256,7 +260,11 @@ def test_sanitizer_takes_any_value():
 
 
 def test_pipeline_and_names():
-    schema = Schema(**{f"x{j}": Number(0, 100, 1, method="laplace") for j in range(4)}, epsilon=40)
+    schema = Schema(
+        **{f"x{j}": Number(0, 100, 1, method="laplace") for j in range(4)},
+        epsilon=40,
+        missing="random",
+    )
     x, y = two_classes(2000, 10)
     line = make_pipeline(Sanitizer(schema, source=SeededSource(1)), NoisyGaussianNB(schema=schema))
     assert line.fit(x, y).named_steps["sanitizer"].get_feature_names_out().tolist() == [
@@ -288,7 +296,7 @@ def test_expected_counts_give_the_law_back():
 
 @pytest.mark.parametrize("method", [*BY, "duchi"])
 def test_shown_numbers_are_read_back_as_their_reports(method):
-    schema = Schema(x=Number(0, 30, step=0.5, method=method), epsilon=2)
+    schema = Schema(x=Number(0, 30, step=0.5, method=method), epsilon=2, missing="random")
     feature = features(schema, None)["x"]
     codes = np.arange(feature.part.answer.codes)
     shown = np.asarray(feature.part.written.values(codes), float)
@@ -313,7 +321,7 @@ def test_without_scikit_learn_the_error_says_what_to_install(monkeypatch):
 
 
 def test_no_cell_of_a_row_changes_another():
-    schema = Schema(a=Number(0, 120, 1), b=Number(0, 1, 0.5), epsilon=400)
+    schema = Schema(a=Number(0, 120, 1), b=Number(0, 1, 0.5), epsilon=400, missing="random")
     plain = [[True, 0.5]] * 50
     for odd in ([1j, 0.5], ["secret", 0.5], [[1, 2], 0.5], [None, None], [10**400, float("nan")]):
         clean = Sanitizer(schema).transform([*plain, odd])
@@ -325,7 +333,9 @@ def test_no_cell_of_a_row_changes_another():
 
 
 def test_blanks_become_nan():
-    schema = Schema(a=Number(0, 9, 1, missing=True), b=Number(0, 1, 0.5), epsilon=0.1)
+    schema = Schema(
+        a=Number(0, 9, 1, missing=True), b=Number(0, 1, 0.5), epsilon=0.1, missing="random"
+    )
     clean = Sanitizer(schema).transform([[3, 0.5]] * 200)
     assert 0 < np.isnan(clean[:, 0]).sum() < 200
     assert not np.isnan(clean[:, 1]).any()

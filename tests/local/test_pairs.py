@@ -29,7 +29,10 @@ def asked(n, seed=1):
 )
 def test_pairs_are_unbiased_and_cover(epsilon, n, method):
     schema = Schema(
-        age=Number(0, 59, step=1, method=method), vote=Choice("a", "b", "c"), epsilon=epsilon
+        age=Number(0, 59, step=1, method=method),
+        vote=Choice("a", "b", "c"),
+        epsilon=epsilon,
+        missing="random",
     )
     parts = schema.parts()
     age, vote = asked(n)
@@ -56,7 +59,9 @@ def test_pairs_are_unbiased_and_cover(epsilon, n, method):
 
 
 def clean(n=3000):
-    schema = Schema(age=Number(0, 59, step=1), vote=Choice("a", "b", "c"), epsilon=8)
+    schema = Schema(
+        age=Number(0, 59, step=1), vote=Choice("a", "b", "c"), epsilon=8, missing="random"
+    )
     age, vote = asked(n)
     table = {"age": age, "vote": np.array(["a", "b", "c"])[vote]}
     return schema, schema.sanitize(table, source=SeededSource(5))
@@ -76,7 +81,9 @@ def test_a_pair_of_a_table():
 
 
 def test_no_reports_tell_nothing():
-    schema = Schema(age=Number(0, 59, step=1), vote=Choice("a", "b", "c"), epsilon=8)
+    schema = Schema(
+        age=Number(0, 59, step=1), vote=Choice("a", "b", "c"), epsilon=8, missing="random"
+    )
     r = schema.estimate({"age": [], "vote": []}, pairs=[("age", "vote")]).pair("age", "vote")
     low, high = r.interval()
     assert (low == 0).all()
@@ -94,14 +101,14 @@ def test_a_pair_must_be_counted():
     schema, table = clean(10)
     with pytest.raises(ParameterError, match=r"pairs=\[\('vote', 'age'\)\]"):
         schema.estimate(table).pair("vote", "age")
-    sampled = Schema.of(schema.columns, epsilon=1, method="sample")
+    sampled = Schema.of(schema.columns, epsilon=1, method="sample", missing="random")
     with pytest.raises(ParameterError, match="with the method 'split'"):
         sampled.estimate(table, pairs=[("age", "vote")])
 
 
 def test_rare_pairs_of_few_people_are_covered():
     """Hardly anybody draws the reports that would show the noise: it is known all the same."""
-    n, schema = 50, Schema(a=Choice(*"abcd"), b=Choice(*"abcd"), epsilon=4)
+    n, schema = 50, Schema(a=Choice(*"abcd"), b=Choice(*"abcd"), epsilon=4, missing="random")
     parts = schema.parts()
     code = np.zeros(n, np.int64)
     code[0] = 1

@@ -50,7 +50,9 @@ def halves(x, y):
 
 def schema_of(method, epsilon):
     numbers = {name: Number(*map(Fraction, ends), method=method) for name, ends in BOUNDS.items()}
-    return Schema.of({**numbers, "Outcome": Choice(0, 1)}, epsilon=9 * Fraction(epsilon))
+    return Schema.of(
+        {**numbers, "Outcome": Choice(0, 1)}, epsilon=9 * Fraction(epsilon), missing="random"
+    )
 
 
 def test_clean_rows_give_the_accuracy_of_the_slides(pima):

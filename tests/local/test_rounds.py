@@ -32,8 +32,8 @@ from sourdine.local.rounds.losses import alike, any_two, stays
 from sourdine.noise import SeededSource
 from sourdine.privacy import ALIKE, LOCAL, Guarantee
 
-YES_NO = Schema(vote=Choice("yes", "no"), epsilon=2, rounds=5)
-HOURS = Schema(hour=Choice(*range(5), method="hashing"), epsilon=3, rounds=4)
+YES_NO = Schema(vote=Choice("yes", "no"), epsilon=2, rounds=5, missing="random")
+HOURS = Schema(hour=Choice(*range(5), method="hashing"), epsilon=3, rounds=4, missing="random")
 
 
 def hashing(epsilon=Fraction(2, 5), permanent=1, categories=3, values=2):
@@ -210,7 +210,12 @@ class Counting(SeededSource):
 def test_only_the_reports_depend_on_the_answers(method):
     """The same coins for two histories: ids, hashes, columns, memories and sizes are the same."""
     schema = Schema(
-        hour=Choice(*range(9), method="hashing"), smokes=Flag(), epsilon=4, rounds=3, method=method
+        hour=Choice(*range(9), method="hashing"),
+        smokes=Flag(),
+        epsilon=4,
+        rounds=3,
+        method=method,
+        missing="random",
     )
     seen = []
     for rows in (
@@ -256,7 +261,9 @@ def test_an_absent_answer_is_one_that_stays(schema):
 
 def test_each_round_is_unbiased():
     """Shares of every round have the closed form's variance, and intervals hold."""
-    schema = Schema(hour=Choice(*range(8), method="hashing"), epsilon=4, rounds=3, once=1)
+    schema = Schema(
+        hour=Choice(*range(8), method="hashing"), epsilon=4, rounds=3, once=1, missing="random"
+    )
     oracle, n, runs = schema.parts("report")["hour"].memoised, 400, 60
     rng, source = np.random.default_rng(1), SeededSource(1)
     errors, held = [], []
@@ -281,7 +288,7 @@ def test_each_round_is_unbiased():
 
 
 def test_rounds_err_together():
-    schema = Schema(vote=Choice("yes", "no"), epsilon=4, rounds=2, once=1.9)
+    schema = Schema(vote=Choice("yes", "no"), epsilon=4, rounds=2, once=1.9, missing="random")
     source, pairs = SeededSource(4), []
     for _ in range(60):
         panel, series = Panel(schema, 300, source=source), Series(schema)
@@ -305,7 +312,7 @@ def test_a_memory_is_kept():
 
 
 def test_a_person_is_asked_for_one_column_in_all_rounds():
-    schema = Schema(a=Flag(), b=Flag(), epsilon=2, rounds=9, method="sample")
+    schema = Schema(a=Flag(), b=Flag(), epsilon=2, rounds=9, method="sample", missing="random")
     for seed in range(4):
         source = SeededSource(seed)
         me = Respondent(schema, source=source)
@@ -344,7 +351,7 @@ def test_memories_of_others_are_refused():
     memory = Respondent(HOURS).to_json()
     with pytest.raises(ParameterError, match="memory must be of this schema"):
         YES_NO.respondent(memory)
-    longer = Schema(hour=Choice(*range(5), method="hashing"), epsilon=3, rounds=5)
+    longer = Schema(hour=Choice(*range(5), method="hashing"), epsilon=3, rounds=5, missing="random")
     with pytest.raises(ParameterError, match="memory must be of this schema"):
         longer.respondent(memory)
     with pytest.raises(ParameterTypeError, match="memory must be a text"):
@@ -404,7 +411,9 @@ def test_a_series_is_shown(tmp_path):
 
 
 def test_costs_of_a_schema():
-    schema = Schema(vote=Choice("yes", "no"), smokes=Flag(), epsilon=4, rounds=52, once=0.8)
+    schema = Schema(
+        vote=Choice("yes", "no"), smokes=Flag(), epsilon=4, rounds=52, once=0.8, missing="random"
+    )
     spent = schema.costs()
     assert spent.one == schema.round(7).guarantee == Guarantee(Fraction(4, 5), 0, LOCAL)
     assert schema.guarantee == Guarantee(4, 0, ALIKE)
@@ -416,7 +425,14 @@ def test_costs_of_a_schema():
     assert "any two histories of one person that change alike" in text
     assert "not hidden" in text
     assert "in secret" in text
-    one = Schema(vote=Choice("yes", "no"), smokes=Flag(), epsilon=4, rounds=52, method="sample")
+    one = Schema(
+        vote=Choice("yes", "no"),
+        smokes=Flag(),
+        epsilon=4,
+        rounds=52,
+        method="sample",
+        missing="random",
+    )
     assert one.costs().one.epsilon == 1
     assert "drawn at random, in every round" in str(one)
 
@@ -424,7 +440,7 @@ def test_costs_of_a_schema():
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), 100, 3000])
 @pytest.mark.parametrize("column", [Flag(), Choice("a", "b", "c"), Choice(*range(20))])
 def test_extreme_budgets(epsilon, column):
-    schema = Schema(a=column, epsilon=epsilon, rounds=4)
+    schema = Schema(a=column, epsilon=epsilon, rounds=4, missing="random")
     spent = schema.costs()
     assert spent.one.epsilon <= spent.stays.epsilon <= spent.alike.epsilon <= epsilon
     assert spent.one.epsilon <= spent.any.epsilon
@@ -433,7 +449,11 @@ def test_extreme_budgets(epsilon, column):
 
 def test_schemas_of_rounds_are_kept(tmp_path):
     schema = Schema(
-        vote=Choice("yes", "no", missing="none"), epsilon=1, rounds=9, once=Fraction(1, 9)
+        vote=Choice("yes", "no", missing="none"),
+        epsilon=1,
+        rounds=9,
+        once=Fraction(1, 9),
+        missing="random",
     )
     for ending in ("toml", "json"):
         schema.write(tmp_path / f"s.{ending}")
@@ -441,22 +461,48 @@ def test_schemas_of_rounds_are_kept(tmp_path):
     assert pickle.loads(pickle.dumps(schema.round(3))) == schema.round(3)  # noqa: S301
     assert len({schema.fingerprint, schema.round(1).fingerprint, schema.round(2).fingerprint}) == 3
     assert "rounds=9" in repr(schema)
-    plain = Schema(age=Number(0, 120, step=1), vote=Choice("yes", "no"), epsilon=2)
+    plain = Schema(
+        age=Number(0, 120, step=1), vote=Choice("yes", "no"), epsilon=2, missing="random"
+    )
     assert plain.fingerprint.startswith("13f65405556760ca")
 
 
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: Schema(a=Number(0, 9, 1), epsilon=1, rounds=3), "'a' must be a Choice or a Flag"),
-        (lambda: Schema(a=Choices("x", "y"), epsilon=1, rounds=3), "got a column of choices"),
-        (lambda: Schema(a=Flag(method="unary"), epsilon=1, rounds=3), "'response' or 'hashing'"),
-        (lambda: Schema(a=Flag(), epsilon=1, rounds=3, once=0.5), "costs .0.5., got 0.5 of it"),
-        (lambda: Schema(a=Flag(), epsilon=1, once=0.5), "once must be left out"),
-        (lambda: Schema(a=Flag(), epsilon=1, rounds=1), "rounds must be at least 2"),
-        (lambda: Schema(a=Flag(), epsilon=1, rounds=3, once=0), "once must be above 0"),
-        (lambda: Schema(a=Flag(), epsilon=1).round(1), "round must be of a survey of several"),
-        (lambda: Schema(a=Flag(), epsilon=1).costs(), "schema must be that of a survey of several"),
+        (
+            lambda: Schema(a=Number(0, 9, 1), epsilon=1, rounds=3, missing="random"),
+            "'a' must be a Choice or a Flag",
+        ),
+        (
+            lambda: Schema(a=Choices("x", "y"), epsilon=1, rounds=3, missing="random"),
+            "got a column of choices",
+        ),
+        (
+            lambda: Schema(a=Flag(method="unary"), epsilon=1, rounds=3, missing="random"),
+            "'response' or 'hashing'",
+        ),
+        (
+            lambda: Schema(a=Flag(), epsilon=1, rounds=3, once=0.5, missing="random"),
+            "costs .0.5., got 0.5 of it",
+        ),
+        (lambda: Schema(a=Flag(), epsilon=1, once=0.5, missing="random"), "once must be left out"),
+        (
+            lambda: Schema(a=Flag(), epsilon=1, rounds=1, missing="random"),
+            "rounds must be at least 2",
+        ),
+        (
+            lambda: Schema(a=Flag(), epsilon=1, rounds=3, once=0, missing="random"),
+            "once must be above 0",
+        ),
+        (
+            lambda: Schema(a=Flag(), epsilon=1, missing="random").round(1),
+            "round must be of a survey of several",
+        ),
+        (
+            lambda: Schema(a=Flag(), epsilon=1, missing="random").costs(),
+            "schema must be that of a survey of several",
+        ),
         (lambda: YES_NO.round(6), "round must be from 1 to 5, got 6"),
         (lambda: YES_NO.sanitize({"vote": ["yes"]}), "must be answered from memories"),
         (lambda: list(YES_NO.reports({"vote": ["yes"]})), "must be answered from memories"),
@@ -493,6 +539,8 @@ def test_the_plan_is_kept():
     low, high = series.shares("vote")[1].interval(0.95)
     assert (high - low) / 2 == pytest.approx(half, rel=0.05)
     assert "invented" in str(planned)
-    asked = plan(Schema(a=Flag(), b=Flag(), epsilon=2, rounds=5, method="sample"), n=1000)
-    alone = plan(Schema(a=Flag(), epsilon=2, rounds=5), n=500)
+    asked = plan(
+        Schema(a=Flag(), b=Flag(), epsilon=2, rounds=5, method="sample", missing="random"), n=1000
+    )
+    alone = plan(Schema(a=Flag(), epsilon=2, rounds=5, missing="random"), n=500)
     assert asked.halves["a"] == pytest.approx(alone.halves["a"])

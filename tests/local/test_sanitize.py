@@ -41,6 +41,7 @@ SCHEMA = Schema(
     smokes=Flag(),
     drinks=Flag(missing=True),
     epsilon=7,
+    missing="random",
 )
 ROWS = {
     "drinks": [True, False, None, True, False, None],
@@ -123,7 +124,9 @@ def test_a_dict_stays_a_dict():
 
 
 def test_arrays_with_blanks_are_masked():
-    schema = Schema(a=Number(0, 9, 1, missing=True), b=Number(0, 1, 0.5), epsilon=0.1)
+    schema = Schema(
+        a=Number(0, 9, 1, missing=True), b=Number(0, 1, 0.5), epsilon=0.1, missing="random"
+    )
     clean = schema.sanitize({"a": np.arange(200) % 10, "b": np.ones(200)})
     assert isinstance(clean["a"], np.ma.MaskedArray)
     assert clean["a"].dtype == np.int64
@@ -146,7 +149,7 @@ def test_types_do_not_depend_on_the_data():
 def test_replay_of_a_sanitised_table(method):
     """Between any two records all that differs is what the mechanisms cover, within epsilon."""
     columns = {n: c for n, c in SCHEMA.columns.items() if method == "split" or not c.blank}
-    schema = Schema.of(columns, epsilon=Fraction(7), method=method)
+    schema = Schema.of(columns, epsilon=Fraction(7), method=method, missing="random")
 
     def call(rows):
         frame = {n: [row[j] for row in rows] for j, n in enumerate(ROWS) if n in columns}
@@ -200,6 +203,7 @@ def test_one_column_a_person():
         epsilon=1,
         method="sample",
         weights={"age": 2},
+        missing="random",
     )
     n = 8000
     clean = schema.sanitize({"age": [30] * n, "vote": ["yes"] * n, "smokes": [True] * n})
@@ -214,7 +218,9 @@ def test_one_column_a_person():
 
 
 def test_reports_come_in_blocks():
-    schema = Schema.of({"a": Choice(*range(40)), "b": Flag()}, epsilon=2, method="sample")
+    schema = Schema.of(
+        {"a": Choice(*range(40)), "b": Flag()}, epsilon=2, method="sample", missing="random"
+    )
     frame = {"a": np.arange(140_000) % 40, "b": np.ones(140_000, bool)}
     blocks = list(schema.randomised(frame))
     assert sum(block.rows for block in blocks) == 140_000
@@ -300,7 +306,7 @@ def test_files_are_written_by_their_ending(ending, tmp_path):
 
 
 def test_a_single_column_with_blanks_keeps_its_rows(tmp_path):
-    schema = Schema(a=Flag(missing=True), epsilon=0.1)
+    schema = Schema(a=Flag(missing=True), epsilon=0.1, missing="random")
     clean = tmp_path / "clean.csv"
     schema.sanitize({"a": [True] * 500}, to=clean)
     assert schema.estimate(clean).reports("a") == 500
@@ -309,7 +315,9 @@ def test_a_single_column_with_blanks_keeps_its_rows(tmp_path):
 def test_a_failure_leaves_no_file(tmp_path):
     frame = pl.LazyFrame({"a": ["x1"]}).select(pl.col("a").cast(pl.Int64, strict=True))
     with pytest.raises(ParameterError) as error:
-        Schema(a=Number(0, 1, 1), epsilon=1).sanitize(frame, to=tmp_path / "clean.csv")
+        Schema(a=Number(0, 1, 1), epsilon=1, missing="random").sanitize(
+            frame, to=tmp_path / "clean.csv"
+        )
     assert "x1" not in str(error.value)
     assert list(tmp_path.iterdir()) == []
 
@@ -329,22 +337,22 @@ def test_a_failure_leaves_no_file(tmp_path):
     ],
 )
 def test_bad_calls_are_refused(call, said):
-    schema = Schema(a=Flag(), b=Number(0, 9, 1), epsilon=1)
+    schema = Schema(a=Flag(), b=Number(0, 9, 1), epsilon=1, missing="random")
     with pytest.raises((ParameterError, TypeError), match=said):
         call(schema)
 
 
 def test_tables_refuse_what_they_cannot_show(tmp_path):
-    both = Schema(a=Flag(missing=True), epsilon=1, method="sample")
+    both = Schema(a=Flag(missing=True), epsilon=1, method="sample", missing="random")
     with pytest.raises(ParameterError, match="A blank would mean two things"):
         both.sanitize({"a": [True]})
-    bits = Schema(a=Choice("x", "y", method="unary"), epsilon=1)
+    bits = Schema(a=Choice("x", "y", method="unary"), epsilon=1, missing="random")
     with pytest.raises(ParameterError, match="method must be 'response' in a table"):
         bits.sanitize({"a": ["x"]})
     path = tmp_path / "a.csv"
     path.write_text("a\ntrue\n")
     with pytest.raises(ParameterError, match="another file than the one read"):
-        Schema(a=Flag(), epsilon=1).sanitize(path, to=path)
+        Schema(a=Flag(), epsilon=1, missing="random").sanitize(path, to=path)
 
 
 def test_workers_give_the_same_law(monkeypatch):
@@ -377,7 +385,7 @@ def test_a_dead_worker_is_replaced(monkeypatch):
 
 def test_without_arrow(monkeypatch, tmp_path):
     """Tables are dicts of arrays, and Parquet files are refused before anything is read."""
-    schema = Schema(a=Flag(missing=True), epsilon=1)
+    schema = Schema(a=Flag(missing=True), epsilon=1, missing="random")
     relation = duckdb.sql("SELECT true AS a FROM range(7)")
     for room in ("outputs", "sinks"):
         monkeypatch.setattr(f"sourdine.local.table.sanitizing.{room}.find_spec", lambda _: None)
@@ -411,7 +419,8 @@ def test_a_script_needs_no_guard(tmp_path):
         "from sourdine.local.table import Flag, Schema\n"
         "from sourdine.local.table.sanitizing import crew\n"
         "crew.LONG, crew._cores = 1, lambda: 2\n"
-        "clean = Schema(a=Flag(), epsilon=1).sanitize({'a': np.ones(1 << 19, bool)})\n"
+        "schema = Schema(a=Flag(), epsilon=1, missing='random')\n"
+        "clean = schema.sanitize({'a': np.ones(1 << 19, bool)})\n"
         "print(len(clean['a']), round(float(clean['a'].mean()), 1))\n"
     )
     done = subprocess.run(  # noqa: S603
@@ -443,11 +452,13 @@ def test_no_cell_makes_its_row_vanish(cell, tmp_path):
     """Nor in a column that is dropped: every record is a record of the output."""
     dirty, clean = tmp_path / "dirty.csv", tmp_path / "clean.csv"
     dirty.write_bytes(b"name,age\nAnn,1\n" + cell + b",2\nBob,3\n")
-    Schema(age=Number(0, 120, 1), epsilon=1).sanitize(dirty, to=clean, drop="name")
+    Schema(age=Number(0, 120, 1), epsilon=1, missing="random").sanitize(
+        dirty, to=clean, drop="name"
+    )
     assert rows_of(clean) == 3
     packed = tmp_path / "dirty.csv.gz"
     packed.write_bytes(gzip.compress(dirty.read_bytes()))
-    schema = Schema(age=Number(0, 120, 1), epsilon=1)
+    schema = Schema(age=Number(0, 120, 1), epsilon=1, missing="random")
     schema.sanitize(packed, to=clean, drop="name", overwrite=True)
     assert rows_of(clean) == 3
     assert sum(map(len, schema.reports(dirty))) == 3
@@ -459,7 +470,12 @@ def test_mended_files_are_read_as_before(tmp_path):
     """The detour for odd bytes changes no other cell."""
     dirty, clean = tmp_path / "dirty.csv", tmp_path / "clean.csv"
     dirty.write_bytes('age;vote\n"7";Zürich\n8;Bern\n;\xa0\n'.encode() + b"9;Jos\xe9\n")
-    schema = Schema(age=Number(0, 9, 1), vote=Choice("Zürich", "Bern", missing="?"), epsilon=200)
+    schema = Schema(
+        age=Number(0, 9, 1),
+        vote=Choice("Zürich", "Bern", missing="?"),
+        epsilon=200,
+        missing="random",
+    )
     schema.sanitize(dirty, to=clean)
     found = [line.split(",") for line in clean.read_text().splitlines()[1:]]
     assert [row[1] for row in found] == ["Zürich", "Bern", "?", "?"]
@@ -468,7 +484,7 @@ def test_mended_files_are_read_as_before(tmp_path):
 
 def test_a_long_cell_takes_no_long_time():
     """By a pattern that backtracks this takes hours."""
-    clean = Schema(age=Number(0, 120, 1), epsilon=1).sanitize(
+    clean = Schema(age=Number(0, 120, 1), epsilon=1, missing="random").sanitize(
         {"age": ["1" * 1_000_000 + "x", "3", " " * 1_000_000 + "x"]}
     )
     assert len(clean["age"]) == 3
@@ -477,7 +493,7 @@ def test_a_long_cell_takes_no_long_time():
 def test_a_clean_file_is_not_overwritten_by_mistake(tmp_path):
     raw, clean = tmp_path / "raw.csv", tmp_path / "clean.csv"
     raw.write_text("age\n3\n")
-    schema = Schema(age=Number(0, 120, 1), epsilon=1)
+    schema = Schema(age=Number(0, 120, 1), epsilon=1, missing="random")
     schema.sanitize(raw, to=clean)
     first = clean.read_bytes()
     for data in (raw, {"age": [3]}):
@@ -496,7 +512,7 @@ def test_an_unfinished_file_has_a_name_that_nobody_knows(ending, tmp_path, monke
     clean, precious = tmp_path / f"clean.{ending}", tmp_path / "precious"
     precious.write_text("precious")
     (tmp_path / f".clean.{ending}.part").symlink_to(precious)
-    schema = Schema(age=Number(0, 120, 1), epsilon=1)
+    schema = Schema(age=Number(0, 120, 1), epsilon=1, missing="random")
     schema.sanitize({"age": [3]}, to=clean)
     assert precious.read_text() == "precious"
     monkeypatch.setattr("sourdine.local.table.sanitizing.sinks.token_hex", lambda _: "known")
@@ -524,7 +540,7 @@ def test_no_clear_copy_is_ever_in_a_folder(tmp_path, monkeypatch):
 def test_what_is_read_is_not_overwritten(tmp_path):
     for name in ("a", "b"):
         (tmp_path / f"{name}.csv").write_text("age\n3\n")
-    schema = Schema(age=Number(0, 120, 1), epsilon=1)
+    schema = Schema(age=Number(0, 120, 1), epsilon=1, missing="random")
     with pytest.raises(ParameterError, match="another file"):
         schema.sanitize(str(tmp_path / "*.csv"), to=tmp_path / "a.csv")
     assert (tmp_path / "a.csv").read_text() == "age\n3\n"

@@ -21,6 +21,7 @@ SCHEMA = Schema(
     age=Number(0, 99, step=1),
     sick=Choice("a", "b"),
     epsilon=8,
+    missing="random",
 )
 PAIRS = [("vote", "sick"), ("media", "vote"), ("sick", "media"), ("vote", "age")]
 
@@ -121,7 +122,7 @@ def test_printed_ends_are_rounded_outwards():
 
 def test_a_wide_table_is_a_list():
     names = [f"c{i}" for i in range(7)]
-    schema = Schema(a=Choice("x", "y"), b=Choice(*names), epsilon=9)
+    schema = Schema(a=Choice("x", "y"), b=Choice(*names), epsilon=9, missing="random")
     found = schema.estimate(
         schema.sanitize({"a": ["x"] * 70, "b": names * 10}), pairs=[("a", "b")]
     ).pair("a", "b")

@@ -41,6 +41,7 @@ def estimates():
         income=Number(0, 100, step=1, missing=True),
         vote=Choice("yes", "no", "none"),
         epsilon=12,
+        missing="random",
     )
     clean = schema.sanitize({"age": AGES, "income": AGES, "vote": VOTE})
     return schema.estimate(clean, pairs=[("age", "vote")])
@@ -260,7 +261,7 @@ def test_labels_of_several_types_become_texts():
 
 def test_of_many_categories_the_largest_are_printed():
     codes = np.repeat(np.arange(60), np.arange(1, 61))
-    schema = Schema(word=Choice(*(f"w{i}" for i in range(60))), epsilon=20)
+    schema = Schema(word=Choice(*(f"w{i}" for i in range(60))), epsilon=20, missing="random")
     found = schema.estimate(schema.sanitize({"word": [f"w{c}" for c in codes]}))["word"]
     *rows, last = found.sheet().lines
     assert [row[0] for row in rows] == [f"w{i}" for i in range(20, 60)]
@@ -296,7 +297,9 @@ def test_no_two_public_classes_are_called_answer():
 
 def test_a_picture_is_saved_as_its_ending_says(tmp_path):
     """A page holds the picture and its table; what cannot be written is refused before it is."""
-    schema = Schema(vote=Choice("yes", "no"), age=Number(0, 90, step=1), epsilon=9)
+    schema = Schema(
+        vote=Choice("yes", "no"), age=Number(0, 90, step=1), epsilon=9, missing="random"
+    )
     table = {"vote": ["yes", "no"] * 50, "age": [30, 40] * 50}
     found = schema.estimate(schema.sanitize(table), pairs=[("vote", "age")])
     drawn = {

@@ -36,7 +36,7 @@ def estimates():
         "age" + OTHER: Number(0, 99, step=1),
         "income" + OTHER: Number(0, 99, step=1, missing=True),
     }
-    schema = Schema.of(columns, epsilon=12)
+    schema = Schema.of(columns, epsilon=12, missing="random")
     held = [HELD, OTHER] * (N // 2)
     clean = schema.sanitize(dict(zip(columns, (held, AGES, AGES), strict=True)))
     return schema.estimate(clean, pairs=[(EVIL, "age" + OTHER)])

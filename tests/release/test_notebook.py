@@ -36,7 +36,7 @@ session
     "plan": "sd.plan.mean(n=5000, bounds=(0, 120), error=0.5)",
     "schema": """
 schema = sd.local.Schema(
-    age=sd.local.Number(0, 120, step=1), sex=sd.local.Choice("f", "m"), epsilon=4)
+    age=sd.local.Number(0, 120, step=1), sex=sd.local.Choice("f", "m"), epsilon=4, missing="random")
 schema
 """,
     "estimates": """

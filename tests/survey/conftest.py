@@ -129,8 +129,8 @@ def schemas():
 
 
 def answer(column, rng):
-    """Return any answer to a column, or none."""
-    if rng.random() < 0.2:
+    """Return any answer to a column, or none where a device takes none."""
+    if rng.random() < 0.2 and column["absent"] not in device.NEEDED:
         return None
     if column["kind"] == "number":
         return rng.choice([str(rng.randint(-5, 130)), f"{rng.uniform(-4, 10):.3f}", "4,25", "5."])

@@ -65,7 +65,7 @@ def beside(name):
 
 
 def test_every_mutant_is_found(node, survey_cases, tmp_path):
-    forms, jobs = survey_cases.replays(300, seed=5)
+    forms, jobs = survey_cases.replays(1200, seed=5)
     source = survey_cases.DEVICE.read_text()
     devices = {str(survey_cases.DEVICE): None}
     for name, (right, wrong) in MUTANTS.items():

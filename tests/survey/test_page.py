@@ -19,7 +19,7 @@ from sourdine.survey.scripts import ask_script, compact, device_script, source
 from sourdine.survey.words import languages, sure, words
 
 EPSILONS = ("0.1", "1", "4", "8")
-MOST = 32_000
+MOST = 36_000
 
 
 def script_of(html):

@@ -21,7 +21,7 @@ COLUMNS = {
 
 @pytest.mark.parametrize("method", ["split", "sample"])
 def test_a_plan_gives_the_intervals_of_the_survey(method):
-    schema, n = Schema.of(COLUMNS, epsilon=4, method=method), 3000
+    schema, n = Schema.of(COLUMNS, epsilon=4, method=method, missing="random"), 3000
     planned = {line.name: line for line in precision(schema, n).lines}
     rng = np.random.default_rng(7)
     table = {
@@ -42,7 +42,12 @@ def test_a_plan_gives_the_intervals_of_the_survey(method):
 
 
 def test_invented_records_move_no_more_than_the_plan_says():
-    schema, n = Schema.of({name: COLUMNS[name] for name in ("smokes", "minutes")}, epsilon=2), 4000
+    schema, n = (
+        Schema.of(
+            {name: COLUMNS[name] for name in ("smokes", "minutes")}, epsilon=2, missing="random"
+        ),
+        4000,
+    )
     planned = {line.name: line.invented for line in precision(schema, n).lines}
     rng = np.random.default_rng(3)
     table = {"smokes": (rng.random(n) < 0.5).tolist(), "minutes": rng.integers(0, 121, n).tolist()}
@@ -63,15 +68,15 @@ def test_invented_records_move_no_more_than_the_plan_says():
 
 
 def test_more_people_tell_more():
-    schema = Schema(smokes=Flag(), epsilon=1)
+    schema = Schema(smokes=Flag(), epsilon=1, missing="random")
     few, many = (precision(schema, n).lines[0] for n in (200, 5000))
     assert few.half / many.half == pytest.approx(5, rel=0.15)
     assert few.invented == many.invented
 
 
 def test_a_plan_prints_and_refuses():
-    plan = precision(Schema(smokes=Flag(), epsilon=1), 2000)
-    assert "at most 74 % sure" in " ".join(str(plan).split())
+    plan = precision(Schema(smokes=Flag(), epsilon=1, missing="random"), 2000)
+    assert "can be more than 74 % sure" in " ".join(str(plan).split())
     assert plan.to_dict()["questions"]["smokes"]["estimate"] == "share"
     with pytest.raises(ParameterError, match=r"n must be from 50 to 1000000, got 49. Type n=1000"):
-        precision(Schema(smokes=Flag(), epsilon=1), 49)
+        precision(Schema(smokes=Flag(), epsilon=1, missing="random"), 49)

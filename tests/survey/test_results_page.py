@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from decimal import Decimal
 from html import unescape
 
 import pytest
 
 from browsing import arabic, overflow, violations
 from sourdine.local.reports import to_lines
-from sourdine.presentation.numbers import row
 from sourdine.survey import Survey
 from sourdine.survey.page import page
-from sourdine.survey.results import results
+from sourdine.survey.results import results, rounded
 from sourdine.survey.results_page import results_page
 from sourdine.survey.store import Posted, SurveyStore
 from sourdine.survey.words import languages, words
@@ -101,9 +101,50 @@ def test_numbers_are_those_of_the_results(found):
     known = found()
     text = plain(results_page(known).decode())
     for one in known.questions:
-        for value, low, high in zip(one.values, one.lower, one.upper, strict=True):
-            middle, a, b = row(value, (low, high))
+        share = one.what == "share"
+        numbers = [*zip(one.values, one.lower, one.upper, strict=True)]
+        for value, low, high in one.of_answered or numbers:
+            middle, a, b = rounded(value, low, high, share=share)
             assert f"{middle} ({a} to {b})" in text
+        if one.of_answered:
+            for value, low, high in numbers:
+                middle, a, b = rounded(value, low, high, share=True)
+                assert f"{middle} of all ({a} to {b})" in text
+        if one.no_answer and not share:
+            middle, a, b = rounded(*one.no_answer, share=True)
+            assert f"No answer {middle} ({a} to {b})" in text
+    assert [one.no_answer is None for one in known.questions] == [False, False, False, True]
+
+
+def test_numbers_have_the_digits_of_their_intervals(found):
+    """No digit is printed that the interval does not reach, and shares are in per cent."""
+    known = found()
+    for one in known.questions:
+        rows = [*one.of_answered, *zip(one.values, one.lower, one.upper, strict=True)]
+        for value, low, high in rows:
+            share = one.what == "share"
+            texts = rounded(value, low, high, share=share)
+            assert all(text.endswith(" %") == share for text in texts)
+            numbers = [Decimal(text.removesuffix(" %").replace(" ", "")) for text in texts]
+            unit, half = (
+                10 ** numbers[0].as_tuple().exponent,
+                (high - low) / 2 * (100 if share else 1),
+            )
+            assert unit >= min(half / 20, 1)
+            scale = 100 if share else 1
+            assert numbers[1] <= scale * low + 1e-6
+            assert numbers[2] >= scale * high - 1e-6
+            assert abs(float(numbers[0]) - scale * value) <= unit / 2 + 1e-6
+    text = plain(results_page(known).decode())
+    assert "90 people have responded to this question so far: accurate to ± " in text
+    assert "Once 500 people have taken part, about 500 of them with this question: ± " in text
+    assert "percentage points" in text
+
+
+def test_people_and_answers_are_told_apart(found):
+    """Where each person reports one of four questions, a quarter of the people report each."""
+    text = plain(results_page(found(0, lambda facts: facts | {"method": "sample"})).decode())
+    assert "Once 500 people have taken part, about 125 of them with this question: ± " in text
 
 
 def test_texts_are_escaped(found):

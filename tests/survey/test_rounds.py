@@ -33,7 +33,6 @@ MUTANTS = {
     "it is told as often as it is true": ("[others, all], [-others, one + all]], [[1, 0], [others",
                                           "[others, one], [-others, one + all]], [[1, 0], [others"),
     "the hash is not sent": ("return memory.hash * g +", "return 0 * g +"),
-    "an absent answer is the first": ("x < k ? x : memory.absent", "x < k ? x : 0"),
     "another column each round": ("name === memory.asked", "name !== memory.asked"),
     "rounds are answered again": ("form.rounds) <= memory.answered", "form.rounds) < 0"),
     "a total of one answer": ("BigInt(g) * p * m > n * q", "p * m > n * q"),
@@ -54,7 +53,7 @@ def answers(schema, rng):
     given = {}
     for name, column in schema.columns.items():
         listed = FLAGS if column.kind == "flag" else column.categories
-        given[name] = rng.choice([*listed, None])
+        given[name] = rng.choice([*listed, None] if column.missing else listed)
     return given
 
 
@@ -167,7 +166,8 @@ def test_a_memory_is_that_of_a_respondent():
         for _, memory, _ in mine:
             again = Respondent(schema, json.dumps(memory | {"answered": 2}))
             assert again.answered == 2
-            assert Aggregator(schema.round(3)).add([again.answer()]).accepted == 1
+            line = again.answer(answers(schema, random.Random(1)))  # noqa: S311
+            assert Aggregator(schema.round(3)).add([line]).accepted == 1
 
 
 def several(survey_cases, **changes):
@@ -184,7 +184,7 @@ def test_a_survey_has_rounds(survey_cases):
     assert len({survey.fingerprint, third.fingerprint, survey.round(2).fingerprint}) == 3
     with pytest.raises(ParameterError, match="round must be from 1 to 52, got none"):
         page(survey)
-    assert len(page(third)) < 36_000
+    assert len(page(third)) < 40_000
     assert b"METHODS.memoised" in page(third)
     assert b"METHODS.memoised" not in page(Survey.from_facts(survey_cases.facts()))
     plan = precision(third.schema, 1000)

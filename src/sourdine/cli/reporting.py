@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,9 +47,12 @@ def report(given: dict[str, Any]) -> None:
     if schema.rounds is not None or "memory" in typed or "round" in typed:
         memory.report(schema, rows, typed.get("memory"), typed.get("round"))
         return
+    # a table may lack answers that the schema needs; these people were asked for them above
     table = {name: [row[name] for row in rows] for name in schema.columns}
     with printing():
-        for sent in records(schema, table):
+        for sent in chain.from_iterable(
+            records(schema, one) for one in (rows if schema.undeclared else [table])
+        ):
             print("\n".join(to_lines(sent)))  # noqa: T201 - the answer
     each = "" if alone else " each"
     note = f"{schema.guarantee}{each}; to report the same answers again costs it again"
@@ -124,19 +128,23 @@ def _unreadable() -> ParameterError:
 def _row(schema: Schema, answers: dict[str, Any], whose: str) -> dict[str, Any]:
     """Return a person's answer to every question; None where there is none.
 
-    These are a person's own answers on their own device: what cannot be read is refused here, where
-    they can correct it, and not taken for an absent answer as in a table of other people.
+    These are a person's own answers on their own device: what cannot be read, and what is absent
+    although the schema needs it, is refused here, where they can correct it.
     """
+    from sourdine.local.table.answers import demand_answers  # noqa: PLC0415
+
     for name in answers:
         if name not in schema.columns:
             listed = ", ".join(map(repr, schema.columns))
             raise ParameterError(
                 "answer", "be to a question of the schema", repr(name), f"They are: {listed}."
             )
-    return {
+    row = {
         name: _cell(name, column, answers.get(name), whose)
         for name, column in schema.columns.items()
     }
+    demand_answers(schema, row, whose)
+    return row
 
 
 def _cell(name: str, column: Any, answer: Any, whose: str) -> Any:  # noqa: ANN401

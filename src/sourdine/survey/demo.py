@@ -35,6 +35,8 @@ __all__ = ["demo", "simulated"]
 MOST = 100_000
 WAYS = {"foot": 0.15, "bike": 0.25, "bus": 0.2, "car": 0.4}
 WISHES = {"seats": 0.3, "shade": 0.2, "times": 0.7}
+SILENT = 0.1
+"""The share of people who leave a question unanswered."""
 PART = 0.4
 """The part of the time in which everybody answers."""
 TOGETHER = 64
@@ -109,12 +111,13 @@ def simulated(survey: Survey, n: int) -> tuple[list[str], str]:
 
 def _person(rng: random.Random) -> dict[str, Any]:
     way = rng.choices([*WAYS], [*WAYS.values()])[0]
-    return {
+    answers = {
         "way": way,
         "minutes": min(120, round(rng.gammavariate(4, 8))),
         "late": "true" if rng.random() < (0.5 if way == "bus" else 0.2) else "false",
         "wishes": [wish for wish, chance in WISHES.items() if rng.random() < chance],
     }
+    return {name: answer for name, answer in answers.items() if rng.random() > SILENT}
 
 
 async def _run(

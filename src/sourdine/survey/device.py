@@ -30,9 +30,11 @@ if TYPE_CHECKING:
 
     Part = Mapping[str, Any]
 
-__all__ = ["Draw", "code", "encoded", "hashed", "record", "response", "sampled", "tick"]
+__all__ = ["Draw", "code", "demand", "encoded", "hashed", "record", "response", "sampled", "tick"]
 
 HALF = Real.of(Fraction(1, 2))
+NEEDED = ("any", "kept")
+"""What forms say of columns that nobody may leave unanswered."""
 DECIMAL = re.compile(r"[-+]?[0-9]{1,40}(?:[.,][0-9]{0,40})?")
 """A number as a person types it."""
 
@@ -255,7 +257,8 @@ def record(
     form
         What `sourdine.survey.form.form_for_device` returned.
     answers
-        Their answers by the name of the column; a column left out is an absent answer.
+        Their answers by the name of the column; a column left out is an absent answer, which is
+        refused where the form does not provide for it.
     source
         Where the random bytes come from.
 
@@ -268,6 +271,7 @@ def record(
     >>> line.startswith('{"v":1,"s":"' + schema.fingerprint[:16])
     True
     """
+    demand(form, answers)
     by, asked, chosen = Draw(source), list(zip(form["columns"], read(form), strict=True)), {}
     if form["method"] == "sample":
         chosen = {"c": sampled([column["weight"] for column in form["columns"]], by)}
@@ -276,6 +280,16 @@ def record(
     head = {"v": 1, "s": form["mark"], "i": encoded(source.bytes(16))}
     shown = [encoded(one) if isinstance(one, bytes) else one for one in reports]
     return json.dumps({**head, **chosen, "a": shown}, separators=(",", ":"))
+
+
+def demand(form: Mapping[str, Any], answers: Mapping[str, object]) -> None:
+    """Refuse answers if one is absent that the form needs, before anything is drawn."""
+    for column in form["columns"]:
+        needed = column["absent"] in NEEDED
+        if needed and code(column, answers.get(column["name"])) is None:
+            raise ParameterError(
+                f"the answer to {column['name']!r}", "be given", "none", "Answer this question."
+            )
 
 
 def sampled(weights: Sequence[int], by: Draw) -> int:

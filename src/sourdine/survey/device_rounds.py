@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sourdine.local.rounds.memoised import spared
 from sourdine.local.rounds.respondent import SECRET, VERSION
 from sourdine.noise import SYSTEM
-from sourdine.survey.device import Draw, code, encoded, hashed, response, sampled
+from sourdine.survey.device import Draw, code, demand, encoded, hashed, response, sampled
 from sourdine.survey.device_form import read
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ def again(
         Where the random bytes come from.
     """
     read(form)
+    demand(form, answers)
     by, columns, chosen = Draw(source), form["columns"], {}
     if memory["asked"] is not None:
         chosen = {"c": [part["name"] for part in columns].index(memory["asked"])}

@@ -13,12 +13,14 @@
     [questions.way]
     kind = "choice"
     categories = ["foot", "bike", "bus", "car"]
+    missing = true
     ask = { en = "Which way?", fr = "Par quel moyen ?" }
     labels.foot = { en = "on foot", fr = "à pied" }
 
 A text is a string, the same in all languages, or a table with one for each. Beside ``ask``,
 ``help`` and ``labels``, a question holds what a column of a schema does
-(`sourdine.local.table.schema_files`).
+(`sourdine.local.table.schema_files`). With ``missing`` people may leave it unanswered, which is
+reported privately as any other answer is, and estimated; without, the page needs an answer.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ from sourdine.local.table import Number, Schema
 from sourdine.local.table.schema_files import from_facts
 from sourdine.survey.form import form_for_device
 from sourdine.survey.words import languages as spoken
-from sourdine.survey.words import read_words, words
+from sourdine.survey.words import read_words, said, words
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -166,7 +168,7 @@ class Survey:
             if key not in known:
                 raise ParameterError("a survey", f"hold {key!r}", "none", f"Add {key!r}.")
         tags = _languages(known.get("languages", ["en"]))
-        said = _words(_table(known.get("words", {}), "words", tags), tags, frozen=frozen)
+        spoken_words = _words(_table(known.get("words", {}), "words", tags), tags, frozen=frozen)
         asked = {
             name: _table(question, f"question {name!r}", None)
             for name, question in _table(known["questions"], "questions", None).items()
@@ -193,7 +195,7 @@ class Survey:
             contact=_line(known["contact"], "contact"),
             send_to=_address(known["send_to"], frozen=frozen),
             languages=tags,
-            words=said,
+            words=spoken_words,
         )
 
     def round(self, number: int) -> Survey:
@@ -227,6 +229,10 @@ class Survey:
             "order": [one.name for one in self.questions],
             "questions": questions,
         }
+
+    def said(self, language: str) -> Mapping[str, str]:
+        """Return what the pages say in one of the survey's languages."""
+        return said(language, self.words[language])
 
     def canonical(self) -> str:
         """Return the survey as JSON, the same for all ways to write it."""

@@ -13,7 +13,8 @@ The form of a schema, as `device.mjs` and `sourdine.survey.device` read it:
 ==============  ==================================================================================
 
 A column has ``name``, ``kind``, ``method`` with its whole numbers, ``epsilon``, ``absent`` (what
-becomes of an answer that is not given), where one column is sampled ``weight`` (how often), and
+becomes of an answer that is not given; where it is ``"any"`` or ``"kept"``, the device refuses to
+go on without one), where one column is sampled ``weight`` (how often), and
 either ``answers``, the texts of its codes, or ``lower`` and ``step`` of its lattice. In a survey of
 several rounds ``epsilon`` is what all of them cost.
 """
@@ -72,6 +73,14 @@ def form_for_device(schema: Schema) -> dict[str, Any]:
             "none",
             "Type {round}: a page is that of one round.",
             round=1,
+        )
+    if schema.missing is not None:
+        raise ParameterError(
+            "missing",
+            "be left out in a survey",
+            repr(schema.missing),
+            "Leave {missing} out; a question that may be left unanswered declares missing itself.",
+            missing=LEFT_OUT,
         )
     if schema.epsilon > MOST_EPSILON:
         raise ParameterError(

@@ -14,6 +14,7 @@ from hashlib import sha256
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from sourdine.local.table.columns import NO_ANSWER
 from sourdine.survey.form import form_for_device
 from sourdine.survey.scripts import ask_script, device_script, rounds_script, style
 
@@ -84,7 +85,7 @@ def texts(survey: Survey) -> dict[str, Any]:
 
 def _said(survey: Survey, tag: str) -> dict[str, str]:
     """Return what the page itself says; in a survey of several rounds some words are others."""
-    said = survey.words[tag]
+    said = survey.said(tag)
     own = {key: text for key, text in said.items() if not key.startswith((RESULTS, ROUND))}
     if survey.schema.rounds is None:
         return own
@@ -99,11 +100,12 @@ def _spoken(survey: Survey, tag: str) -> dict[str, Any]:
         own: dict[str, Any] = {"ask": question.ask[tag]}
         if question.help:
             own["help"] = question.help[tag]
-        if question.labels:
-            listed = map(str, getattr(survey.schema.columns[question.name], "listed", ()))
-            own["answers"] = [
-                question.labels[one][tag] if one in question.labels else one for one in listed
-            ]
+        listed = [*map(str, getattr(survey.schema.columns[question.name], "listed", ()))]
+        called = {NO_ANSWER: survey.said(tag)["none"]} | {
+            answer: text[tag] for answer, text in question.labels.items()
+        }
+        if any(one in called for one in listed):
+            own["answers"] = [called.get(one, one) for one in listed]
         questions[question.name] = own
     text = {"text": survey.text[tag]} if survey.text else {}
     return {"title": survey.title[tag], **text, "questions": questions}

@@ -9,7 +9,7 @@ import numpy as np
 
 from sourdine.errors import ParameterError
 from sourdine.exact import given, integer, probability
-from sourdine.local import Aggregator, Choices, Number
+from sourdine.local import Aggregator, Choices, Number, Schema
 from sourdine.local.reports import form_of, influence
 from sourdine.local.rounds import Panel
 from sourdine.local.table.estimating.estimates import Estimates
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.local.table import Schema
     from sourdine.local.table.columns import Attribute
 
 __all__ = ["PagePlan", "precision"]
@@ -157,9 +156,19 @@ def precision(schema: Schema, n: int, *, confidence: float = SHOWN) -> PagePlan:
         raise ParameterError(
             "n", f"be from {FEWEST} to {MOST_PEOPLE}", given(n), "Type {n}.", n=1000
         )
-    level = float(probability(confidence, "confidence"))
+    level, planned, turn = float(probability(confidence, "confidence")), schema, schema.turn
     several = schema.rounds is not None
-    asked = schema.round(schema.turn or 1) if several else schema
+    # everybody answers here, so what would become of absent answers does not matter
+    schema = Schema.of(
+        schema.columns,
+        epsilon=schema.epsilon,
+        method=schema.method,
+        weights=schema.weights,
+        rounds=schema.rounds,
+        once=schema.once,
+        missing="random",
+    )
+    asked = schema.round(turn or 1) if several else schema
     total = Aggregator(asked, remember="none")
     rng = np.random.default_rng(1)
     table = {name: list(_even(column, people, rng)) for name, column in schema.columns.items()}
@@ -172,7 +181,7 @@ def precision(schema: Schema, n: int, *, confidence: float = SHOWN) -> PagePlan:
             total.add(records)
     found = total.estimate()
     lines = tuple(_line(found, name, level) for name in schema.columns)
-    return PagePlan(schema=schema, n=people, confidence=level, lines=lines)
+    return PagePlan(schema=planned, n=people, confidence=level, lines=lines)
 
 
 def _even(column: Attribute, n: int, rng: np.random.Generator) -> Iterator[Any]:

@@ -4,27 +4,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from sourdine.local import Choice, Choices, Flag, Number
+from sourdine.local.table.columns import NO_ANSWER
 from sourdine.local.table.estimating.scores import names
-from sourdine.presentation.numbers import row
+from sourdine.presentation.numbers import shown
 from sourdine.presentation.texts import json_text
 from sourdine.release import SHOWN, Sheet, Shown
 from sourdine.survey.precision import FEWEST, precision
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from sourdine.local.table import Schema
     from sourdine.local.table.estimating.estimates import Estimates
+    from sourdine.release import Release
     from sourdine.survey.document import Survey
     from sourdine.survey.store import SurveyStore
 
-__all__ = ["QuestionResult", "Results", "results"]
+    Floats = NDArray[np.float64]
+
+__all__ = ["QuestionResult", "Results", "results", "rounded", "rounded_half"]
 
 MILESTONES = (500, 5000)
 """Numbers of people of which a page says how precise results will be."""
+TINY = 1e-9
+Row = tuple[float, float, float]
+"""A number and the ends of its interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +50,13 @@ class QuestionResult:
     labels
         The answers as the schema calls them; of a mean, none.
     values, lower, upper
-        Estimates and the ends of their intervals; nothing below 50 reports.
+        Estimates and the ends of their intervals; nothing below 50 reports. Shares are of all
+        people, those without an answer included; a mean is of those who answered.
+    of_answered
+        Where a question may be left unanswered: of each answer its share of those who answered,
+        with the ends of its interval.
+    no_answer
+        There, the share of all people who left it unanswered, with its ends.
     planned
         For numbers of people half the width of the interval, the widest of several.
     """
@@ -53,6 +69,8 @@ class QuestionResult:
     lower: tuple[float, ...]
     upper: tuple[float, ...]
     planned: tuple[tuple[int, float], ...]
+    of_answered: tuple[Row, ...] = ()
+    no_answer: Row | None = None
 
     @property
     def half(self) -> float | None:
@@ -92,6 +110,11 @@ class Results(Shown):
             if rows:
                 shares = {"estimates": dict(zip(one.labels, rows, strict=False))}
                 told = {"estimate": rows[0]} if one.what == "mean" else shares
+            if one.of_answered:
+                answers = map(_ends, one.of_answered)
+                told["of_answered"] = dict(zip(one.labels, answers, strict=False))
+            if one.no_answer:
+                told["no_answer"] = _ends(one.no_answer)
             questions[one.name] = {
                 "what": one.what,
                 "reports": one.reports,
@@ -115,20 +138,32 @@ class Results(Shown):
 
     def sheet(self) -> Sheet:
         """Return what is printed."""
-        lines = []
+        lines: list[tuple[str, ...]] = []
         for one in self.questions:
             if not one.values:
-                lines.append((one.name, one.what, f"fewer than {FEWEST}", "", ""))
+                lines.append((one.name, one.what, f"fewer than {FEWEST}"))
             for place, numbers in enumerate(zip(one.values, one.lower, one.upper, strict=True)):
                 of = one.labels[place] if one.labels else one.what
-                lines.append((one.name, of, *row(numbers[0], numbers[1:])))
+                answers = one.of_answered[place : place + 1]
+                among = rounded(*answers[0], share=True) if answers else ("", "", "")
+                lines.append((one.name, of, *rounded(*numbers, share=one.what == "share"), *among))
+            if one.no_answer and one.what == "mean":
+                lines.append((one.name, NO_ANSWER, *rounded(*one.no_answer, share=True)))
+        lines = [(*line, *[""] * (8 - len(line))) for line in lines]
         notes = [
             ("people", f"{self.people}; the survey is {self.state}"),
             ("cost", f"{self.survey.schema.guarantee}, for all answers of a person"),
-            ("shares", "made consistent: none is negative, those of one choice add up to 1"),
+            (
+                "shares",
+                "of all people, and of those who answered; those of one choice add up to 100 %",
+            ),
+            ("means", "of those who answered"),
         ]
         return Sheet(
-            heads=("question", "of", "estimate", "lower", "upper"),
+            heads=(
+                *("question", "of", "estimate", "lower", "upper"),
+                *("of answered", "lower", "upper"),
+            ),
             lines=lines,
             notes=notes,
             title=self.survey.title[self.survey.languages[0]],
@@ -179,13 +214,18 @@ def _question(
     number = isinstance(column, Number)
     labels = () if number else names(cast("Choice | Choices | Flag", column))
     values = lower = upper = np.zeros(0)
+    of_answered: tuple[Row, ...] = ()
+    no_answer: Row | None = None
     if reports >= FEWEST:
-        consistent = None if isinstance(column, Choices) else "norm-sub"
+        several, absent = isinstance(column, Choices), bool(column.missing)
+        consistent = None if several else "norm-sub"
         one = found.mean(name) if number else found.shares(name, consistent=consistent)
-        found_numbers = (one.value, *one.interval(SHOWN))
-        values, lower, upper = (np.atleast_1d(np.asarray(x, np.float64)) for x in found_numbers)
-        if not number:  # a person reads them, and adds nothing up
-            values, lower, upper = (np.clip(x, 0, 1) for x in (values, lower, upper))
+        values, lower, upper = _estimated(one, share=not number)
+        if absent and not several:
+            *_, no_answer = zip(*map(_listed, _estimated(found.answered(name))), strict=True)
+        if absent and not (several or number):
+            among = found.shares(name, of="answered", consistent=consistent)
+            of_answered = tuple(zip(*map(_listed, _estimated(among)), strict=True))
     return QuestionResult(
         name=name,
         what="mean" if number else "share",
@@ -195,4 +235,72 @@ def _question(
         lower=tuple(lower.tolist()),
         upper=tuple(upper.tolist()),
         planned=planned,
+        of_answered=of_answered,
+        no_answer=no_answer,
     )
+
+
+def _estimated(one: Release, *, share: bool = True) -> tuple[Floats, Floats, Floats]:
+    """Return numbers and the ends of their intervals; a number made consistent stays in its own.
+
+    Shares are cut to 0 and 1: a person reads them, and adds nothing up.
+    """
+    low, high = (np.atleast_1d(np.asarray(end, np.float64)) for end in one.interval(SHOWN))
+    value = np.clip(np.atleast_1d(np.asarray(one.value, np.float64)), low, high)
+    if not share:
+        return value, low, high
+    value, low, high = (np.clip(x, 0, 1) for x in (value, low, high))
+    return value, low, high
+
+
+def _listed(numbers: Floats) -> list[float]:
+    listed: list[float] = numbers.tolist()
+    return listed
+
+
+def _ends(numbers: Row) -> dict[str, float]:
+    return dict(zip(("value", "lower", "upper"), numbers, strict=True))
+
+
+def rounded(value: float, low: float, high: float, *, share: bool) -> tuple[str, str, str]:
+    """Return a number and the ends of its interval with the digits that the interval allows.
+
+    Parameters
+    ----------
+    value, low, high
+        The number and the ends, which are rounded outward.
+    share
+        Whether it is a share, to be written in per cent.
+
+    Examples
+    --------
+    >>> rounded(0.2613, 0.0981, 0.4271, share=True), rounded(0.2613, 0.2571, 0.2655, share=True)
+    (('26 %', '9 %', '43 %'), ('26.1 %', '25.7 %', '26.6 %'))
+    >>> rounded(31.417, 28.2, 34.6, share=False)
+    ('31', '28', '35')
+    """
+    scale = 100 if share else 1
+    place = _place(scale * (high - low) / 2, share=share)
+    ends = (floor(scale * low / place + TINY), ceil(scale * high / place - TINY))
+    texts = (shown(place * x, 10 * place) for x in (round(scale * value / place), *ends))
+    a, b, c = (f"{text} %" if share else text for text in texts)
+    return a, b, c
+
+
+def rounded_half(half: float, *, share: bool) -> str:
+    """Return half the width of an interval with one digit, or two if the first is 1; rounded up.
+
+    Examples
+    --------
+    >>> rounded_half(0.1307, share=True), rounded_half(3.21, share=False)
+    ('14', '4')
+    """
+    scale = 100 if share else 1
+    place = _place(scale * half, share=share)
+    return shown(place * ceil(scale * half / place - TINY), 10 * place)
+
+
+def _place(half: float, *, share: bool) -> float:
+    """Return the power of ten to round to; of a share, at most a whole per cent."""
+    place = 10.0 ** floor(log10(half / 2)) if half > 0 else TINY
+    return min(place, 1.0) if share else place

@@ -10,12 +10,11 @@ from hashlib import sha256
 from html import escape
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from sourdine.local import Number
-from sourdine.presentation.numbers import row
+from sourdine.local.table.columns import NO_ANSWER
 from sourdine.release import SHOWN
 from sourdine.survey.precision import FEWEST
+from sourdine.survey.results import rounded, rounded_half
 from sourdine.survey.scripts import source
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from sourdine.local.table.columns import Attribute
     from sourdine.survey.document import SurveyQuestion
-    from sourdine.survey.results import QuestionResult, Results
+    from sourdine.survey.results import QuestionResult, Results, Row
 
 __all__ = ["POLICY", "result_sections", "results_page"]
 
@@ -63,7 +62,7 @@ def results_page(found: Results, *, language: str | None = None, paused: bool = 
     """
     survey = found.survey
     tag = language or survey.languages[0]
-    words = survey.words[tag]
+    words = survey.said(tag)
     return PAGE.format(
         lang=tag,
         way=' dir="rtl"' if tag in RIGHT_TO_LEFT else "",
@@ -78,7 +77,7 @@ def results_page(found: Results, *, language: str | None = None, paused: bool = 
 
 def result_sections(found: Results, language: str) -> str:
     """Return a section of HTML for each question, in one of the survey's languages."""
-    words, asked = found.survey.words[language], {one.name: one for one in found.survey.questions}
+    words, asked = found.survey.said(language), {one.name: one for one in found.survey.questions}
     parts = (_section(one, asked[one.name], found, language, words) for one in found.questions)
     return "\n".join(parts)
 
@@ -97,11 +96,11 @@ def _languages(found: Results, tag: str, *, paused: bool) -> str:
     stay = "&amp;pause" if paused else ""
     links = [
         f'<a href="?language={other}{stay}" lang="{other}" hreflang="{other}">'
-        f"{escape(survey.words[other]['results_language'])}</a>"
+        f"{escape(survey.said(other)['results_language'])}</a>"
         for other in survey.languages
         if other != tag
     ]
-    label = escape(survey.words[tag]["results_languages"])
+    label = escape(survey.said(tag)["results_languages"])
     return f'<nav aria-label="{label}">{" ".join(links)}</nav>' if links else ""
 
 
@@ -121,16 +120,36 @@ def _state(found: Results, tag: str, words: Mapping[str, str], *, paused: bool) 
 def _section(
     one: QuestionResult, asked: SurveyQuestion, found: Results, tag: str, words: Mapping[str, str]
 ) -> str:
+    schema, share = found.survey.schema, one.what == "share"
     title = f"<h2>{escape(asked.ask[tag])}</h2>"
+    weights = schema.weights
+    part = float(weights[one.name] / sum(weights.values())) if schema.method == "sample" else 1.0
     ahead = " ".join(
-        _filled(words["results_ahead"], people=n, half=_digits(half)) for n, half in one.planned
+        _filled(
+            words["results_expected"],
+            people=n,
+            reports=round(part * n),
+            half=_half(half, words, share=share),
+        )
+        for n, half in one.planned
     )
     if not one.values:
         said = _filled(words["results_hidden"], fewest=FEWEST)
         return f'<section>{title}<p>{said}</p><p class="soft">{ahead}</p></section>'
-    rows = "".join(_rows(one, asked, found.survey.schema.columns[one.name], tag, words))
-    now = _filled(words["results_now"], reports=one.reports, half=_digits(one.half or 0))
-    return f'<section>{title}<ul>{rows}</ul><p class="soft">{now} {ahead}</p></section>'
+    whom = f'<p class="soft">{escape(words["results_answered"])}</p>' if one.of_answered else ""
+    rows = "".join(_rows(one, asked, schema.columns[one.name], tag, words))
+    now = _filled(
+        words["results_accuracy"],
+        reports=one.reports,
+        half=_half(one.half or 0, words, share=share),
+    )
+    return f'<section>{title}{whom}<ul>{rows}</ul><p class="soft">{now} {ahead}</p></section>'
+
+
+def _half(half: float, words: Mapping[str, str], *, share: bool) -> str:
+    """Return half the width of an interval; of shares in percentage points."""
+    text = rounded_half(half, share=share)
+    return words["results_points"].replace("{half}", text) if share else text
 
 
 def _rows(
@@ -140,28 +159,71 @@ def _rows(
     tag: str,
     words: Mapping[str, str],
 ) -> Iterator[str]:
-    """Yield a label, a number with its interval and a picture for each share, or for the mean."""
-    ends, labels = (0.0, 1.0), [*one.labels]
+    """Yield a line for each share, or for the mean, and one for those without an answer."""
+    numbers = [*zip(one.values, one.lower, one.upper, strict=True)]
+    none = escape(words["none"])
     if isinstance(column, Number):
         ends = float(column.grid.lower), float(column.grid.upper)
         span = {"lower": f"{ends[0]:g}", "upper": f"{ends[1]:g}"}
-        labels = [_filled(words["results_mean"], **span)]
-    else:
-        called = {"false": words["no"], "true": words["yes"]} if column.kind == "flag" else {}
-        texts = (asked.labels[x][tag] if x in asked.labels else called.get(x, x) for x in labels)
-        labels = [escape(text) for text in texts]
-    for label, value, low, high in zip(labels, one.values, one.lower, one.upper, strict=True):
-        text, a, b = row(value, (low, high))
-        interval = _filled(words["results_interval"], low=a, high=b)
-        drawn = _picture(value, (low, high), ends, bar=not isinstance(column, Number))
-        yield (
-            f'<li><span>{label}</span> <span class="number"><b>{text}</b> ({interval})</span>'
-            f"{drawn}</li>"
-        )
+        yield _row(_filled(words["results_mean"], **span), numbers[0], words, ends=ends)
+        if one.no_answer:
+            yield _row(none, one.no_answer, words)
+        return
+    called = {"false": words["no"], "true": words["yes"], NO_ANSWER: words["none"]}
+    texts = (asked.labels[x][tag] if x in asked.labels else called.get(x, x) for x in one.labels)
+    for place, (label, of_all) in enumerate(zip(map(escape, texts), numbers, strict=True)):
+        if not one.of_answered:
+            yield _row(label, of_all, words)
+        elif place < len(one.of_answered):
+            yield _row(label, one.of_answered[place], words, of_all=of_all)
+        else:
+            yield _row(label, of_all, words, alone=True)
 
 
-def _digits(half: float) -> str:
-    return str(np.format_float_positional(half, precision=2, fractional=False, trim="-"))
+def _row(  # noqa: PLR0913 - each has its own meaning
+    label: str,
+    numbers: Row,
+    words: Mapping[str, str],
+    *,
+    ends: tuple[float, float] | None = None,
+    of_all: Row | None = None,
+    alone: bool = False,
+) -> str:
+    """Return a label, a number with its interval and a picture.
+
+    Parameters
+    ----------
+    label
+        What stands before the number, as HTML.
+    numbers
+        The number and the ends of its interval.
+    words
+        What the page says.
+    ends
+        Between what a mean can lie; None for a share.
+    of_all
+        The same share of all people, where ``numbers`` is of those who answered.
+    alone
+        Whether the share is of all people, where those above are of those who answered.
+    """
+    text, a, b = rounded(*numbers, share=ends is None)
+    interval = _filled(words["results_interval"], low=a, high=b)
+    number = f"<b>{text}</b> ({interval})"
+    if alone:
+        number = _shares_of_all(numbers, words, f"<b>{text}</b>")
+    below = (
+        f'<span class="soft number all">{_shares_of_all(of_all, words)}</span>' if of_all else ""
+    )
+    drawn = _picture(numbers[0], numbers[1:], ends or (0.0, 1.0), bar=ends is None)
+    return f'<li><span>{label}</span> <span class="number">{number}</span>{below}{drawn}</li>'
+
+
+def _shares_of_all(numbers: Row, words: Mapping[str, str], text: str | None = None) -> str:
+    """Return a share as one of all people, with its interval."""
+    share, a, b = rounded(*numbers, share=True)
+    said = _filled(words["results_of_all"], share=share)
+    said = said.replace("{interval}", _filled(words["results_interval"], low=a, high=b))
+    return said if text is None else said.replace(share, text, 1)
 
 
 def _picture(

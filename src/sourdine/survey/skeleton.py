@@ -17,7 +17,7 @@ contact = "survey@example.org"
 # address under which they will reach your collector.
 send_to = "http://127.0.0.1:8000/commute/reports"
 
-# What a whole record costs, at most 8. At 1 whoever sees it can become at most 74 % sure of a yes
+# What a whole record costs, at most 8. At 1 nobody who sees it can be more than 74 % sure of a yes
 # or no. method = "sample" sends the answer to one question, drawn at random: more accurate.
 epsilon = 1
 method = "split"
@@ -26,10 +26,13 @@ method = "split"
 title = { en = "How do you come to work?", fr = "Comment venez-vous au travail ?" }
 text = { en = "Four questions for better buses.", fr = "Quatre questions pour de meilleurs bus." }
 
-# Bounds and categories are public: what may be answered, never what was.
+# Bounds and categories are public: what may be answered, never what was. With missing = true a
+# question may be left unanswered: that is reported privately too, and results say how many did.
+# Without it the page needs an answer. Of "choices" any number may be ticked, none among them.
 [questions.way]
 kind = "choice"
 categories = ["foot", "bike", "bus", "car"]
+missing = true
 ask = { en = "How did you come today?", fr = "Comment êtes-vous venu aujourd'hui ?" }
 help = { en = "The longest part of the way.", fr = "La plus longue partie du trajet." }
 labels.foot = { en = "on foot", fr = "à pied" }
@@ -42,10 +45,12 @@ kind = "number"
 lower = 0
 upper = 120
 step = 1
+missing = true
 ask = { en = "How many minutes did it take?", fr = "Combien de minutes ?" }
 
 [questions.late]
 kind = "flag"
+missing = true
 ask = { en = "Were you late this week?", fr = "Avez-vous été en retard cette semaine ?" }
 
 [questions.wishes]

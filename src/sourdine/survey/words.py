@@ -18,12 +18,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
-__all__ = ["languages", "meaning", "read_words", "sure", "words"]
+__all__ = ["languages", "meaning", "read_words", "said", "sure", "words"]
 
 PLACE = re.compile(r"\{(\w+)\}")
 """Where a page puts a number or a name."""
 FIRST = "en"
 """The language whose words say which there are."""
+FORMER = {"results_ahead", "results_now"}
+"""Words of a first version of pages: a survey that was frozen with them keeps them."""
+ADDED = {
+    *("helps", "needed", "results_accuracy", "results_answered", "results_expected"),
+    *("results_of_all", "results_points"),
+}
+"""Words that such a survey does not have."""
 
 
 @lru_cache(1)
@@ -55,7 +62,10 @@ def read_words(language: str, given: Mapping[str, object]) -> Mapping[str, str]:
     given
         A text for each of the words of English, with the same places in braces.
     """
-    what, known = f"words.{language}", words(FIRST)
+    what, known = f"words.{language}", dict(words(FIRST))
+    if given.keys() >= FORMER:
+        known = {key: text for key, text in known.items() if key not in ADDED}
+        known |= {key: str(given[key]) for key in FORMER}
     for key in {*known, *given}:
         text = given.get(key)
         if key not in known or not isinstance(text, str) or not text.strip():
@@ -66,6 +76,11 @@ def read_words(language: str, given: Mapping[str, object]) -> Mapping[str, str]:
             hint = f"The places in braces are: {places}."
             raise ParameterError(f"{what}.{key}", "name what English names", "others", hint)
     return MappingProxyType({key: str(given[key]) for key in known})
+
+
+def said(language: str, own: Mapping[str, str]) -> Mapping[str, str]:
+    """Return all words that a page says: those that a survey froze, and those added since."""
+    return {**words(language if language in languages() else FIRST), **own}
 
 
 def sure(epsilon: Fraction) -> str:
@@ -98,9 +113,9 @@ def meaning(epsilon: Fraction) -> str:
     --------
     >>> from fractions import Fraction
     >>> meaning(Fraction(1))[:56]
-    'who sees a record can become at most 74 % sure of a yes '
+    'nobody who sees a record can be more than 74 % sure of a'
     """
     return (
-        f"who sees a record can become at most {sure(epsilon)} % sure of a yes or no, if both "
+        f"nobody who sees a record can be more than {sure(epsilon)} % sure of a yes or no, if both "
         "seemed equally likely before"
     )

@@ -57,7 +57,8 @@ class Sanitizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
     Examples
     --------
     >>> from sourdine.local.table import Number, Schema
-    >>> schema = Schema(age=Number(0, 120, 1, method="laplace"), bmi=Number(15, 70, 0.5), epsilon=4)
+    >>> columns = {"age": Number(0, 120, 1, method="laplace"), "bmi": Number(15, 70, 0.5)}
+    >>> schema = Schema.of(columns, epsilon=4, missing="random")
     >>> rows = Sanitizer(schema).transform([[31, 22.5], [64, 28.0]])
     >>> rows.shape, bool((0 <= rows[:, 0]).all() and (rows[:, 0] <= 120).all())
     ((2, 2), True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -62,6 +61,8 @@ def records(schema: Schema, frame: object, *, source: Source = SYSTEM) -> Iterat
         The columns and what a record costs. To randomise the same people again costs it again.
     frame
         Anything that `sourdine.tally.Frame` takes; on a person's own device, their answers by name.
+        A table needs a schema that says what becomes of absent answers; a person is refused an
+        absent answer to a column that does not declare ``missing``.
     source
         Where the random bits come from, those of the ids among them.
 
@@ -75,15 +76,8 @@ def records(schema: Schema, frame: object, *, source: Source = SYSTEM) -> Iterat
     >>> line.startswith('{"v":1,"s":"' + schema.fingerprint[:16])
     True
     """
-    if isinstance(frame, Mapping) and all(_single(value) for value in frame.values()):
-        frame = {name: [value] for name, value in frame.items()}
     form = form_of(schema)
     places = np.array([form.names.index(name) for name in schema.columns])
     for block in schema.randomised(frame, use="report", source=source):
         asked = None if block.asked is None else places[block.asked]
         yield Records.stamped(form, block.reports, asked=asked, source=source)
-
-
-def _single(value: object) -> bool:
-    """Return whether a value is one answer, not a column of them."""
-    return value is None or isinstance(value, str) or not hasattr(value, "__iter__")

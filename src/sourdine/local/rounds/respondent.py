@@ -18,7 +18,8 @@ from sourdine.exact import given, integer, kind
 from sourdine.local.reports import Records, form_of, to_lines
 from sourdine.local.rounds.costs import several
 from sourdine.local.rounds.memoised import KeptResponses
-from sourdine.local.table.sanitizing.blocks import ROWS, matched
+from sourdine.local.table.answers import demand_answers
+from sourdine.local.table.sanitizing.blocks import ROWS, demand_missing, matched
 from sourdine.noise import SYSTEM
 from sourdine.tally import Frame
 
@@ -63,7 +64,7 @@ class Panel:
     Examples
     --------
     >>> from sourdine.local.table import Choice, Schema
-    >>> survey = Schema(vote=Choice("yes", "no"), epsilon=2, rounds=3)
+    >>> survey = Schema(vote=Choice("yes", "no", missing=True), epsilon=2, rounds=3)
     >>> people = Panel(survey, 4)
     >>> sent = people.reports({"vote": ["yes", "no", "no", None]})
     >>> len(sent), people.answered
@@ -104,6 +105,10 @@ class Panel:
         source
             Where the random bits come from, those of the ids among them.
         """
+        demand_missing(self.schema)
+        return self._reports(frame, round, source)
+
+    def _reports(self, frame: object, round: int | None, source: Source) -> Records:  # noqa: A002
         schema, turn = self.schema, self._turn(round)
         form = form_of(schema.round(turn))
         parts = schema.parts("report")
@@ -208,7 +213,8 @@ class Respondent:
         Parameters
         ----------
         answers
-            The answers by name, or typed as ``name=answer``; one left out is absent.
+            The answers by name, or typed as ``name=answer``. One left out is absent, which only
+            a column may be that declares ``missing``.
         round
             Which round, the next one if left out. Each is drawn once: to send it again, send the
             same line.
@@ -222,8 +228,9 @@ class Respondent:
                 raise ParameterError(
                     "answers", "be to questions of the schema", repr(name), f"They are: {listed}."
                 )
+        demand_answers(self.schema, said)
         row = {name: [said.get(name)] for name in self.schema.columns}
-        return to_lines(self._panel.reports(row, round=round, source=source))[0]
+        return to_lines(self._panel._reports(row, round, source))[0]  # noqa: SLF001 - one person's
 
     def to_json(self) -> str:
         """Return the memory: a secret, to be kept on the device, and before the line is sent."""

@@ -52,7 +52,7 @@ class Series(Shown):
     >>> from sourdine.local.rounds import Panel
     >>> from sourdine.local.table import Choice, Schema
     >>> from sourdine.noise import SeededSource
-    >>> survey = Schema(vote=Choice("yes", "no"), epsilon=4, rounds=3)
+    >>> survey = Schema(vote=Choice("yes", "no"), epsilon=4, rounds=3, missing="random")
     >>> seeded = SeededSource(1)
     >>> people, series = Panel(survey, 10_000, source=seeded), Series(survey)
     >>> for number, yes in enumerate((7000, 6500, 6000), 1):

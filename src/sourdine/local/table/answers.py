@@ -1,9 +1,14 @@
-"""One person's own answer to a question: whether it can be read, and what it should be."""
+"""One person's own answers: whether they can be read, and what they should be.
+
+These checks are for a person's own device, where a refused answer can be corrected. Cells of a
+table are never refused: that would tell somebody about them.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from sourdine.errors import ParameterError
 from sourdine.grid import MISSING
 from sourdine.local.table.columns import Choice, Flag
 from sourdine.local.table.several import Choices
@@ -12,9 +17,45 @@ from sourdine.tally.column import Column
 from sourdine.tally.ticked import BLANK
 
 if TYPE_CHECKING:
-    from sourdine.local.table.columns import Attribute
+    from collections.abc import Mapping
 
-__all__ = ["is_readable", "wanted"]
+    from sourdine.local.table.columns import Attribute
+    from sourdine.local.table.schema import Schema
+
+__all__ = ["demand_answers", "is_readable", "wanted"]
+
+
+def demand_answers(schema: Schema, answers: Mapping[str, Any], whose: str = "") -> None:
+    """Refuse a person's answers if one is absent, or cannot be read, that the schema needs.
+
+    Parameters
+    ----------
+    schema
+        What is asked.
+    answers
+        The answers of one person by name.
+    whose
+        What an error calls the person, after a blank.
+
+    Examples
+    --------
+    >>> from sourdine.local.table import Schema
+    >>> schema = Schema(vote=Choice("yes", "no"), age=Choice("old", "young", missing=True), epsilon=1)
+    >>> demand_answers(schema, {"vote": "yes"})
+    >>> demand_answers(schema, {"age": "old"})
+    Traceback (most recent call last):
+    sourdine.errors.ParameterError: the answer to 'vote' must be one of 'yes', 'no', got none. Answer it; a question that may be left unanswered is declared with missing= in the schema.
+    """  # noqa: E501
+    for name in schema.undeclared:
+        question, answer = schema.columns[name], answers.get(name)
+        if answer is None or answer == "" or not is_readable(question, answer):
+            raise ParameterError(
+                f"the answer to {name!r}{whose}",
+                f"be {wanted(question)}",
+                "none" if answer is None or answer == "" else "something else",
+                "Answer it; a question that may be left unanswered is declared with missing= in "
+                "the schema.",
+            )
 
 
 def is_readable(question: Attribute, answer: str | float) -> bool:

@@ -2,7 +2,8 @@
 
 Bounds and categories are declared, never read off the data. An answer outside the bounds counts as
 the nearest bound; one that is empty, unreadable or not listed is *absent*
-(`sourdine.local.table.absence`).
+(`sourdine.local.table.absence`). A column declares with ``missing`` that answers may be absent;
+what becomes of absent answers of the others is said in `Schema`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
 WORDS = (("false", "no", "f", "n"), ("true", "yes", "t", "y"))
 """How a flag may be written."""
 
-__all__ = ["Attribute", "Choice", "Flag", "Number", "Use", "plain"]
+__all__ = ["NO_ANSWER", "Attribute", "Choice", "Flag", "Number", "Use", "plain"]
+
+NO_ANSWER = "no answer"
+"""What the category for absent answers is called unless a `Choice` names it."""
 
 Use = Literal["table", "report"]
 """What the randomised answers are for: a table that looks like the first, or reports to send."""
@@ -92,9 +96,10 @@ class Number(Attribute):
         ``"duchi"`` or ``"hybrid"`` (for means), ``"laplace"``, ``"staircase"`` or
         ``"truncated-staircase"`` (reports stay within the bounds).
     missing
-        By default an absent answer is randomised like any other. True: whether there is one is
-        reported too, randomised and paid with a quarter of the column's epsilon, and the
-        output is blank where the *randomised* flag says so.
+        True if an answer may be absent: whether there is one is reported too, randomised and
+        paid with a quarter of the column's epsilon, and the output is blank where the
+        *randomised* flag says so. Means and quantiles are then of those who answered. By default
+        everybody answers (see `Schema`).
 
     Examples
     --------
@@ -199,12 +204,13 @@ class Choice(Attribute):
         ``"symmetric"``, ``"hashing"``, ``"hadamard"`` or ``"subset"``; by None (or ``"auto"``)
         whichever estimates best.
     missing
-        The name of a category of its own for answers that are absent or not listed. By default
-        such an answer is randomised as if it were any category.
+        True, or the name of a category of its own, if an answer may be absent: answers that are
+        absent or not listed are randomised as that category, and shares are estimated of all
+        people and of those who answered. By default everybody answers (see `Schema`).
 
     Examples
     --------
-    >>> Choice("yes", "no", missing="no answer").listed
+    >>> Choice("yes", "no", missing=True).listed
     ('yes', 'no', 'no answer')
     """
 
@@ -217,15 +223,16 @@ class Choice(Attribute):
         self,
         *categories: Any,  # noqa: ANN401 - whatever the answers are
         method: str | None = None,
-        missing: str | None = None,
+        missing: bool | str | None = None,
     ) -> None:
+        missing = {True: NO_ANSWER, False: None}[missing] if isinstance(missing, bool) else missing
         if missing is not None and (not isinstance(missing, str) or not missing):
             raise ParameterTypeError(
                 "missing",
-                "be the name of a category",
+                "be True or the name of a category",
                 given(missing),
                 "Type {missing}, or leave it out.",
-                missing="no answer",
+                missing=NO_ANSWER,
             )
         if len(categories) == 1 and isinstance(categories[0], (list, tuple, set)):
             raise ParameterTypeError(
@@ -256,7 +263,7 @@ class Choice(Attribute):
 
     @property
     def blank(self) -> bool:
-        """Never: an absent answer is a category of its own, or any one."""
+        """Never: an absent answer is a category of its own."""
         return False
 
     def cell(self, name: str) -> Cell:
@@ -303,8 +310,8 @@ class Flag(Attribute):
     method
         As in `Choice`.
     missing
-        By default an absent answer is randomised as if it were any. True: *absent* is a third
-        answer, which a table shows as a blank.
+        True if an answer may be absent: *no answer* is a third one, which a table shows as a
+        blank. By default everybody answers (see `Schema`).
 
     Examples
     --------

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, one_of, positive
 from sourdine.local.table.part import ColumnPart
-from sourdine.local.table.schema_parameters import read_columns, read_rounds, read_weights
+from sourdine.local.table.schema_parameters import (
+    read_columns,
+    read_missing,
+    read_rounds,
+    read_weights,
+)
 from sourdine.noise import SYSTEM
 from sourdine.privacy import ALIKE, LOCAL, Guarantee
 from sourdine.privacy.printing import shown
@@ -28,7 +33,7 @@ if TYPE_CHECKING:
     from sourdine.local.table.columns import Attribute, Use
     from sourdine.local.table.estimating.estimates import Estimates
     from sourdine.local.table.sanitizing.blocks import Block
-    from sourdine.local.table.schema_parameters import Asked
+    from sourdine.local.table.schema_parameters import Asked, Missing
     from sourdine.noise import Source
     from sourdine.tally import Reading
 
@@ -62,6 +67,11 @@ class Schema(Shown):
     once
         What one round may cost, all its columns together; half of what an answer that stays costs
         in all, if left out.
+    missing
+        What becomes of absent answers to columns that do not declare ``missing`` themselves. If
+        left out, everybody answers: the device of one person refuses an absent answer, and a
+        table, whose cells may always be empty, is refused before it is read. ``"random"``: each is
+        replaced by a random answer, which pulls all estimates towards equal shares.
     columns
         `Number`, `Choice`, `Choices` or `Flag` by name; `of` takes names that Python cannot.
 
@@ -75,22 +85,23 @@ class Schema(Shown):
 
     Examples
     --------
-    >>> from sourdine.local.table import Choice, Number
-    >>> schema = Schema(age=Number(0, 120, step=1), vote=Choice("yes", "no"), epsilon=2)
+    >>> from sourdine.local.table import Choice, Flag
+    >>> vote = Choice("yes", "no", missing="no answer")
+    >>> schema = Schema(smokes=Flag(missing=True), vote=vote, epsilon=2)
     >>> print(schema)
     column  kind    epsilon  method
-    age     number        1  SlidingWindow(epsilon=1, last=120, slide=120, width=63)
-    vote    choice        1  RandomizedResponse(epsilon=1, categories=2)
+    smokes  flag          1  RandomizedResponse(epsilon=1, categories=3)
+    vote    choice        1  RandomizedResponse(epsilon=1, categories=3)
     cost  epsilon 2, any two inputs of one person, for all columns of a record
     note  to sanitise the same records again costs epsilon 2 again
-    >>> clean = schema.sanitize({"age": [31, 45, None], "vote": ["yes", "no", "?"]})
-    >>> len(clean["age"]), set(clean["vote"]) <= {"yes", "no"}
+    >>> clean = schema.sanitize({"smokes": [True, False, None], "vote": ["yes", "no", "?"]})
+    >>> len(clean["smokes"]), set(clean["vote"]) <= {"yes", "no", "no answer"}
     (3, True)
     """
 
     __slots__ = (
         *("_parts", "columns", "epsilon", "fingerprint", "method", "weights"),
-        *("once", "rounds", "turn"),
+        *("missing", "once", "rounds", "turn"),
     )
 
     columns: Mapping[str, Attribute]
@@ -99,13 +110,14 @@ class Schema(Shown):
     weights: Mapping[str, Fraction]
     rounds: int | None
     once: Fraction | None
+    missing: Missing | None
     turn: int | None
     """Which round this is the schema of, from 1; None for all of them, or where there is one."""
     fingerprint: str
     """The SHA-256 of `canonical`: reports with another one were drawn by another schema."""
     _parts: dict[Use, Mapping[str, ColumnPart]]
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each has its own meaning
         self,
         *unnamed: object,
         epsilon: Number,
@@ -113,6 +125,7 @@ class Schema(Shown):
         weights: Mapping[str, Number] | None = None,
         rounds: int | None = None,
         once: Number | None = None,
+        missing: Missing | None = None,
         **columns: Attribute,
     ) -> None:
         if unnamed:
@@ -123,7 +136,7 @@ class Schema(Shown):
                 "Type Schema(age=Number(0, 120, step=1), epsilon=1), or Schema.of(columns, "
                 "epsilon=1) for a dict.",
             )
-        self._settle(columns, epsilon, method, weights, (rounds, once, None))
+        self._settle(columns, epsilon, method, weights, (rounds, once, None), missing)
 
     @classmethod
     def of(  # noqa: PLR0913 - as the constructor
@@ -135,12 +148,19 @@ class Schema(Shown):
         weights: Mapping[str, Number] | None = None,
         rounds: int | None = None,
         once: Number | None = None,
+        missing: Missing | None = None,
     ) -> Schema:
         """Return a schema whose columns may have any names."""
-        return cls._again(columns, epsilon, method, weights, (rounds, once, None))
+        return cls._again(columns, epsilon, method, weights, (rounds, once, None), missing)
 
-    def _settle(
-        self, columns: object, epsilon: object, method: object, weights: object, asked: Asked
+    def _settle(  # noqa: PLR0913, PLR0917 - as the constructor
+        self,
+        columns: object,
+        epsilon: object,
+        method: object,
+        weights: object,
+        asked: Asked,
+        missing: object,
     ) -> None:
         one_of(method, "method", "split", "sample")
         known = read_columns(columns)
@@ -150,6 +170,7 @@ class Schema(Shown):
             "method": method,
             "weights": MappingProxyType(read_weights(weights, known)),
             **read_rounds(*asked),
+            "missing": read_missing(missing),
         }
         for name, value in own.items():
             object.__setattr__(self, name, value)
@@ -166,12 +187,12 @@ class Schema(Shown):
 
     def __reduce__(self) -> tuple[Any, ...]:
         whole = (dict(self.columns), self.epsilon, self.method, dict(self.weights))
-        return Schema._again, (*whole, (self.rounds, self.once, self.turn))
+        return Schema._again, (*whole, (self.rounds, self.once, self.turn), self.missing)
 
     @staticmethod
-    def _again(columns: Any, epsilon: Any, method: Any, weights: Any, asked: Asked) -> Schema:  # noqa: ANN401
+    def _again(*parts: Any) -> Schema:  # noqa: ANN401
         schema = Schema.__new__(Schema)
-        schema._settle(columns, epsilon, method, weights, asked)  # noqa: SLF001 - its own
+        schema._settle(*parts)  # noqa: SLF001 - its own
         return schema
 
     def __eq__(self, other: object) -> bool:
@@ -206,7 +227,9 @@ class Schema(Shown):
                 round=1,
             )
         asked = (self.rounds, self.once, turn)
-        return Schema._again(self.columns, self.epsilon, self.method, self.weights, asked)
+        return Schema._again(
+            self.columns, self.epsilon, self.method, self.weights, asked, self.missing
+        )
 
     def costs(self, rounds: int | None = None) -> RoundCosts:
         """Return what so many rounds cost, all if left out; see `sourdine.local.rounds.costs`."""
@@ -232,6 +255,20 @@ class Schema(Shown):
         if self.rounds is not None:
             return self.costs(times).alike
         return Guarantee(integer(times, "times", least=1) * self.epsilon, 0, LOCAL)
+
+    @property
+    def undeclared(self) -> tuple[str, ...]:
+        """The columns for which nothing says what an absent answer becomes.
+
+        Examples
+        --------
+        >>> from sourdine.local.table import Flag
+        >>> Schema(smokes=Flag(), drinks=Flag(missing=True), epsilon=1).undeclared
+        ('smokes',)
+        """
+        if self.missing is not None:
+            return ()
+        return tuple(name for name, column in self.columns.items() if not column.missing)
 
     def share(self, name: str) -> Fraction:
         """Return what a report of one column costs; in several rounds, all reports of it."""
@@ -359,6 +396,7 @@ class Schema(Shown):
         }
         whole = {"sourdine": VERSION, "epsilon": str(self.epsilon), "method": self.method}
         asked = {"rounds": self.rounds, "once": self.once and str(self.once), "round": self.turn}
+        asked["missing"] = self.missing
         several = {name: value for name, value in asked.items() if value is not None}
         return json.dumps({**whole, **several, "columns": columns}, sort_keys=True)
 
@@ -368,8 +406,9 @@ class Schema(Shown):
         weights = f", weights={uneven}" if uneven else ""
         several = f", rounds={self.rounds}" if self.rounds else ""
         once = f", once={shown(self.once)}" if self.once else ""
+        missing = f", missing={self.missing!r}" if self.missing else ""
         own = f"epsilon={shown(self.epsilon)}, method={self.method!r}{weights}{several}{once}"
-        return f"Schema({columns}, {own})"
+        return f"Schema({columns}, {own}{missing})"
 
     def sheet(self) -> Sheet:
         """Return what is printed: each column with what it costs and what randomises it."""

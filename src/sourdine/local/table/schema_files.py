@@ -10,17 +10,21 @@
     lower = 0
     upper = 120
     step = 1
+    missing = true
 
     [columns.vote]
     kind = "choice"
     categories = ["yes", "no"]
+    missing = "no answer"
     weight = 2
 
     [columns.media]
     kind = "choices"
     choices = ["tv", "web", "radio"]
 
-A number that no decimal gives exactly is a text, such as ``epsilon = "1/3"``.
+A number that no decimal gives exactly is a text, such as ``epsilon = "1/3"``. Without ``missing``,
+everybody answers a column; ``missing = "random"`` beside epsilon says otherwise for all such
+columns (`Schema`).
 """
 
 from __future__ import annotations
@@ -49,7 +53,7 @@ __all__ = ["facts", "from_facts", "read", "to_toml", "toml_value", "write"]
 _KEYS = {
     "number": ("lower", "upper", "step", "method", "missing"),
     "choice": ("categories", "method", "missing"),
-    "choices": ("choices", "separator"),
+    "choices": ("choices", "separator", "missing"),
     "flag": ("method", "missing"),
 }
 
@@ -103,7 +107,8 @@ def facts(schema: Schema) -> dict[str, Any]:
     several = {} if schema.rounds is None else {"rounds": schema.rounds}
     once = {} if schema.once is None else {"once": plain(schema.once)}
     whole = {"epsilon": plain(schema.epsilon), "method": schema.method}
-    return {**whole, **several, **once, "columns": columns}
+    missing = {} if schema.missing is None else {"missing": schema.missing}
+    return {**whole, **several, **once, **missing, "columns": columns}
 
 
 def to_toml(schema: Schema) -> str:
@@ -138,7 +143,8 @@ def from_facts(found: object) -> Schema:
     Traceback (most recent call last):
     sourdine.errors.ParameterError: a schema must hold known keys, got 'epsilom'. Type 'epsilon'.
     """
-    known = _table(found, "a schema", ("epsilon", "method", "rounds", "once", "columns"))
+    keys = ("epsilon", "method", "rounds", "once", "missing", "columns")
+    known = _table(found, "a schema", keys)
     for key in ("epsilon", "columns"):
         if key not in known:
             raise ParameterError("a schema", f"hold {key!r}", "none", f"Add {key!r}.")
@@ -155,6 +161,7 @@ def from_facts(found: object) -> Schema:
         weights=weights,
         rounds=known.get("rounds"),
         once=None if "once" not in known else _number(known["once"]),
+        missing=known.get("missing"),
     )
 
 
@@ -176,6 +183,11 @@ def _column(name: str, found: dict[str, Any]) -> Attribute:
         return Flag(**own)
     if kind in LISTING:
         make, key = LISTING[kind]
+        # to tick nothing is an answer, so a column of several choices always allows for absence
+        if kind == "choices" and own.pop("missing", True) is not True:
+            raise ParameterError(
+                f"missing of column {name!r}", "be true or left out", "another", "Leave it out."
+            )
         listed = own.pop(key, ())
         if not isinstance(listed, list):
             raise ParameterError(

@@ -1,9 +1,9 @@
-"""The parameters of a schema, read: columns, weights, rounds."""
+"""The parameters of a schema, read: columns, weights, rounds, absent answers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind, positive
@@ -12,11 +12,13 @@ from sourdine.local.table.columns import Attribute
 if TYPE_CHECKING:
     from fractions import Fraction
 
-__all__ = ["Asked", "read_columns", "read_rounds", "read_weights"]
+__all__ = ["Asked", "Missing", "read_columns", "read_missing", "read_rounds", "read_weights"]
 
 Asked = tuple[Any, Any, int | None]
 """How many rounds, what one may cost, and which one it is."""
 MOST_ROUNDS = 10_000
+Missing = Literal["random"]
+"""What becomes of an absent answer to a column that does not declare it."""
 
 
 def read_columns(columns: object) -> dict[str, Attribute]:
@@ -56,6 +58,19 @@ def read_rounds(rounds: object, once: object, turn: int | None) -> dict[str, Any
         "once": None if once is None else positive(once, "once"),
         "turn": turn,
     }
+
+
+def read_missing(missing: object) -> Missing | None:
+    """Return what becomes of absent answers to columns that do not declare them."""
+    if missing is None or missing == "random":
+        return missing
+    raise ParameterError(
+        "missing",
+        "be 'random' or left out",
+        given(missing),
+        "To estimate how many did not answer declare it in each column, such as Choice('yes', "
+        "'no', missing='no answer'); a column named missing needs Schema.of.",
+    )
 
 
 def read_weights(weights: object, columns: Mapping[str, Attribute]) -> dict[str, Fraction]:

@@ -27,8 +27,8 @@ __all__ = ["Choices"]
 class Choices(Attribute):
     """Any number of some listed choices, in one cell: ``tv;web``.
 
-    An empty cell ticks nothing, and so does a word that is not listed: nobody's answer is absent.
-    Who wants to tell *none of these* from *no answer* lists a choice for it.
+    An empty cell ticks nothing, and so does a word that is not listed: nobody's answer is absent,
+    and shares are of all people. To tell *none of these* from *no answer*, list a choice for it.
 
     Parameters
     ----------

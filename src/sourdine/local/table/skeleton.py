@@ -19,17 +19,20 @@ HEAD = """\
 # bounds and categories read off the rows would give answers away.
 #   kind = "number"  with lower, upper, step      kind = "choice"  with categories
 #   kind = "flag"    true or false                kind = "choices" with choices, as in "tv;web"
+#   missing = true   cells may be empty, unreadable or not listed: estimate how many are
 #   weight = 2       twice the share of epsilon
-# method = "sample" asks each person for one column only: several times more accurate.
+# method = "sample" asks each person for one column only: several times more accurate. In a table
+# it needs missing = "random" here, in place of missing = true of a number or flag.
 epsilon = "?"
 method = "split"
 """
 
+ABSENT = "missing = true"
 KNOWN = {
-    "boolean": ('kind = "flag"',),
-    "integer": ('kind = "number"', 'lower = "?"', 'upper = "?"', "step = 1"),
-    "float": ('kind = "number"', 'lower = "?"', 'upper = "?"', 'step = "?"'),
-    "text": ('kind = "choice"', 'categories = ["?"]'),
+    "boolean": ('kind = "flag"', ABSENT),
+    "integer": ('kind = "number"', 'lower = "?"', 'upper = "?"', "step = 1", ABSENT),
+    "float": ('kind = "number"', 'lower = "?"', 'upper = "?"', 'step = "?"', ABSENT),
+    "text": ('kind = "choice"', 'categories = ["?"]', ABSENT),
 }
 """What is written for a column whose type the file itself states."""
 
@@ -52,9 +55,11 @@ def skeleton(data: object, *, read: Reading | Mapping[str, Any] | None = None) -
     >>> print(skeleton({"age": [31], "vote": ["yes"]}).split('"split"')[1].strip())
     [columns."age"]
     kind = "?"
+    missing = true
     <BLANKLINE>
     [columns."vote"]
     kind = "?"
+    missing = true
     """
     return "\n".join([HEAD, *_columns(Frame(data, read=read))]).rstrip() + "\n"
 
@@ -62,5 +67,5 @@ def skeleton(data: object, *, read: Reading | Mapping[str, Any] | None = None) -
 def _columns(frame: Frame) -> Iterator[str]:
     for name in frame.columns:
         yield f"[columns.{toml_value(name)}]"
-        yield from KNOWN.get(frame.kind(name) or "", ('kind = "?"',))
+        yield from KNOWN.get(frame.kind(name) or "", ('kind = "?"', ABSENT))
         yield ""

@@ -1,5 +1,5 @@
 // The respondent's page: asks, draws once with the device, shows what will leave, and sends only that.
-import { Chance, code, rational, read, record, tick } from "./device.mjs";
+import { Chance, code, needed, rational, read, record, tick } from "./device.mjs";
 import { drawRound, roundsInWords } from "./rounds.mjs";
 
 const ORIGINAL = `<!doctype html>\n${document.documentElement.outerHTML}`; // the file, letter for letter
@@ -54,9 +54,9 @@ function question(column) {
   const described = hints.length ? `${id}-hint` : null, hint = soft(hints.join(" "), described);
   if (number || column.answers.length > 9 && column.kind === "choice") {
     const field = number ? entry(column, id, described) : list(column, id, described);
-    return h("div", { class: "question" }, h("label", { for: id }, ask), hint, field, number ? h("p", { class: "bad", id: `${id}-wrong` }) : null);
+    return h("div", { class: "question" }, h("label", { for: id }, ask), hint, field, trouble(id));
   }
-  return h("fieldset", { class: "question", "aria-describedby": described }, h("legend", {}, ask), hint, ...(column.kind === "choices" ? boxes(column) : radios(column)));
+  return h("fieldset", { class: "question", id, tabindex: "-1", "aria-describedby": `${described ?? ""} ${id}-wrong`.trim() }, h("legend", {}, ask), hint, ...(column.kind === "choices" ? boxes(column) : radios(column)), trouble(id));
 }
 
 function entry(column, id, described) {
@@ -67,28 +67,42 @@ function entry(column, id, described) {
   return h("input", { id, value: answers[column.name] ?? "", inputmode: "decimal", autocomplete: "off", "aria-describedby": `${described} ${id}-wrong`, oninput });
 }
 
-/** Whether a typed number cannot be taken; said beside it, if wanted. */
+const trouble = (id) => h("p", { class: "bad", id: `${id}-wrong` });
+
+/** The field of an answer that cannot be taken, or that is needed; said beside it, if wanted. */
 function wrong(column, said) {
-  const id = idOf(column), text = answers[column.name] ?? "", at = Number(text.replace(",", ".")), { lower, upper } = ends(column);
-  const bad = text !== "" && (tick(text, column) === null || at < Number(lower) || at > Number(upper));
-  const field = find(id);
-  field.setAttribute("aria-invalid", String(bad && said));
-  find(`${id}-wrong`).textContent = bad && said ? fill(words.wrong, { lower, upper }) : "";
+  const id = idOf(column), field = find(id), answer = answers[column.name] ?? "", number = column.kind === "number";
+  const lacks = answer === "" && needed(column), bad = lacks || (number && answer !== "" && beyond(column, answer));
+  const why = [needed(column) ? words.needed : "", number ? fill(needed(column) ? words.range : words.wrong, ends(column)) : ""];
+  if (number) field.setAttribute("aria-invalid", String(bad && said));
+  find(`${id}-wrong`).textContent = bad && said ? why.filter(Boolean).join(" ") : "";
   return bad ? field : null;
 }
 
+function beyond(column, text) {
+  const at = Number(text.replace(",", ".")), { lower, upper } = ends(column);
+  return tick(text, column) === null || at < Number(lower) || at > Number(upper);
+}
+
+/** What is marked before anybody answers: no answer, where the form provides for it, and else nothing. */
+const unanswered = (column) => (needed(column) ? undefined : column.absent === "category" && column.kind === "choice" ? column.answers.at(-1) : "");
+
+function answer(column, given) {
+  answers[column.name] = given;
+  wrong(column, false);
+}
+
 function list(column, id, described) {
-  const chosen = answers[column.name] ?? "", named = [words.none, ...labels(column)];
-  const options = ["", ...column.answers].map((answer, i) => h("option", { value: answer, selected: answer === chosen }, named[i]));
-  return h("select", { id, "aria-describedby": described, onchange: ({ target }) => (answers[column.name] = target.value) }, ...options);
+  const chosen = answers[column.name] ?? unanswered(column) ?? "", listed = column.answers.map((answer, i) => [answer, labels(column)[i]]);
+  const options = [...(needed(column) ? [["", "…"]] : []), ...listed].map(([answer, label]) => h("option", { value: answer, selected: answer === chosen }, label));
+  return h("select", { id, "aria-describedby": `${described ?? ""} ${id}-wrong`.trim(), onchange: ({ target }) => answer(column, target.value) }, ...options);
 }
 
 function radios(column) {
-  const offered = column.absent === "category" && column.kind === "choice" ? [] : [["", words.none]];
-  const chosen = answers[column.name] ?? (offered.length ? "" : column.answers[column.answers.length - 1]);
+  const offered = unanswered(column) === "" ? [["", words.none]] : [], chosen = answers[column.name] ?? unanswered(column);
   const listed = column.answers.map((answer, i) => [answer, labels(column)[i]]);
-  return [...(column.kind === "flag" ? listed.reverse() : listed), ...offered].map(([answer, label]) =>
-    h("label", {}, h("input", { type: "radio", name: column.name, value: answer, checked: answer === chosen, onchange: () => (answers[column.name] = answer) }), h("span", {}, label)));
+  return [...(column.kind === "flag" ? listed.reverse() : listed), ...offered].map(([value, label]) =>
+    h("label", {}, h("input", { type: "radio", name: column.name, value, checked: value === chosen, onchange: () => answer(column, value) }), h("span", {}, label)));
 }
 
 function boxes(column) {
@@ -129,7 +143,7 @@ function members(column, row) {
 }
 
 function draw() {
-  const bad = asked.map((column) => column.kind === "number" && wrong(column, true)).find(Boolean);
+  const bad = asked.map((column) => wrong(column, true)).find(Boolean);
   if (bad) return bad.focus();
   recall(); // another tab may have drawn
   try {
@@ -203,7 +217,7 @@ function promise() {
   const percent = sure(form.epsilon);
   return h("section", { class: "promise", "aria-labelledby": "promise" },
     h("h2", { id: "promise" }, words.learnt), h("p", {}, fill(words.promise, { percent, ...(form.rounds && roundsInWords(form, sure)) })),
-    Number(percent) > 90 ? h("p", { class: "bad" }, words.weak) : null, soft(words.adds));
+    Number(percent) > 90 ? h("p", { class: "bad" }, words.weak) : null, h("p", {}, words.helps), soft(words.adds));
 }
 
 function check() {

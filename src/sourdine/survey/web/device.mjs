@@ -378,8 +378,17 @@ export function code(column, answer) {
   return column.kind === "choices" ? found.reduce((set, v) => set | (1 << v), 0) : found[0];
 }
 
+/** Whether nobody may leave a question unanswered. */
+export const needed = ({ absent }) => absent === "any" || absent === "kept";
+
+/** Throw if an answer is absent that the form needs: before anything is drawn, whichever is sent. */
+export function demand(form, answers) {
+  for (const column of form.columns) if (needed(column) && code(column, answers[column.name]) === null) refuse(`an answer is needed: ${column.name}`);
+}
+
 /** One record, the line to be sent; answers by the name of their column. */
 export function record(form, answers, by = new Draw(), parts = read(form)) {
+  demand(form, answers);
   const head = { v: 1, s: form.mark };
   const report = (i) => shown(parts[i].draw(slot(form.columns[i], code(form.columns[i], answers[form.columns[i].name]), parts[i].top), by));
   if (form.method === "split") {

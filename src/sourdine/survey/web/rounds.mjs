@@ -3,7 +3,7 @@
 // The memory is drawn before the first answer and depends on none: a hash, a permanent response to
 // each hashed answer, and a category for absent answers, for each column in order; then, if one is
 // sampled, the column. A round's report tells the permanent response, or any value.
-import { add, base64, categories, Chance, code, count, Draw, epsilonOf, hashed, METHODS, read, refuse, sampled, slot } from "./device.mjs";
+import { add, base64, categories, Chance, code, count, demand, Draw, epsilonOf, hashed, METHODS, read, refuse, sampled, slot } from "./device.mjs";
 
 const SECRET = "never send this: with it, what you sent says what you answered";
 
@@ -45,6 +45,7 @@ export function remember(form, by, parts = read(form)) {
 
 /** The record of a round, and the memory that has answered it. */
 export function again(form, memory, answers, by, parts = read(form)) {
+  demand(form, answers);
   if (memory.sourdine !== 1 || memory.schema !== form.schema) refuse("the memory of this device is of another survey");
   if (count(form.round, 1, form.rounds) <= memory.answered) refuse("this round, or a later one, was answered before");
   form.columns.forEach(({ name }, i) => parts[i].check(memory.columns[name]));

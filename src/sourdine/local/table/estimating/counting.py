@@ -50,11 +50,12 @@ def estimate(
     --------
     >>> import pyarrow as pa
     >>> from sourdine.local import Choice, Schema
-    >>> schema = Schema(vote=Choice("yes", "no"), epsilon=2)
+    >>> vote = Choice("yes", "no", missing=True)
+    >>> schema = Schema(vote=vote, epsilon=2)
     >>> clean = schema.sanitize(pa.table({"vote": ["yes"] * 70 + ["no"] * 30}))
     >>> estimate(clean).reports("vote")
     100
-    >>> estimate(clean, schema=Schema(vote=Choice("yes", "no"), epsilon=4))
+    >>> estimate(clean, schema=Schema(vote=vote, epsilon=4))
     Traceback (most recent call last):
     sourdine.errors.ParameterError: schema must be the one that the table was sanitised by, got one with epsilon 4 in place of 2. The table carries its own: leave schema= out of estimate.
     """  # noqa: E501

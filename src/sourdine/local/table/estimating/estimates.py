@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.exact import one_of
 from sourdine.local.estimators.distribution import distribution, quantiles
 from sourdine.local.estimators.frequencies import frequencies
 from sourdine.local.estimators.means import mean
 from sourdine.local.table.absence import PaidFlag
-from sourdine.local.table.columns import Choice, Flag, Number
+from sourdine.local.table.columns import NO_ANSWER, Choice, Flag, Number
 from sourdine.local.table.estimating.answered import mean_of_answers, quantiles_of_answers
+from sourdine.local.table.estimating.answered_shares import share_answered, shares_of_answers
 from sourdine.local.table.estimating.figure import MOST_DRAWN
 from sourdine.local.table.estimating.of_column import of_column
 from sourdine.local.table.estimating.pairs import pair
@@ -41,8 +43,8 @@ if TYPE_CHECKING:
 __all__ = ["DECILES", "Estimates"]
 
 ABSENT = (
-    "an empty, unreadable or unlisted answer is replaced by a random one; declare missing= in the "
-    "schema to count them instead"
+    "empty, unreadable and unlisted answers were replaced by random ones, which pulls estimates "
+    "towards equal shares; declare missing= to estimate how many there are: {columns}"
 )
 DECILES = tuple(i / 10 for i in range(1, 10))
 
@@ -72,7 +74,7 @@ class Estimates(Shown, Mapping[str, "Release"]):
     --------
     >>> from sourdine.local import Choice, Schema
     >>> from sourdine.noise import SeededSource
-    >>> schema = Schema(vote=Choice("yes", "no"), epsilon=2)
+    >>> schema = Schema(vote=Choice("yes", "no", missing=True), epsilon=2)
     >>> clean = schema.sanitize({"vote": ["yes"] * 700 + ["no"] * 300}, source=SeededSource(1))
     >>> low, high = schema.estimate(clean)["vote"].interval(0.999)
     >>> bool(low[0] < 0.7 < high[0])
@@ -122,12 +124,20 @@ class Estimates(Shown, Mapping[str, "Release"]):
         return self.counts[name]
 
     def shares(
-        self, name: str, *, consistent: str | None = None, together: bool = False
+        self,
+        name: str,
+        *,
+        of: Literal["all", "answered"] = "all",
+        consistent: str | None = None,
+        together: bool = False,
     ) -> Release:
         """Return the share of each category, or of people who have each of several choices.
 
         Parameters
         ----------
+        of
+            ``"all"``: shares of all people, *no answer* being a category where the column declares
+            ``missing``. ``"answered"``: there, shares of those who answered.
         together
             Whether intervals shall hold for all categories at once, as they must where the largest
             are picked out.
@@ -143,6 +153,8 @@ class Estimates(Shown, Mapping[str, "Release"]):
                 f"{name!r}, which holds numbers",
                 f"Type mean({name!r}), quantiles({name!r}) or distribution({name!r}).",
             )
+        if one_of(of, "of", "all", "answered") == "answered":
+            self._demand_missing(name, "shares of those who answered")
         several = isinstance(part.column, Choices)
         if several and consistent is not None:
             raise ParameterError(
@@ -163,25 +175,35 @@ class Estimates(Shown, Mapping[str, "Release"]):
             together=together,
             several=several,
         )
-        return self._of(name, found)
+        return self._of(name, found if of == "all" else shares_of_answers(found))
+
+    def _demand_missing(self, name: str, what: str) -> None:
+        """Refuse a column in which nobody can be without an answer."""
+        column = self._part(name).column
+        if isinstance(column, Choices) or not column.missing:
+            raise ParameterError(
+                what,
+                "be of a column that declares missing answers",
+                f"{name!r}, which does not",
+                f"Declare it with missing= in the schema, or ask for all: shares({name!r})."
+                if not isinstance(column, Number)
+                else "Type Number(..., missing=True) in the schema.",
+            )
 
     def _of(self, name: str, found: Release) -> Release:
         """Return an estimate as one of its column, for all people."""
         return of_column(found, name, sampled=self.schema.method == "sample")
 
     def answered(self, name: str) -> Release:
-        """Return the share of people who answered, for numbers with ``missing=True``."""
-        part, _, tally = self._number(name, "the share of answers")
+        """Return the share of people who answered, for columns that declare ``missing``."""
+        self._demand_missing(name, "the share of answers")
+        part, tally, labels = self._part(name), self.tallies[name], ("answered", NO_ANSWER)
         if not isinstance(part.mechanism, PaidFlag):
-            raise ParameterError(
-                "the share of answers",
-                "have been asked for",
-                f"{name!r}, which was declared without",
-                "Type Number(..., missing=True) in the schema.",
-            )
+            found = frequencies(part.answer, tally, self.reports(name))
+            return self._of(name, share_answered(found, labels))
         n, none = int(tally.sum()), int(tally[-1])
         both = np.array([n - none, none])
-        found = frequencies(part.mechanism.flag, both, n, labels=("answered", "no answer"))
+        found = frequencies(part.mechanism.flag, both, n, labels=labels)
         return self._of(name, found)
 
     def mean(self, name: str) -> Release:
@@ -252,6 +274,8 @@ class Estimates(Shown, Mapping[str, "Release"]):
         for name, column in self.schema.columns.items():
             if not isinstance(column, Number):
                 yield name, "shares", self.shares(name)
+                if column.missing and not isinstance(column, Choices):
+                    yield name, "shares of answers", self.shares(name, of="answered")
                 continue
             if isinstance(self._part(name).mechanism, PaidFlag):
                 yield name, "answered", self.answered(name)
@@ -293,9 +317,8 @@ class Estimates(Shown, Mapping[str, "Release"]):
         part: Any = self._part(name)
         if not isinstance(part.column, Number):
             return self.shares(name, together=len(names(part.column)) > MOST_DRAWN)
-        if isinstance(part.mechanism, PaidFlag):
-            return self.quantiles(name)
-        return self.distribution(name, bins=10)
+        # bins of a distribution are known far less well than its quantiles
+        return self.quantiles(name)
 
     @property
     def cost(self) -> Guarantee:
@@ -311,8 +334,9 @@ class Estimates(Shown, Mapping[str, "Release"]):
         lost = ", ".join(f"{name} {n}" for name, n in self.dropped.items() if n)
         if lost:
             yield "dropped", f"what this schema cannot have written: {lost}"
-        if any(not column.missing for column in self.schema.columns.values()):
-            yield "absent", ABSENT
+        random = [name for name, column in self.schema.columns.items() if not column.missing]
+        if random and self.schema.missing == "random":
+            yield "absent", ABSENT.format(columns=", ".join(random))
         yield from (("note", text) for text in self.notes)
 
     def sheet(self) -> Sheet:

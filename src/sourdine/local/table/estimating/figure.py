@@ -33,7 +33,7 @@ def panels(
     path: str | None = None,
     title: str | None = None,
 ) -> Any:  # noqa: ANN401
-    """Draw estimates: shares as dots, numbers as a distribution, with 95 % intervals.
+    """Draw estimates: shares as dots, numbers by their quantiles, with 95 % intervals.
 
     Parameters
     ----------
@@ -67,8 +67,6 @@ def _drawn(axes: Any, release: Release) -> None:  # noqa: ANN401
         draw_squares(axes, release, 6)
     elif isinstance(drew.estimate, Frequencies):
         _shares(axes, release)
-    elif hasattr(drew, "edges"):
-        _bins(axes, release)
     else:
         _quantiles(axes, release)
 
@@ -117,24 +115,6 @@ def _shares(axes: Any, release: Release) -> None:  # noqa: ANN401
     axes.grid(axis="x", color=RULE, linewidth=0.8)
     axes.locator_params(axis="x", nbins=5)
     axes.xaxis.set_major_formatter(lambda x, _: f"{100 * x:g} %")
-
-
-def _bins(axes: Any, release: Release) -> None:  # noqa: ANN401
-    statistic: Any = release.mechanism
-    edges = np.asarray(statistic.edges, float)
-    low, high = (np.asarray(end, float) for end in release.interval())
-    share = np.asarray(release.value, float)
-    edges = edges[: len(share) + 1]
-    width = np.diff(edges)
-    even = np.where(width > 0, width.mean() / np.where(width > 0, width, 1), 1)
-    share, low, high = share * even, low * even, high * even
-    axes.stairs(high, edges, baseline=np.maximum(low, 0), fill=True, color=PALE, linewidth=0)
-    axes.stairs(share, edges, color=BLUE, linewidth=1.4)
-    axes.set_ylim(0, min(float(high.max()), 3 * float(share.max())) * 1.08)
-    axes.yaxis.set_major_formatter(lambda x, _: f"{100 * x:g} %")
-    axes.locator_params(axis="x", nbins=4)
-    figures.gaps(axes.xaxis)
-    axes.grid(axis="y", color=RULE, linewidth=0.8)
 
 
 def _quantiles(axes: Any, release: Release) -> None:  # noqa: ANN401

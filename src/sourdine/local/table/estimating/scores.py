@@ -33,7 +33,7 @@ from sourdine.exact import integer, kind
 from sourdine.local.categorical.flipped import bits_of
 from sourdine.local.estimators.channel import channel, solve
 from sourdine.local.table.absence import PaidFlag
-from sourdine.local.table.columns import Choice, Flag, Number
+from sourdine.local.table.columns import NO_ANSWER, Choice, Flag, Number
 from sourdine.local.table.several import Choices
 from sourdine.mechanisms import RandomizedResponse
 from sourdine.presentation.numbers import shown
@@ -155,7 +155,7 @@ def _of_choices(part: ColumnPart, column: Choices) -> Axis:
 def names(column: Choice | Choices | Flag) -> tuple[str, ...]:
     """Return the names of the categories, as texts."""
     if isinstance(column, Flag):
-        return ("false", "true", "no answer") if column.missing else ("false", "true")
+        return ("false", "true", NO_ANSWER) if column.missing else ("false", "true")
     return tuple(map(str, column.listed))
 
 
@@ -178,7 +178,7 @@ def _of_bins(part: ColumnPart, column: Number, n: int, bins: int | Sequence[floa
         scores = np.column_stack((answered, (none - q) / (p - q)))
         rows = flagged_rows(mechanism, rows)
         truth = np.eye(truth.shape[1] + 1)[np.append(where, truth.shape[1])]
-        bias, labels = np.append(bias * (1 + q / p), 0.0), (*labels, "no answer")
+        bias, labels = np.append(bias * (1 + q / p), 0.0), (*labels, NO_ANSWER)
         spread = np.append(spread, 1)
     made = _axis(part.name, labels, scores, bias, rows, truth)
     return replace(made, scores=np.repeat(scores, spread, axis=0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,22 +11,31 @@ import numpy as np
 from sourdine import noise
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.grid import MISSING
+from sourdine.local.table.answers import demand_answers
 from sourdine.tally import Frame
 from sourdine.tally.absent import listed_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from sourdine.local.table.columns import Use
+    from sourdine.local.table.columns import Attribute, Use
     from sourdine.local.table.part import ColumnPart
     from sourdine.local.table.schema import Schema
     from sourdine.noise import Source
 
     Parts = Mapping[str, ColumnPart]
 
-__all__ = ["ROWS", "Block", "matched", "randomised", "randomised_block", "shown_block"]
+__all__ = [
+    "ROWS",
+    "Block",
+    "demand_missing",
+    "matched",
+    "randomised",
+    "randomised_block",
+    "shown_block",
+]
 
 ROWS = 1 << 17
 """How many records are randomised at once."""
@@ -64,7 +74,7 @@ def randomised(schema: Schema, frame: object, *, use: Use, source: Source) -> It
     schema
         Columns and epsilon. Other columns of the frame are not read.
     frame
-        Anything that `sourdine.tally.Frame` takes.
+        Anything that `sourdine.tally.Frame` takes; on a person's own device, their answers by name.
     use
         ``"report"`` for mechanisms that estimate best, ``"table"`` for those of `sanitize`.
     source
@@ -73,16 +83,50 @@ def randomised(schema: Schema, frame: object, *, use: Use, source: Source) -> It
     Examples
     --------
     >>> from sourdine.local.table import Flag, Schema
-    >>> schema = Schema(smokes=Flag(method="response"), drinks=Flag(), epsilon=1, method="sample")
+    >>> asked = {"smokes": Flag(missing=True), "drinks": Flag(missing=True)}
+    >>> schema = Schema.of(asked, epsilon=1, method="sample")
     >>> rows = {"smokes": [True] * 5, "drinks": [False] * 5}
-    >>> block = next(schema.randomised(rows, use="table"))
+    >>> block = next(schema.randomised(rows))
     >>> sum(len(reports) for reports in block.reports.values())
     5
     """
+    if isinstance(frame, Mapping) and all(_single(value) for value in frame.values()):
+        demand_answers(schema, frame)
+        frame = {name: [value] for name, value in frame.items()}
+    else:
+        demand_missing(schema)
     data = matched(schema, Frame(frame), drop=None)
     parts = schema.parts(use)
     for slots in data.codes(*(part.cell for part in parts.values()), chunk=ROWS):
         yield randomised_block(schema, parts, slots, source)
+
+
+def _single(value: object) -> bool:
+    """Return whether a value is one answer, not a column of them."""
+    return value is None or isinstance(value, str) or not hasattr(value, "__iter__")
+
+
+def demand_missing(schema: Schema) -> None:
+    """Refuse a table unless the schema says what becomes of absent answers to every column.
+
+    Any cell of a table may be empty, unreadable or not listed, and whether one is must not be told:
+    so it is the schema that is refused, before anything is read.
+    """
+    for name in schema.undeclared:
+        raise ParameterError(
+            "missing",
+            "be declared for every column of a table, whose cells may be empty",
+            f"none for {name!r}",
+            f"To estimate how many did not answer type {_declared(schema.columns[name])} in the "
+            "schema; to replace each by a random answer, which biases estimates, type "
+            "missing='random' in the schema.",
+        )
+
+
+def _declared(column: Attribute) -> str:
+    """Return how a column declares that answers may be absent."""
+    named = "'no answer'" if column.kind == "choice" else "True"
+    return f"{type(column).__name__}(..., missing={named})"
 
 
 def randomised_block(

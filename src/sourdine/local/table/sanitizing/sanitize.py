@@ -14,7 +14,7 @@ import numpy as np
 from sourdine.errors import ParameterError
 from sourdine.exact import flag, kind
 from sourdine.local.table.carried import KEY, mark
-from sourdine.local.table.sanitizing.blocks import ROWS, matched
+from sourdine.local.table.sanitizing.blocks import ROWS, demand_missing, matched
 from sourdine.local.table.sanitizing.crew import shown_blocks
 from sourdine.local.table.sanitizing.outputs import assembled
 from sourdine.local.table.sanitizing.progress import counted_rows
@@ -55,7 +55,8 @@ def sanitize(  # noqa: PLR0913 - one call does it
     Parameters
     ----------
     schema
-        The columns and what a record may cost.
+        The columns and what a record may cost. It says for every column what becomes of a cell
+        that is empty, unreadable or not listed: ``missing`` of the column, or of the schema.
     frame
         A frame of pandas, Polars or Arrow, a dict of columns, a DuckDB relation, or the path of a
         CSV or Parquet file, which is read and written as a stream; or a Spark frame, which is
@@ -87,9 +88,11 @@ def sanitize(  # noqa: PLR0913 - one call does it
     if is_spark(frame):
         from sourdine.local.spark.sanitizing import sanitize_frame  # noqa: PLC0415
 
+        demand_missing(schema)
         _demand_table(schema)
         own: dict[str, Any] = {"drop": drop, "read": read, "source": source}
         return sanitize_frame(schema, frame, to=to, overwrite=replaced, **own)
+    demand_missing(schema)
     path = _target(frame, to, overwrite=replaced)
     data = matched(schema, Frame(frame, read=read), drop=drop)
     _demand_table(schema)
@@ -188,7 +191,8 @@ def _demand_table(schema: Schema) -> None:
                 "missing",
                 "be False in a table of the method 'sample'",
                 f"True for {name!r}",
-                "A blank would mean two things. Send reports, or type {method}.",
+                "A blank would mean two things. Send reports, type {method}, or leave it out of "
+                "the column and type missing='random' in the schema.",
                 method="split",
             )
         if column.kind != "number" and column.method not in {None, "auto", "response"}:

@@ -5,7 +5,8 @@ import { $, element } from "./common.mjs";
 
 const FIELDS = ["name", "who", "contact", "epsilon", "method", "rounds", "round"];
 const OWN = [...FIELDS, "title", "text", "languages", "order", "questions", "send_to"];
-const PARTS = ["kind", "ask", "help", "labels", "lower", "upper", "step", "categories", "choices"];
+const PARTS = ["kind", "ask", "help", "labels", "lower", "upper", "step", "missing", "categories", "choices"];
+const NO_ANSWER = "no answer"; // what the category is called if a document does not name it
 const LISTS = { choice: "categories", choices: "choices" };
 const kept = new WeakMap(); // what a node stands for: texts by language, an answer's code, other keys
 let tags = ["en"], rest = {}, ids = 0;
@@ -98,9 +99,11 @@ function answers(row) {
 // ---- questions
 
 /** Add a question, with what a document says of it. */
-export function more(form, name = "", found = { kind: "flag" }) {
+export function more(form, name = "", found = { kind: "flag", missing: true }) {
   const row = document.importNode($("question").content, true).firstElementChild;
-  kept.set(row, { rest: without(found, PARTS) });
+  const none = typeof found.missing === "string" ? found.missing : NO_ANSWER;
+  kept.set(row, { rest: without(found, PARTS), none, called: found.labels?.[none] });
+  row.querySelector("[name=missing]").checked = Boolean(found.missing);
   for (const node of row.querySelectorAll("[data-part][data-words]")) worded(node, spoken(found[node.dataset.part]));
   for (const key of ["kind", "lower", "upper", "step"]) row.querySelector(`[name=${key}]`).value = found[key] ?? "";
   row.querySelector("[name=short]").value = name;
@@ -147,8 +150,11 @@ function asked(row) {
   const value = (key) => row.querySelector(`[name=${key}]`).value.trim(), kind = value("kind");
   const facts = { kind, ask: text(row.querySelector("[data-part=ask]")), help: text(row.querySelector("[data-part=help]")), ...kept.get(row).rest };
   if (kind === "number") for (const key of ["lower", "upper", "step"]) if (key !== "step" || value(key) !== "") facts[key] = number(value(key));
+  const { none, called } = kept.get(row), absent = kind !== "choices" && row.querySelector("[name=missing]").checked;
+  if (absent) facts.missing = kind === "choice" && none !== NO_ANSWER ? none : true;
   if (LISTS[kind]) {
     const { codes, labels } = answers(row);
+    if (absent && called !== undefined) labels[none] = called;
     facts[LISTS[kind]] = codes;
     if (Object.keys(labels).length) facts.labels = labels;
   }
