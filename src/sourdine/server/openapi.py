@@ -174,7 +174,8 @@ def _answers() -> dict[str, Any]:
         "Plan": {"epsilon": EXACT, "fits": {"type": "boolean"}},
         "Could": {"fits": {"type": "boolean"}, "reason": TEXT},
         "Curve": {"points": {"type": "array", "items": {"type": "array"}}},
-        "Release": {**release, "answers": {"type": "array", "items": {"type": "object"}}},
+        "Interval": {"confidence": {"type": "number"}, "ends": {"type": ["array", "object"]}},
+        "Release": {**release, "answers": {"type": "array", "items": _ref("Answer")}},
         "History": {"charges": {"type": "array", "items": {"type": "object"}}},
         "Survey": {"name": TEXT, "title": TEXT, "state": TEXT, "questions": WHOLE},
         "SurveyCheck": {"document": {"type": "object"}, "problems": {"type": "array"}},
@@ -190,10 +191,24 @@ def _answers() -> dict[str, Any]:
         "Tokens": "Facts",
         "Surveys": "Survey",
     }
+    answer: dict[str, Any] = {
+        "value": {},
+        "cost": {"type": "object"},
+        "mechanism": TEXT,
+        "question": {"type": "object"},
+        "drawn": {"type": "object"},
+        "caveats": {"type": "array", "items": TEXT},
+    }
     return {
         **{
             name: {"type": "object", "required": list(shape), "properties": shape}
             for name, shape in shapes.items()
+        },
+        "Answer": {
+            "type": "object",
+            "description": "What was released; the interval is left out of what is not a number.",
+            "required": list(answer),
+            "properties": {**answer, "interval": _ref("Interval")},
         },
         **{name: {"type": "array", "items": _ref(of)} for name, of in lists.items()},
     }

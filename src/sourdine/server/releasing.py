@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from sourdine.answers import Release
+from sourdine.presentation.texts import json_text
 from sourdine.server.incoming import Operation, reply
 from sourdine.server.limits import checked_key
 from sourdine.server.reading import asked_of, listed
@@ -54,8 +56,18 @@ def _stored(stored: StoredRelease) -> dict[str, Any]:
         "state": stored.state,
         "line": stored.line,
         "head": stored.head,
-        "answers": [msgspec.Raw(answer.encode()) for answer in stored.answers],
+        "answers": [msgspec.Raw(with_interval(answer).encode()) for answer in stored.answers],
     }
+
+
+def with_interval(answer: str) -> str:
+    """Return a stored answer as JSON with the interval that is printed, if it has one.
+
+    It follows from what is stored: every reply to a request has the same one.
+    """
+    facts = json.loads(answer)
+    interval = Release.from_dict(facts).printed_interval()
+    return answer if interval is None else json_text({**facts, "interval": interval})
 
 
 def history(call: Incoming) -> Response:
