@@ -13,7 +13,7 @@ from sourdine.server import datasets, people, planning, releasing, surveys
 from sourdine.server.columns import stored_columns
 from sourdine.server.limits import MOST_QUESTIONS
 from sourdine.server.pages.copying import as_command, as_python
-from sourdine.server.pages.fields import FORM, column_kinds, fields, kinds
+from sourdine.server.pages.fields import FORM, column_kinds, fields_under, kinds
 from sourdine.server.pages.plan_pictures import CurvePicture, gauge
 from sourdine.server.pages.release_pictures import release_picture
 from sourdine.server.pages.rendering import exact
@@ -50,7 +50,11 @@ def desk(visit: Visit) -> Response:
         columns=columns,
         column_kinds=list(column_kinds(columns)),
         kinds=kinds(),
-        fields=[one for one in fields() if one.name not in _known(facts, columns)],
+        fields=[
+            one
+            for one in fields_under(visit.dataset.terms)
+            if one.name not in _known(facts, columns)
+        ],
         gauge=_gauge(facts, 0.0),
         history=_history(visit, facts["last"]),
     )

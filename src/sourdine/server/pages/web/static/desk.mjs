@@ -20,7 +20,7 @@ function said(field) {
 /** Whether a field means something for what is chosen. */
 function wanted(node) {
   const field = node.dataset.field;
-  if (!kind().dataset.fields.split(" ").includes(field) || said(field)) return false;
+  if (!node.dataset.kinds.split(" ").includes(kind().value) || said(field)) return false;
   const grouped = document.querySelector("input[name=by]:not([type=checkbox])")?.value || groups().length;
   if (["keys", "other"].includes(field)) return Boolean(grouped);
   const own = column()?.dataset.kind;
@@ -39,7 +39,14 @@ function arrange() {
   }
   if (column()?.disabled) options.find((one) => !one.disabled && one.value)?.toggleAttribute("selected", true);
   if (column()?.disabled) column().parentElement.value = options.find((one) => !one.disabled)?.value ?? "";
-  for (const node of document.querySelectorAll("[data-field]")) node.hidden = !wanted(node);
+  const nodes = [...document.querySelectorAll("[data-field]")], shown = nodes.filter((node) => !node.hidden);
+  for (const node of nodes) {
+    node.hidden = !wanted(node);
+    // what was typed for a statistic is kept for the next one, if it has such a field of its own
+    const before = node.hidden ? null : shown.find((one) => one !== node && one.dataset.field === node.dataset.field);
+    const [from, to] = [before, node].map((one) => one?.querySelector("input:not([type=checkbox])"));
+    if (from && to) to.value = from.value;
+  }
   const about = document.querySelector(`[data-about="${CSS.escape(column()?.value ?? "")}"]`);
   if ($("about-column")) $("about-column").textContent = about?.textContent ?? "";
   const keys = document.querySelector(`[data-keys-of="${CSS.escape(column()?.value ?? "")}"]`);
