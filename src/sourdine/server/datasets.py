@@ -33,6 +33,7 @@ OWNER = ("owner",)
 Spelled = Annotated[str, msgspec.Meta(max_length=64)] | float | int
 """A number: as a text it is exact."""
 PRINTABLE = "^[^\\x00-\\x1f\\x7f]*$"
+SEVERAL_LINES = "^[^\\x00-\\x09\\x0b-\\x1f\\x7f]*$"
 
 
 class Registering(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -50,6 +51,8 @@ class Registering(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     n: Annotated[int, msgspec.Meta(ge=1, le=10**15)] | None = None
     columns: dict[str, Any] = {}
     read: dict[str, Any] = {}
+    title: Annotated[str, msgspec.Meta(max_length=200, pattern=PRINTABLE)] = ""
+    description: Annotated[str, msgspec.Meta(max_length=2000, pattern=SEVERAL_LINES)] = ""
 
 
 class Granting(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -94,6 +97,8 @@ def registered(said: Registering) -> Dataset:
         columns=json.dumps(columns),
         n_about=said.n,
         read=json.dumps(read.to_dict()),
+        title=said.title.strip(),
+        description=said.description.strip(),
     )
 
 
@@ -126,6 +131,8 @@ def _summary(call: Incoming, dataset: Dataset) -> dict[str, Any]:
     grant = call.state.store.grants.get(dataset.name, call.who.name)
     return {
         "name": dataset.name,
+        "title": dataset.title,
+        "description": dataset.description,
         "state": dataset.state,
         "total": dataset.terms.told(),
         "share": float(account.share),
