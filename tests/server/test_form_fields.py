@@ -1,4 +1,4 @@
-"""The form of the desk: every option that a statistic offers is accepted, and its help is its own."""
+"""The form of the desk: every option that it offers is accepted, and its help is its own."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
+from sourdine.curator.types import column_types
 from sourdine.errors import ParameterError
 from sourdine.exact import positive
 from sourdine.question import converters
@@ -53,6 +54,13 @@ class Registering(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     read: dict[str, Any] = {}
     title: Annotated[str, msgspec.Meta(max_length=200, pattern=PRINTABLE)] = ""
     description: Annotated[str, msgspec.Meta(max_length=2000, pattern=SEVERAL_LINES)] = ""
+
+
+class Looking(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Where data are whose columns an owner wants to know."""
+
+    source: Annotated[str, msgspec.Meta(min_length=1, max_length=1000, pattern=PRINTABLE)]
+    read: dict[str, Any] = {}
 
 
 class Granting(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -160,6 +168,15 @@ def register(call: Incoming) -> Response:
     return reply(_summary(call, dataset), 201, {"location": f"/api/v1/datasets/{dataset.name}"})
 
 
+def file_columns(call: Incoming) -> Response:
+    """Answer with the columns of data that lie on the server, for the owner alone."""
+    said: Looking = call.body(Looking)
+    source = require_below(said.source, call.state.settings.folder)
+    data = opened(source, Reading.of(said.read).to_dict())
+    found = column_types(data, source)
+    return reply([{"name": name, "type": kind} for name, kind in found.items()])
+
+
 def close(call: Incoming) -> Response:
     """Close a data set for good."""
     name = call.dataset.name
@@ -196,6 +213,15 @@ OPERATIONS = (
         roles=OWNER,
         takes=Registering,
         gives="Dataset",
+    ),
+    Operation(
+        method="POST",
+        path="/columns",
+        does=file_columns,
+        text="The columns of data that lie on the server, to register them.",
+        roles=OWNER,
+        takes=Looking,
+        gives="FileColumns",
     ),
     Operation(
         method="GET",

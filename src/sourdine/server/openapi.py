@@ -24,7 +24,7 @@ WORDS = {"text/html", "text/plain", "application/x-ndjson", "application/octet-s
 EXACT = {"type": "string", "description": "A number or a quotient, exactly."}
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}
-MAKES = ("register", "register_guard", "make_token", "draft_survey")
+MAKES = ("register", "register_guard", "make_token", "draft_survey", "add_person")
 """What answers with 201."""
 REFUSALS = {
     "400": "no key",
@@ -168,6 +168,7 @@ def _answers() -> dict[str, Any]:
         "Problem": problem,
         "Facts": {},
         "Person": {"name": TEXT, "role": TEXT},
+        "FileColumn": {"name": TEXT, "type": {"type": ["string", "null"]}},
         "NewTokenMade": {"token": TEXT, "sha256": TEXT, "days": WHOLE},
         "Dataset": {
             "name": TEXT,
@@ -196,6 +197,8 @@ def _answers() -> dict[str, Any]:
         "Datasets": "Dataset",
         "Grants": "Grant",
         "Tokens": "Facts",
+        "People": "Person",
+        "FileColumns": "FileColumn",
         "Surveys": "Survey",
     }
     answer: dict[str, Any] = {

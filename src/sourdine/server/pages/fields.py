@@ -267,9 +267,7 @@ def _field(
     )
 
 
-def _accepted(
-    asked: Mapping[str, Any], name: str, value: object, *, delta: bool = False
-) -> bool:
+def _accepted(asked: Mapping[str, Any], name: str, value: object, *, delta: bool = False) -> bool:
     """Return whether a question with a value would be read."""
     more = {"by": "g", "keys": ("a", "b")} if name == "other" else {}
     for small in ({}, {"delta": 1e-6}) if delta else ({},):

@@ -23,7 +23,7 @@ from sourdine.session.filing.pictures import COLOURS
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-__all__ = ["exact", "rendered", "static", "upward"]
+__all__ = ["exact", "rendered", "static", "stylesheet", "upward"]
 
 TYPES = {"css": "text/css", "mjs": "text/javascript", "svg": "image/svg+xml"}
 FOREVER = "public, max-age=31536000, immutable"
@@ -92,6 +92,11 @@ def rendered(template: str, status: int = 200, **facts: Any) -> Response:  # noq
 def _files() -> dict[str, bytes]:
     there = files("sourdine.server.pages").joinpath("web", "static").iterdir()
     return {"palette.css": _palette().encode(), **{one.name: one.read_bytes() for one in there}}
+
+
+def stylesheet() -> str:
+    """Return the style of the pages, in which the colours of `COLOURS` are variables."""
+    return _files()["look.css"].decode()
 
 
 def _palette() -> str:
