@@ -34,6 +34,10 @@ def named(name: str) -> str:
     return name
 
 
+def _taken(name: str) -> ParameterError:
+    return ParameterError("name", "be new", repr(name), "Type another name.")
+
+
 class Datasets:
     """The data sets of a store."""
 
@@ -43,14 +47,16 @@ class Datasets:
 
     def add(self, dataset: Dataset) -> Dataset:
         """Register a data set, and open its ledger; a ledger that is there must say the same."""
-        book = TableBook(self._database, named(dataset.name), LEDGER, beginning(dataset.terms))
+        if self.get(named(dataset.name)) is not None:
+            raise _taken(dataset.name)
+        book = TableBook(self._database, dataset.name, LEDGER, beginning(dataset.terms))
         self._ledgers[dataset.name] = BookLedger(book, dataset.terms)
         public = (dataset.columns, dataset.n_about, "open", now(), dataset.read)
         values = (dataset.name, dataset.source, *public, dataset.title, dataset.description)
 
         def job(transaction: Transaction) -> None:
             if transaction.one(f"{DATASET} WHERE name = ?", dataset.name) is not None:
-                raise ParameterError("name", "be new", repr(dataset.name), "Type another name.")
+                raise _taken(dataset.name)
             places = ", ".join("?" * len(values))
             transaction.run(f"INSERT INTO datasets ({FIELDS}) VALUES ({places})", *values)  # noqa: S608
 

@@ -22,7 +22,7 @@ function described(row) {
     return { keys, ...text };
   }
   const bounds = value("bounds") === "find" ? "find" : [number(value("low")), number(value("high"))];
-  if (bounds.includes("")) throw new Refused(0, "Type both bounds, or let them be found privately.", `bounds of ${row.dataset.name}`);
+  if (bounds !== "find" && bounds.includes("")) throw new Refused(0, "Type both bounds, or let them be found privately.", `bounds of ${row.dataset.name}`);
   const step = value("step") ? { step: value("step") } : {};
   return { bounds, ...step, ...text };
 }
