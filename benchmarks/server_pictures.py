@@ -91,8 +91,8 @@ def analyst(page: Page, url: str, to: Path) -> None:
         page.wait_for_timeout(5000)
         page.locator("#release:enabled").click()
         page.wait_for_selector("body[data-answered='1']")
-        page.mouse.wheel(0, -5000)
-        page.wait_for_timeout(500)
+        page.wait_for_timeout(1000)
+        page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
         drawn(page, to / f"server_{name}.png", whole=False)
 
 
