@@ -188,12 +188,12 @@ def _curve(
 ) -> Markup | str:
     points = [*visit.ask(planning.curve, said)["points"], (planned["epsilon"], planned["error"])]
     ranks = planned["ranks"]
-    *known, own = [
+    *rest, own = [
         (float(Fraction(e)), 100 * x if ranks else x) if isinstance(x, (int, float)) else None
         for e, x in points
     ]
     unit = "percentage points" if ranks else _promise(planned)[1]
-    known = [one for one in known if one is not None]
+    known = [one for one in rest if one is not None]
     if not known:
         return ""
     drawn = CurvePicture(points=known, here=own, afford=float(afford), wide=visit.wide, unit=unit)
