@@ -1,4 +1,4 @@
-"""Draw the pictures of the manual's tasks for owners, analysts and auditors, from a running demo.
+"""Draw the manual's pictures of the server for owners, analysts and auditors, from a running demo.
 
 Run with ``python benchmarks/server_pictures.py docs/images``. It needs Chromium and Playwright.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from sourdine.server.running import serving
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 SIZE = {"width": 1000, "height": 700}
+DESK, PHONE = {"width": 1120, "height": 1190}, {"width": 390, "height": 1480}
 MASK = """for (const one of document.querySelectorAll(".hint code"))
   if (one.textContent.startsWith("/")) one.textContent = "/srv/sourdine";"""
 """The folder of a demo has a name that nobody need see."""
@@ -41,28 +43,36 @@ def entered(browser: Browser, url: str, name: str, password: str) -> Page:
     return page
 
 
+def drawn(page: Page, path: Path, *, whole: bool = True) -> None:
+    """Save what a page shows, in few colours, so that it stays small."""
+    page.screenshot(path=path, full_page=whole)
+    Image.open(path).convert("RGB").quantize(96).save(path, optimize=True)
+
+
 def owner(page: Page, url: str, to: Path) -> None:
     """Register a data set, and grant some of it."""
     page.goto(f"{url}/register")
-    page.get_by_label("name", exact=True).first.fill("people")
     page.get_by_label("path on the server").fill("people.csv")
+    page.get_by_label("name", exact=True).fill("people")
+    page.get_by_label("title").fill("People of the town")
     page.get_by_label("records, about").fill("600")
     page.locator("#epsilon").fill("3")
-    column = page.get_by_role("group", name="Column")
-    column.get_by_label("name").fill("age")
+    page.get_by_role("checkbox", name="age").check()
+    column = page.get_by_role("group", name="age")
     column.get_by_label("from").fill("0")
     column.get_by_label("to", exact=True).fill("120")
     column.get_by_label("in steps of").fill("1")
     page.evaluate(MASK)
     page.locator("h1").click()
-    page.screenshot(path=to / "task_register.png", full_page=True)
+    drawn(page, to / "task_register.png")
+    shutil.copy(to / "task_register.png", to / "server_register.png")
     page.get_by_role("button", name="Register").click()
     page.wait_for_url("**/manage")
     page.locator("#analyst").select_option("analyst")
     page.locator("#granted").fill("2")
     page.get_by_role("button", name="Grant").click()
     page.locator("#grants td").first.wait_for()
-    page.screenshot(path=to / "task_grant.png", full_page=True)
+    drawn(page, to / "task_grant.png")
 
 
 def analyst(page: Page, url: str, to: Path) -> None:
@@ -71,7 +81,19 @@ def analyst(page: Page, url: str, to: Path) -> None:
     page.wait_for_selector("body[data-ready]")
     page.locator("#release:enabled").click()
     page.wait_for_selector("body[data-answered='1']")
-    page.screenshot(path=to / "task_release.png", full_page=True)
+    drawn(page, to / "task_release.png")
+    for name, size, scheme in (("desk", DESK, "light"), ("phone", PHONE, "dark")):
+        page.set_viewport_size(size)
+        page.emulate_media(color_scheme=scheme)
+        page.goto(f"{url}/data/wages")
+        page.wait_for_selector("body[data-ready]")
+        page.get_by_label("statistic").select_option("histogram")
+        page.wait_for_timeout(5000)
+        page.locator("#release:enabled").click()
+        page.wait_for_selector("body[data-answered='1']")
+        page.wait_for_timeout(1000)
+        page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
+        drawn(page, to / f"server_{name}.png", whole=False)
 
 
 def auditor(page: Page, url: str, to: Path) -> None:
@@ -79,7 +101,8 @@ def auditor(page: Page, url: str, to: Path) -> None:
     page.goto(f"{url}/data/people/ledger")
     page.get_by_role("button", name="Check").click()
     page.get_by_text("sound").first.wait_for()
-    page.screenshot(path=to / "task_check.png", full_page=True)
+    drawn(page, to / "task_check.png")
+    shutil.copy(to / "task_check.png", to / "server_ledger.png")
 
 
 def main() -> None:

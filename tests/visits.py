@@ -64,8 +64,12 @@ def site_store(address, folder):
     store = ServerStore.create(address)
     for name, role in {"anna": "analyst", "olga": "owner", "udo": "auditor"}.items():
         add_person(store, name, role, PASSWORD)
-    for name in ("people", "broken", "reloaded", "budget", "list", "keys", "copied", "pending"):
+    for name in (
+        *("people", "broken", "reloaded", "budget", "list", "keys", "copied", "pending"),
+        *("saved", "spent", "phone"),
+    ):
         added(store, people, name, COLUMNS)
+    added(store, people, "free", {})
     added(store, evil, "evil", EVIL)
     added(store, people, "hidden", COLUMNS, to="olga")
     return store

@@ -26,10 +26,24 @@ from serving import (
     served,
 )
 from session_calls import AGES
+from sourdine.answers import Release
+from sourdine.client import Remote
 from sourdine.privacy import Guarantee
-from sourdine.release import Release
+from sourdine.server.reading import CLASSES
 from sourdine.server.settings import ServerSettings
+from sourdine.server.store import Dataset
 from sourdine.session import Terms
+
+OF_KINDS = {
+    "proportion": {"column": "sex", "category": "f"},
+    "histogram": {"column": "age", "bins": 6},
+    "quantiles": {"column": "age", "q": [0.25, 0.5, 0.75]},
+    "quantile": {"column": "age", "q": 0.9},
+    "mode": {"column": "sex"},
+    "table": {"of": {"age": ["mean", "deciles"]}},
+    "describe": {"columns": ["age", "sex"]},
+}
+"""What a question must say beside its column, for the statistics that need more."""
 
 # ---- questions
 
@@ -43,6 +57,38 @@ def test_a_release_is_a_true_one(anna):
     assert (facts["state"], facts["count"]) == ("answered", 1)
     again = anna.get(f"/datasets/people/releases/{facts['number']}")
     assert again.json() == facts
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_every_answer_has_the_interval_that_the_command_line_prints(place, anna, kind):
+    url, tokens, store, path = place
+    name = f"with-delta-{kind}"
+    terms = Terms(total=Guarantee(1, 1e-3))
+    columns = json.dumps(COLUMNS)
+    store.datasets.add(
+        Dataset(name=name, terms=terms, source=str(path), columns=columns, n_about=600)
+    )
+    store.grants.give(name, "anna", 1)
+    asked = {"statistic": kind, "epsilon": 0.1, **OF_KINDS.get(kind, {"column": "age"})}
+    facts = anna.release(asked, name, key=KEY + kind).json()
+    (answer,) = facts["answers"]
+    release = Release.from_dict(answer)
+    interval = release.printed_interval()
+    assert answer.get("interval") == interval
+    assert (interval is None) == (not release.mechanism.intervals)
+    for again in (
+        anna.release(asked, name, key=KEY + kind),
+        anna.get(f"/datasets/{name}/releases/{facts['number']}"),
+    ):
+        assert again.json()["answers"] == [answer]
+    whole = anna.get("/openapi.json").json()
+    schema = {**whole["components"]["schemas"]["Release"], "components": whole["components"]}
+    jsonschema.validate(facts, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**facts, "answers": [{**answer, "interval": [0, 1]}]}, schema)
+    with Remote(url, tokens["anna"]) as remote:
+        (charge,) = remote.session(name).charges
+    assert Release.from_json(charge.answer) == release
 
 
 def test_what_the_owner_says_of_columns_is_filled_in(anna):

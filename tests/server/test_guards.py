@@ -57,7 +57,7 @@ def test_a_submission_is_charged_once_under_its_key(board):
 
 
 def test_who_may_not_is_refused_and_nothing_is_charged(board):
-    with pytest.raises(NotGrantedError, match="be one that you may ask"):
+    with pytest.raises(NotGrantedError, match="no access to it"):
         submission(board, HELD, "k", "cleo", model(0.7))
     board.guards.give("eval", "anna", 1)
     kept = submission(board, HELD, "k", "anna", model(0.7))

@@ -54,15 +54,15 @@ def test_a_worker_that_starts_makes_nothing(address, monkeypatch):
 
 
 def test_tables_of_another_version_are_refused_and_migrated(store, address, monkeypatch):
-    monkeypatch.setattr(storing, "VERSION", 3)
-    with pytest.raises(ParameterError, match=r"tables of version 3, got version 2\. Stop all"):
+    monkeypatch.setattr(storing, "VERSION", 4)
+    with pytest.raises(ParameterError, match=r"tables of version 4, got version 3\. Stop all"):
         ServerStore.open(address)
-    adding = {2: lambda t: t.run("ALTER TABLE people ADD COLUMN mail TEXT")}
+    adding = {3: lambda t: t.run("ALTER TABLE people ADD COLUMN mail TEXT")}
     monkeypatch.setattr(storing, "MIGRATIONS", adding)
-    assert ServerStore.migrate(address) == (2, 3)
-    assert ServerStore.migrate(address) == (3, 3)
-    assert ServerStore.open(address).meta == replace(store.meta, version=3)
-    monkeypatch.setattr(storing, "VERSION", 2)
+    assert ServerStore.migrate(address) == (3, 4)
+    assert ServerStore.migrate(address) == (4, 4)
+    assert ServerStore.open(address).meta == replace(store.meta, version=4)
+    monkeypatch.setattr(storing, "VERSION", 3)
     with pytest.raises(ParameterError, match="Install a later version"):
         ServerStore.open(address)
 
@@ -72,11 +72,11 @@ def test_a_migration_that_fails_changes_nothing(store, address, monkeypatch):
         t.run("ALTER TABLE people ADD COLUMN mail TEXT")
         raise ZeroDivisionError
 
-    monkeypatch.setattr(storing, "VERSION", 3)
-    monkeypatch.setattr(storing, "MIGRATIONS", {2: fails})
+    monkeypatch.setattr(storing, "VERSION", 4)
+    monkeypatch.setattr(storing, "MIGRATIONS", {3: fails})
     with pytest.raises(ZeroDivisionError):
         ServerStore.migrate(address)
-    assert store.meta.version == 2
+    assert store.meta.version == 3
     with pytest.raises(SourdineError, match="mail"):
         store.database.read(lambda t: t.one("SELECT mail FROM people"))
 
@@ -85,17 +85,19 @@ def test_a_store_of_the_first_version_is_brought_to_this_one(store, address):
     first = asked(store)
 
     def older(t):
-        t.run("ALTER TABLE datasets DROP COLUMN read")
+        for column in ("read", "title", "description"):
+            t.run(f"ALTER TABLE datasets DROP COLUMN {column}")
         t.run("DROP TABLE attempts")
         t.run("UPDATE meta SET version = 1")
 
     store.database.write(older)
     with pytest.raises(ParameterError, match="version 1"):
         ServerStore.open(address)
-    assert ServerStore.migrate(address) == (1, 2)
+    assert ServerStore.migrate(address) == (1, 3)
     again = ServerStore.open(address)
     assert all(again.check())
-    assert again.datasets.get("ages").read == "{}"
+    migrated = again.datasets.get("ages")
+    assert (migrated.read, migrated.title, migrated.description) == ("{}", "", "")
     assert asked(again).answers == first.answers
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
+from pathlib import Path
 
 import httpx
 import pytest
 
 from serving import PASSWORD, served
-from sourdine.server.auth import new_token
-from sourdine.server.setting_up import demo_store
+from sourdine import questions
+from sourdine.answers import Release
+from sourdine.server.auth import COOKIE, new_token
+from sourdine.server.setting_up import add_person, demo_store
 from visits import answered, charges, desk, enter, log_in, planning, reach
 
 
@@ -33,9 +38,12 @@ def test_from_the_first_start_to_a_release(tab, tmp_path):
         assert shown.locator("svg .end").count() == 3
         assert "clamped to 0 to 200000" in shown.inner_text()
         assert page.locator("#history tbody tr").count() == 1
-        page.locator("#history a").click()
+        shown.get_by_role("link", name="on a page of its own").click()
         page.wait_for_url("**/releases/1")
         assert page.get_by_role("heading", name="Mean of wage").is_visible()
+        assert not page.get_by_role("link", name="on a page of its own").count()
+        page.get_by_role("link", name="Back to wages").click()
+        page.wait_for_url("**/data/wages")
 
 
 def test_either_gives_the_other(tab, site):
@@ -91,6 +99,115 @@ def test_every_statistic_can_be_planned(tab, site):
                 page.get_by_role("button", name="median").click()
         assert page.locator("#trouble").inner_text() == "", kind
         assert f"{kind} " in page.locator("#plan").inner_text()
+
+
+def test_every_statistic_shows_its_own_settings(tab, site):
+    page = tab()
+    desk(page, site, "people")
+    page.get_by_text("More settings").click()
+    for kind in page.locator("#statistic option").all_inner_texts():
+        with planning(page):
+            page.get_by_label("statistic").select_option(kind)
+        declared = questions.schema()["$defs"][kind]["properties"]
+        for field in page.locator("[data-field]:visible").all():
+            own = declared[field.get_attribute("data-field")]
+            offered = set(field.locator("select:not([name=column]) option").all_inner_texts())
+            assert offered <= {*own.get("enum", ()), ""}
+            hint = field.locator(".hint")
+            assert hint.count() == 0 or hint.inner_text() == own["description"]
+
+
+def test_what_is_typed_stays_for_the_next_statistic(tab, site):
+    page = tab()
+    desk(page, site, "free")
+    page.locator("[name=column]").fill("age")
+    page.locator("[name=bounds]:visible").fill("0, 90")
+    with planning(page):
+        page.get_by_label("statistic").select_option("histogram")
+    assert page.locator("[name=bounds]:visible").input_value() == "0, 90"
+
+
+def test_plans_of_quantiles_speak_of_percentiles(tab, site):
+    page = tab()
+    desk(page, site, "people")
+    with planning(page):
+        page.get_by_label("statistic").select_option("median")
+    said = page.locator("#plan .big").inner_text()
+    assert re.fullmatch(r"within [\d.]+ percentage points of the 50th percentile", said)
+    share = float(page.get_by_label("error, 95 % sure").input_value())
+    assert float(said.split()[1]) == pytest.approx(100 * share, rel=0.02)
+
+
+def test_a_release_can_be_downloaded(tab, site):
+    page = tab()
+    desk(page, site, "saved")
+    page.get_by_label("sex").check()
+    page.locator("#release:enabled").click()
+    answered(page)
+    saved = {}
+    for form in ("CSV", "SVG", "JSON"):
+        with page.expect_download() as found:
+            page.get_by_role("link", name=f"as {form}").click()
+        assert found.value.suggested_filename == f"saved-1.{form.lower()}"
+        saved[form] = Path(found.value.path()).read_text()
+    (stored,) = site.store.datasets.ledger("saved").history
+    release = Release.from_json(stored.answer)
+    head, *rows = csv.reader(saved["CSV"].splitlines())
+    assert head == ["sex", "mean", "lower", "upper"]
+    lows, highs = zip(*release.interval(0.95).values(), strict=True)
+    assert [row[0] for row in rows] == ["f", "m"]
+    assert [[float(x) for x in row[1:]] for row in rows] == [
+        list(one) for one in zip(release.value.values(), lows, highs, strict=True)
+    ]
+    assert Release.from_json(saved["JSON"]) == release
+    assert json.loads(saved["JSON"])["interval"] == release.printed_interval()
+    picture = page.context.new_page()
+    picture.set_content(saved["SVG"])
+    assert picture.locator("svg .dot").count() == 2
+    assert "var(" not in saved["SVG"]
+    picture.close()
+    for path in ("1/png", "1/html", "2/csv", "x/csv"):
+        assert page.goto(f"{site.url}/data/saved/releases/{path}").status == 404
+
+
+def test_nobody_downloads_the_release_of_another(site):
+    add_person(site.store, "ben", "analyst", PASSWORD)
+    site.store.grants.give("saved", "ben", 1)
+    for who, status in {"anna": 200, "olga": 200, "udo": 200, "ben": 404}.items():
+        token = new_token(site.store, who, "session", days=1)
+        found = httpx.get(f"{site.url}/data/saved/releases/1/csv", cookies={COOKIE: token})
+        assert found.status_code == status, who
+
+
+def test_releases_are_legible_and_whole_on_a_phone(tab, site):
+    page = tab(viewport={"width": 390, "height": 800})
+    desk(page, site, "phone")
+    for number, statistic in enumerate(("histogram", "quantiles", "variance", "mean"), 1):
+        with planning(page):
+            page.get_by_label("statistic").select_option(statistic)
+        if statistic == "mean":
+            page.get_by_label("sex").check()
+            page.locator("summary", has_text="More settings").click()
+            with planning(page):
+                page.locator("[name=population]:visible").check()
+        page.locator("#release:enabled").click()
+        answered(page)
+        for at in ("desk", "alone"):
+            if at == "alone":
+                page.goto(f"{site.url}/data/phone/releases/{number}")
+                page.wait_for_selector("body[data-ready]")
+            cut = """() => [...document.querySelectorAll("#released *")].filter((node) => {
+                const box = node.getBoundingClientRect();
+                const scrolls = getComputedStyle(node).overflowY !== "visible";
+                const inner = scrolls && node.scrollHeight > node.clientHeight + 1;
+                return !node.closest("details") && (box.right > innerWidth || inner);
+            }).map((node) => node.outerHTML.slice(0, 80))"""
+            assert page.evaluate(cut) == []
+            sizes = """() => [...document.querySelectorAll("#released svg text")].map((node) =>
+                parseFloat(getComputedStyle(node).fontSize)
+                * node.ownerSVGElement.getScreenCTM().a)"""
+            assert min(page.evaluate(sizes)) >= 11.5
+        desk(page, site, "phone")
 
 
 def test_groups(tab, site):
@@ -183,9 +300,11 @@ def test_what_is_not_left_cannot_be_released(tab, site):
     assert page.locator("#plan .arc.over").count() == 1
     with planning(page):
         page.get_by_label("epsilon", exact=True).fill("nonsense")
-    assert "epsilon must be" in page.locator("#trouble").inner_text()
+    assert "epsilon must be" in page.locator("#epsilon + .wrong").inner_text()
+    assert page.get_by_label("epsilon", exact=True).get_attribute("aria-invalid") == "true"
     with planning(page):
         page.get_by_label("epsilon", exact=True).fill("1.5")
+    assert page.locator(".wrong, [aria-invalid]").count() == 0
     site.store.grants.give("budget", "anna", 1)
     page.get_by_role("button", name="Release", exact=True).click()
     answered(page)

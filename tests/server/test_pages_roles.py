@@ -8,8 +8,9 @@ import httpx
 import pytest
 
 from browsing import overflow, violations
+from serving import PASSWORD
 from sourdine.server.datasets import Registering, registered
-from visits import CATEGORY, MARKUP, WIDE, answered, desk, enter, planning
+from visits import CATEGORY, MARKUP, WIDE, answered, desk, enter, log_in, planning
 
 NARROW = {"width": 360, "height": 740}
 
@@ -45,29 +46,44 @@ def test_no_script_but_the_servers_own(tab, site):
     assert not page.locator("[style], style, script:not([src]), [onclick]").count()
 
 
+def register(page, site, name, **typed):
+    """Fill in the form of a new data set until its columns are there to be ticked."""
+    enter(page, site, "/register", "olga")
+    facts = {"name": name, "path on the server": str(site.people), "epsilon": "2", **typed}
+    for label, text in facts.items():
+        page.get_by_label(label, exact=True).fill(text)
+    page.keyboard.press("Tab")
+    page.get_by_role("checkbox", name="sex").wait_for()
+
+
+def column(page, name):
+    """Return the fields of a column, which may be asked."""
+    found = page.get_by_role("group", name=name)
+    found.get_by_role("checkbox").check()
+    return found
+
+
+def legends(page):
+    """Return the names of columns that were read, with their types."""
+    return [" ".join(text.split()) for text in page.locator("#columns legend").all_inner_texts()]
+
+
 def test_an_owner_registers_grants_and_closes(tab, site):
     page = tab()
     enter(page, site, "/", "olga")
     page.get_by_role("link", name="Register a data set").click()
     assert page.get_by_text("Do not read bounds or keys off the data.").is_visible()
-    page.get_by_label("name", exact=True).first.fill("new")
-    page.get_by_label("path on the server").fill("/nowhere.csv")
-    page.get_by_label("records, about").fill("600")
-    page.get_by_label("epsilon").fill("2")
-    first = page.get_by_role("group", name="Column")
-    first.get_by_label("name").fill("age")
-    first.get_by_label("from").fill("0")
-    first.get_by_label("to", exact=True).fill("120")
-    page.get_by_role("button", name="Add a column").click()
-    second = page.get_by_role("group", name="Column").nth(1)
-    second.get_by_label("name").fill("sex")
-    second.get_by_label("kind").select_option("one of some keys")
-    second.get_by_label("keys, with commas").fill("f, m")
-    page.get_by_role("button", name="Register").click()
-    page.get_by_text("be data on the server that can be read").wait_for()
-    page.get_by_label("path on the server").fill(str(site.people))
+    about = {"records, about": "600", "title": "People", "description": "Asked in May."}
+    register(page, site, "new", **about)
+    assert legends(page) == ["age numbers", "sex text"]
+    age, sex = column(page, "age"), column(page, "sex")
+    age.get_by_label("from").fill("0")
+    age.get_by_label("to", exact=True).fill("120")
+    sex.get_by_label("keys, with commas").fill("f, m")
     page.get_by_role("button", name="Register").click()
     page.wait_for_url("**/data/new/manage")
+    assert page.get_by_role("heading", name="People").is_visible()
+    assert page.get_by_text("Asked in May.").is_visible()
     page.get_by_label("analyst").select_option("anna")
     page.get_by_label("epsilon at most, in all").fill("1")
     page.get_by_role("button", name="Grant").click()
@@ -83,19 +99,99 @@ def test_an_owner_registers_grants_and_closes(tab, site):
     page.get_by_text("It is closed, for good.").wait_for()
 
 
+def test_types_that_a_file_states_fill_in_the_form(tab, site):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = site.people.with_suffix(".parquet")
+    cells = {"age": [1, 2], "mass": [1.5, 2.5], "sex": ["f", "m"], "ok": [True, False]}
+    parquet.write_table(pyarrow.table(cells), path)
+    page = tab()
+    register(page, site, "stated", **{"path on the server": str(path)})
+    assert legends(page) == ["age whole numbers", "mass numbers", "sex text", "ok true or false"]
+    kinds = [page.locator("#columns [name=kind]").nth(i).input_value() for i in range(4)]
+    assert kinds == ["number", "number", "choice", "choice"]
+
+
 def test_bounds_may_be_left_to_be_found(tab, site):
     page = tab()
-    enter(page, site, "/register", "olga")
-    page.get_by_label("name", exact=True).first.fill("finding")
-    page.get_by_label("path on the server").fill(str(site.people))
-    page.get_by_label("epsilon").fill("2")
-    column = page.get_by_role("group", name="Column")
-    column.get_by_label("name").fill("age")
-    column.get_by_label("bounds").select_option("find them privately")
-    assert not column.get_by_label("from").is_visible()
+    register(page, site, "finding")
+    age = column(page, "age")
+    age.get_by_label("bounds").select_option("find them privately")
+    assert not age.get_by_label("from").is_visible()
     page.get_by_role("button", name="Register").click()
     page.wait_for_url("**/data/finding/manage")
     assert json.loads(site.store.datasets.get("finding").columns) == {"age": {"bounds": "find"}}
+
+
+def test_errors_stand_at_their_field_and_go_once_it_is_mended(tab, site):
+    page = tab()
+    enter(page, site, "/register", "olga")
+
+    def wrong(label, within=page):
+        """Return what is said of the field with a label, which is the only thing said."""
+        page.locator(".wrong").wait_for()
+        field = within.get_by_label(label, exact=True)
+        assert field.get_attribute("aria-invalid") == "true"
+        assert page.locator(".wrong").count() == 1
+        assert page.locator("[data-trouble]").inner_text() == ""
+        told = page.locator(".wrong").get_attribute("id")
+        assert told in field.get_attribute("aria-describedby").split()
+        gap = page.locator(".wrong").bounding_box()["y"] - field.bounding_box()["y"]
+        assert 0 < gap < 70
+        return page.locator(".wrong").inner_text()
+
+    page.get_by_label("path on the server").fill("/nowhere.csv")
+    page.keyboard.press("Tab")
+    assert "be data on the server" in wrong("path on the server")
+    page.get_by_label("path on the server").fill(str(site.people))
+    assert page.locator(".wrong").count() == 0
+    page.keyboard.press("Tab")
+    page.get_by_label("name", exact=True).fill("people")
+    page.get_by_label("epsilon").fill("two")
+    page.get_by_role("checkbox", name="age").check()
+    age, press = page.get_by_role("group", name="age"), page.get_by_role("button", name="Register")
+    press.click()
+    assert "Type both bounds" in wrong("from", age)
+    age.get_by_label("from").fill("120")
+    age.get_by_label("to", exact=True).fill("0")
+    press.click()
+    page.get_by_text("epsilon must be").wait_for()
+    assert "epsilon must be" in wrong("epsilon")
+    page.get_by_label("epsilon").fill("2")
+    assert page.locator(".wrong").count() == 0
+    press.click()
+    assert "bounds of age must be two numbers in order" in wrong("from", age)
+    age.get_by_label("from").fill("0")
+    age.get_by_label("to", exact=True).fill("120")
+    press.click()
+    assert "name must be new" in wrong("name")
+    page.get_by_label("name", exact=True).fill("mended")
+    press.click()
+    page.wait_for_url("**/data/mended/manage")
+
+
+def test_an_owner_adds_people(tab, site):
+    page = tab()
+    enter(page, site, "/people", "olga")
+    page.get_by_label("name", exact=True).fill(MARKUP)
+    page.get_by_label("role").select_option("auditor")
+    page.get_by_label("your own password").fill("not that one")
+    page.get_by_role("button", name="Add").click()
+    page.get_by_text("be the password you log in with").wait_for()
+    assert site.store.people.get(MARKUP) is None
+    page.get_by_label("your own password").fill(PASSWORD)
+    assert page.locator(".wrong").count() == 0
+    page.get_by_role("button", name="Add").click()
+    page.locator("#made").wait_for()
+    made = page.get_by_label("New password").inner_text()
+    page.locator("#people td", has_text=MARKUP).wait_for()
+    assert page.locator("main img, main b").count() == 0
+    page.reload()
+    assert made not in page.content()
+    other = tab()
+    log_in(other, site.url, MARKUP, made)
+    assert other.locator(".role").inner_text() == "auditor"
+    assert other.goto(f"{site.url}/people").status == 403
 
 
 def test_a_total_with_delta_is_a_share(tab, site):
@@ -124,13 +220,16 @@ def test_a_token_is_shown_once(tab, site):
     page.get_by_role("button", name="Make a token").click()
     page.locator("#made").wait_for()
     token = page.get_by_label("Token").inner_text()
+    page.locator(".plain li", has_text=MARKUP).wait_for()
+    assert not page.get_by_text("You have no active token.").count()
     known = httpx.get(f"{site.url}/api/v1/me", headers={"authorization": f"Bearer {token}"})
     assert known.json()["name"] == "anna"
     page.reload()
     assert token not in page.content()
     row = page.locator(".plain li", has_text=MARKUP)
-    row.get_by_role("button", name="End it").click()
+    row.get_by_role("button", name="Revoke").click()
     row.wait_for(state="detached")
+    assert page.get_by_text("You have no active token.").is_visible()
     gone = httpx.get(f"{site.url}/api/v1/me", headers={"authorization": f"Bearer {token}"})
     assert gone.status_code == 401
 
@@ -145,6 +244,21 @@ def test_an_auditor_checks_and_files(tab, site):
     assert saved.value.suggested_filename == "people.html"
     assert page.goto(f"{site.url}/register").status == 403
     assert page.goto(f"{site.url}/data/people/manage").status == 403
+
+
+def test_a_ledger_says_who_spent_to_owners_and_auditors(tab, site):
+    page = tab()
+    desk(page, site, "spent")
+    page.get_by_role("button", name="Release", exact=True).click()
+    answered(page)
+    for name in ("olga", "udo"):
+        enter(page, site, "/data/spent/ledger", name)
+        row = page.locator("#spenders tbody tr")
+        assert row.locator("td").all_inner_texts() == ["anna", "2", "0.1", "1.9"]
+        line = page.locator(".lines tr", has_text="charge 1")
+        assert line.locator("td").nth(2).inner_text() == "anna"
+    enter(page, site, "/", "anna")
+    assert page.goto(f"{site.url}/data/spent/ledger").status == 403
 
 
 def test_others_do_not_learn_that_a_data_set_is_there(tab, site):
@@ -191,7 +305,12 @@ def test_axe_finds_nothing_and_nothing_overflows(tab, site, scheme, size):
     page.get_by_role("button", name="Log out").click()
     page.wait_for_url("**/login")
     enter(page, site, "/", "olga")
-    for path in ("/register", "/data/people/manage", "/data/people/ledger"):
+    for path in ("/register", "/people", "/data/people/manage", "/data/people/ledger"):
         page.goto(f"{site.url}{path}")
+        if path == "/register":
+            page.get_by_label("path on the server").fill(str(site.people))
+            page.keyboard.press("Tab")
+            page.get_by_role("checkbox", name="age").check()
+            page.get_by_role("button", name="Register").focus()
         assert violations(page) == []
         assert overflow(page) <= 0

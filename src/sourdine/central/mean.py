@@ -96,7 +96,7 @@ class Mean(GaussianReady):
         default="laplace", converter=read_method,
         metadata=says(
             kinds.one_of(*METHODS),
-            "What draws it: laplace, gaussian (needs delta) or exponential (a point of the grid).",
+            "The noise: laplace, gaussian (needs delta) or exponential (a point of the grid).",
             group=WHAT,
         ),
     )  # fmt: skip

@@ -73,7 +73,7 @@ class Mode(Statistic):
         default=None, converter=read_categories,
         metadata=says(
             kinds.KEYS,
-            "The values that may win: listed by you, for which of them occur is private.",
+            "The values that may win. List them yourself: which of them occur is private.",
             group=WHAT,
         ),
     )  # fmt: skip

@@ -107,8 +107,8 @@ class CommonParameters(Question):
         default=Fraction(0), converter=converters.delta,
         metadata=says(
             kinds.PROBABILITY,
-            "The probability with which the loss may pass epsilon: for unknown keys or categories, "
-            "and for method gaussian.",
+            "The probability with which the loss may pass epsilon; 0 unless another parameter "
+            "needs a delta.",
             group=PRIVACY,
         ),
     )  # fmt: skip
@@ -122,7 +122,7 @@ class CommonParameters(Question):
         default=None, converter=grouping.keys,
         metadata=says(
             kinds.GROUP_KEYS,
-            "The groups of by: listed by you, for which groups occur is private; or unknown, to "
+            "The groups of by. List them yourself: which groups occur is private. Or unknown, to "
             "find those that many records have by a private threshold (needs delta).",
             group=GROUPS,
         ),

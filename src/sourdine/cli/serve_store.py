@@ -107,6 +107,12 @@ def _add_data(  # noqa: PLR0913 - what a person may say of a data set
             help="A TOML file: for each column bounds and step, or keys. Never read off the data.",
         ),
     ] = None,
+    title: Annotated[
+        str, typer.Option(metavar="TEXT", help="What it is, in a few words, for the pages.")
+    ] = "",
+    description: Annotated[
+        str, typer.Option(metavar="TEXT", help="What analysts should know of it.")
+    ] = "",
     read: Declared,
 ) -> None:
     """Register a data set that this machine can read; its total stands from now on.
@@ -128,6 +134,8 @@ def _add_data(  # noqa: PLR0913 - what a person may say of a data set
         n=None if n is None else max(whole(n, "n", 5000), 1),
         columns={} if columns is None else _facts(columns),
         read={} if read is None else read.to_dict(),
+        title=title,
+        description=description,
     )
     with _opened(store) as kept:
         found = kept.datasets.add(registered(said))

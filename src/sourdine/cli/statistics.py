@@ -19,7 +19,6 @@ from sourdine.presentation.texts import json_text
 from sourdine.privacy import Guarantee
 from sourdine.privacy.printing import shown
 from sourdine.question import read
-from sourdine.release.answer import plain
 from sourdine.tally import Frame
 
 if TYPE_CHECKING:
@@ -192,10 +191,9 @@ def _session(
 
 def _facts(release: Release, session: Session | None) -> dict[str, Any]:
     facts = release.to_dict()
-    if release.mechanism.intervals:
-        confidence = release.mechanism.shown
-        ends = plain(release.interval(confidence))
-        facts["interval"] = {"confidence": confidence, "ends": ends}
+    interval = release.printed_interval()
+    if interval is not None:
+        facts["interval"] = interval
     if session is not None:
         facts["ledger"] = {"remaining": session.remaining.to_dict()}
     return facts

@@ -339,6 +339,20 @@ class Release(Answer):
         """What was paid, and for whom, in words."""
         return self.cost.told(self.mechanism.protected)
 
+    def printed_interval(self) -> dict[str, Any] | None:
+        """Return the interval that is printed, as JSON knows it; None for what is not a number.
+
+        Examples
+        --------
+        >>> from sourdine.mechanisms import Laplace
+        >>> Laplace(epsilon=1).release(1000).printed_interval()["confidence"]
+        0.95
+        """
+        if not self.mechanism.intervals:
+            return None
+        confidence = self.mechanism.shown
+        return {"confidence": confidence, "ends": plain(self.interval(confidence))}
+
     def difference(self, first: object, second: object) -> Release:
         """Return how far the first of two groups is above the second; it costs nothing more."""
         return self.mechanism.difference(self, first, second)

@@ -13,7 +13,7 @@ from typing import Any
 
 from sourdine import question
 from sourdine.central import Count, Mean
-from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
 from sourdine.exact import given
 from sourdine.question.question import plain_parameter
 
@@ -39,7 +39,16 @@ def read_columns(said: object) -> PublicColumns:
             given(said),
             'Write such as {"age": {"bounds": [0, 120], "step": 1}, "sex": {"keys": ["f", "m"]}}.',
         )
-    return {str(name): _column(str(name), facts) for name, facts in said.items()}
+    found: PublicColumns = {}
+    for name, facts in said.items():
+        try:
+            found[str(name)] = _column(str(name), facts)
+        except SourdineError as error:
+            if error.name == "columns":
+                raise
+            about = f"{error.name} of {name}"  # which column it is
+            raise type(error)(about, error.must, error.got, error.hint, **error.tries) from None
+    return found
 
 
 def _column(name: str, facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
+from sourdine.curator.types import column_types
 from sourdine.errors import ParameterError
 from sourdine.exact import positive
 from sourdine.question import converters
@@ -33,6 +34,7 @@ OWNER = ("owner",)
 Spelled = Annotated[str, msgspec.Meta(max_length=64)] | float | int
 """A number: as a text it is exact."""
 PRINTABLE = "^[^\\x00-\\x1f\\x7f]*$"
+SEVERAL_LINES = "^[^\\x00-\\x09\\x0b-\\x1f\\x7f]*$"
 
 
 class Registering(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -49,6 +51,15 @@ class Registering(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     rows: Annotated[int, msgspec.Meta(ge=1, le=10**9)] = 1
     n: Annotated[int, msgspec.Meta(ge=1, le=10**15)] | None = None
     columns: dict[str, Any] = {}
+    read: dict[str, Any] = {}
+    title: Annotated[str, msgspec.Meta(max_length=200, pattern=PRINTABLE)] = ""
+    description: Annotated[str, msgspec.Meta(max_length=2000, pattern=SEVERAL_LINES)] = ""
+
+
+class Looking(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Where data are whose columns an owner wants to know."""
+
+    source: Annotated[str, msgspec.Meta(min_length=1, max_length=1000, pattern=PRINTABLE)]
     read: dict[str, Any] = {}
 
 
@@ -94,6 +105,8 @@ def registered(said: Registering) -> Dataset:
         columns=json.dumps(columns),
         n_about=said.n,
         read=json.dumps(read.to_dict()),
+        title=said.title.strip(),
+        description=said.description.strip(),
     )
 
 
@@ -126,6 +139,8 @@ def _summary(call: Incoming, dataset: Dataset) -> dict[str, Any]:
     grant = call.state.store.grants.get(dataset.name, call.who.name)
     return {
         "name": dataset.name,
+        "title": dataset.title,
+        "description": dataset.description,
         "state": dataset.state,
         "total": dataset.terms.told(),
         "share": float(account.share),
@@ -151,6 +166,15 @@ def register(call: Incoming) -> Response:
     below = msgspec.structs.replace(said, source=source)
     dataset = call.state.store.datasets.add(registered(below))
     return reply(_summary(call, dataset), 201, {"location": f"/api/v1/datasets/{dataset.name}"})
+
+
+def file_columns(call: Incoming) -> Response:
+    """Answer with the columns of data that lie on the server, for the owner alone."""
+    said: Looking = call.body(Looking)
+    source = require_below(said.source, call.state.settings.folder)
+    data = opened(source, Reading.of(said.read).to_dict())
+    found = column_types(data, source)
+    return reply([{"name": name, "type": kind} for name, kind in found.items()])
 
 
 def close(call: Incoming) -> Response:
@@ -189,6 +213,15 @@ OPERATIONS = (
         roles=OWNER,
         takes=Registering,
         gives="Dataset",
+    ),
+    Operation(
+        method="POST",
+        path="/columns",
+        does=file_columns,
+        text="The columns of data that lie on the server, to register them.",
+        roles=OWNER,
+        takes=Looking,
+        gives="FileColumns",
     ),
     Operation(
         method="GET",

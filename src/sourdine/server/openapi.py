@@ -24,7 +24,7 @@ WORDS = {"text/html", "text/plain", "application/x-ndjson", "application/octet-s
 EXACT = {"type": "string", "description": "A number or a quotient, exactly."}
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}
-MAKES = ("register", "register_guard", "make_token", "draft_survey")
+MAKES = ("register", "register_guard", "make_token", "draft_survey", "add_person")
 """What answers with 201."""
 REFUSALS = {
     "400": "no key",
@@ -168,13 +168,22 @@ def _answers() -> dict[str, Any]:
         "Problem": problem,
         "Facts": {},
         "Person": {"name": TEXT, "role": TEXT},
+        "FileColumn": {"name": TEXT, "type": {"type": ["string", "null"]}},
         "NewTokenMade": {"token": TEXT, "sha256": TEXT, "days": WHOLE},
-        "Dataset": {"name": TEXT, "state": TEXT, "total": TEXT, "share": {"type": "number"}},
+        "Dataset": {
+            "name": TEXT,
+            "title": TEXT,
+            "description": TEXT,
+            "state": TEXT,
+            "total": TEXT,
+            "share": {"type": "number"},
+        },
         "Grant": {"analyst": TEXT, "epsilon": EXACT, "spent": EXACT, "remaining": EXACT},
         "Plan": {"epsilon": EXACT, "fits": {"type": "boolean"}},
         "Could": {"fits": {"type": "boolean"}, "reason": TEXT},
         "Curve": {"points": {"type": "array", "items": {"type": "array"}}},
-        "Release": {**release, "answers": {"type": "array", "items": {"type": "object"}}},
+        "Interval": {"confidence": {"type": "number"}, "ends": {"type": ["array", "object"]}},
+        "Release": {**release, "answers": {"type": "array", "items": _ref("Answer")}},
         "History": {"charges": {"type": "array", "items": {"type": "object"}}},
         "Survey": {"name": TEXT, "title": TEXT, "state": TEXT, "questions": WHOLE},
         "SurveyCheck": {"document": {"type": "object"}, "problems": {"type": "array"}},
@@ -188,12 +197,28 @@ def _answers() -> dict[str, Any]:
         "Datasets": "Dataset",
         "Grants": "Grant",
         "Tokens": "Facts",
+        "People": "Person",
+        "FileColumns": "FileColumn",
         "Surveys": "Survey",
+    }
+    answer: dict[str, Any] = {
+        "value": {},
+        "cost": {"type": "object"},
+        "mechanism": TEXT,
+        "question": {"type": "object"},
+        "drawn": {"type": "object"},
+        "caveats": {"type": "array", "items": TEXT},
     }
     return {
         **{
             name: {"type": "object", "required": list(shape), "properties": shape}
             for name, shape in shapes.items()
+        },
+        "Answer": {
+            "type": "object",
+            "description": "What was released; the interval is left out of what is not a number.",
+            "required": list(answer),
+            "properties": {**answer, "interval": _ref("Interval")},
         },
         **{name: {"type": "array", "items": _ref(of)} for name, of in lists.items()},
     }

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from sourdine.answers import Release
+from sourdine.presentation.texts import json_text
 from sourdine.server.incoming import Operation, reply
-from sourdine.server.limits import checked_key
+from sourdine.server.limits import MOST_QUESTIONS, checked_key
 from sourdine.server.reading import asked_of, listed
 from sourdine.server.store import KeyedRequest, NotGrantedError, fingerprint
 from sourdine.session.kept_ledgers import CHARGES
@@ -54,8 +56,18 @@ def _stored(stored: StoredRelease) -> dict[str, Any]:
         "state": stored.state,
         "line": stored.line,
         "head": stored.head,
-        "answers": [msgspec.Raw(answer.encode()) for answer in stored.answers],
+        "answers": [msgspec.Raw(with_interval(answer).encode()) for answer in stored.answers],
     }
+
+
+def with_interval(answer: str) -> str:
+    """Return a stored answer as JSON with the interval that is printed, if it has one.
+
+    It follows from what is stored: every reply to a request has the same one.
+    """
+    facts = json.loads(answer)
+    interval = Release.from_dict(facts).printed_interval()
+    return answer if interval is None else json_text({**facts, "interval": interval})
 
 
 def history(call: Incoming) -> Response:
@@ -95,10 +107,18 @@ def one_release(call: Incoming) -> Response:
     return reply(_stored(found[0]), headers=call.heads(dataset.name))
 
 
+def first_number(call: Incoming, text: str) -> str:
+    """Return the first number of the request to which a charge belongs; none if there is none."""
+    if not text.isascii() or not text.isdecimal() or len(text) > 15:
+        return "none"
+    number, of = int(text), call.state.store.releases.of
+    near = of(call.dataset.name, after=max(number - MOST_QUESTIONS, 0), most=MOST_QUESTIONS)
+    first = (one.number for one in near if one.number <= number < one.number + one.count)
+    return str(next(first, "none"))
+
+
 def _none() -> NotGrantedError:
-    return NotGrantedError(
-        "number", "be of a release that you may see", "another one", "Look at the history."
-    )
+    return NotGrantedError("No such release, or no access to it. Look at the history.")
 
 
 OPERATIONS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sourdine.server import (
+    accounts,
     datasets,
     holdouts,
     ledgers,
@@ -17,6 +18,7 @@ __all__ = ["API"]
 
 API = (
     *people.OPERATIONS,
+    *accounts.OPERATIONS,
     *datasets.OPERATIONS,
     *planning.OPERATIONS,
     *releasing.OPERATIONS,

@@ -51,7 +51,7 @@ class ServerState:
         found = self.store.datasets.get(name) if NAME.fullmatch(name) else None
         if found is None or not (caller.sees_all or self.store.grants.get(name, caller.name)):
             raise NotGrantedError(
-                "dataset", "be one that you may ask", "another name", "Ask its owner for a grant."
+                "No such data set, or no access to it. Ask its owner for a grant."
             )
         return found
 
@@ -59,9 +59,7 @@ class ServerState:
         """Return a guard that somebody may see; who may not hears that there is none."""
         found = self.store.guards.get(name) if NAME.fullmatch(name) else None
         if found is None or not (caller.sees_all or self.store.guards.grant(name, caller.name)):
-            raise NotGrantedError(
-                "guard", "be one that you may ask", "another name", "Ask its owner for a grant."
-            )
+            raise NotGrantedError("No such guard, or no access to it. Ask its owner for a grant.")
         return found
 
     def session(self, dataset: Dataset) -> Session:

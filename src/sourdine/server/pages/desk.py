@@ -13,10 +13,11 @@ from sourdine.server import datasets, people, planning, releasing, surveys
 from sourdine.server.columns import stored_columns
 from sourdine.server.limits import MOST_QUESTIONS
 from sourdine.server.pages.copying import as_command, as_python
-from sourdine.server.pages.fields import FORM, column_kinds, fields, kinds
+from sourdine.server.pages.downloads import TYPES
+from sourdine.server.pages.fields import FORM, column_kinds, fields_under, kinds
 from sourdine.server.pages.plan_pictures import CurvePicture, gauge
 from sourdine.server.pages.release_pictures import release_picture
-from sourdine.server.pages.rendering import exact
+from sourdine.server.pages.rendering import exact, upward
 from sourdine.server.reading import asked_of, listed
 
 if TYPE_CHECKING:
@@ -50,7 +51,11 @@ def desk(visit: Visit) -> Response:
         columns=columns,
         column_kinds=list(column_kinds(columns)),
         kinds=kinds(),
-        fields=[one for one in fields() if one.name not in _known(facts, columns)],
+        fields=[
+            one
+            for one in fields_under(visit.dataset.terms)
+            if one.name not in _known(facts, columns)
+        ],
         gauge=_gauge(facts, 0.0),
         history=_history(visit, facts["last"]),
     )
@@ -118,46 +123,77 @@ def plan(visit: Visit) -> Response:
         planned = visit.ask(planning.plan)
     except SourdineError as refusal:
         return visit.shows(
-            "plan.html", said=refusal.said(FORM), gauge=_gauge(facts, 0.0), plan=None
+            "plan.html",
+            said=refusal.said(FORM),
+            at=refusal.name,
+            gauge=_gauge(facts, 0.0),
+            plan=None,
         )
     epsilon, error = Fraction(planned["epsilon"]), planned["error"]
     free = {name: x for name, x in asked.items() if name not in ("epsilon", "error")}
     typed = {name: planned["question"].get(name, x) for name, x in free.items()}
     again = {**typed, "epsilon": planned["question"]["epsilon"]}
     afford = _afford(facts)
-    unit = _unit(planned)
     return visit.shows(
         "plan.html",
         said="",
         plan=planned,
-        unit=unit,
+        promise=_promise(planned),
         error=error,
         dataset=facts,
         gauge=_gauge(facts, _taken(visit, [{**free, "epsilon": str(epsilon)}])),
-        curve=_curve(visit, free, (epsilon, error), afford, unit),
+        curve=_curve(visit, free, planned, afford),
         fits=planned["fits"] and _granted(facts, epsilon),
         afford=afford,
         **_copies(visit, again),
     )
 
 
-def _unit(planned: Mapping[str, Any]) -> str:
-    if planned["ranks"]:
-        return "of all ranks"
-    return "records" if planned["question"]["statistic"] in RECORDS else ""
+def _promise(planned: Mapping[str, Any]) -> tuple[str, str]:
+    """Return how far off an answer will be: the number, and what it counts.
+
+    Examples
+    --------
+    >>> asked = {"statistic": "quantile", "q": 0.25}
+    >>> _promise({"question": asked, "error": 0.00304, "ranks": True})
+    ('within 0.304', 'percentage points of the 25th percentile')
+    >>> _promise({"question": {"statistic": "count"}, "error": 20.5, "ranks": False})
+    ('± 20.5', 'records')
+    """
+    asked, error = planned["question"], planned["error"]
+    if not planned["ranks"] or not isinstance(error, (int, float)):
+        return f"± {upward(error)}", "records" if asked["statistic"] in RECORDS else ""
+    orders = asked.get("q", 0.5)
+    orders = orders if isinstance(orders, list) else [orders]
+    whose = f"the {_ordinal(orders[0])} percentile" if len(orders) == 1 else "each percentile"
+    return f"within {upward(100 * error)}", f"percentage points of {whose}"
+
+
+def _ordinal(order: str | float) -> str:
+    """Return which percentile a quantile is.
+
+    Examples
+    --------
+    >>> _ordinal(0.5), _ordinal("0.01"), _ordinal(0.11), _ordinal(0.125), _ordinal(0.33)
+    ('50th', '1st', '11th', '12.5th', '33rd')
+    """
+    text = f"{float(100 * Fraction(str(order))):.10g}"
+    teen = text[-2:] in ("11", "12", "13")
+    ending = "th" if teen or "." in text else {"1": "st", "2": "nd", "3": "rd"}.get(text[-1], "th")
+    return text + ending
 
 
 def _curve(
-    visit: Visit,
-    said: Mapping[str, Any],
-    here: tuple[Fraction, Any],
-    afford: Fraction,
-    unit: str,
+    visit: Visit, said: Mapping[str, Any], planned: Mapping[str, Any], afford: Fraction
 ) -> Markup | str:
-    points = visit.ask(planning.curve, said)["points"]
-    known = [(float(Fraction(e)), x) for e, x in points if isinstance(x, (int, float))]
-    epsilon, error = here
-    own = (float(epsilon), error) if isinstance(error, (int, float)) else None
+    points = [*visit.ask(planning.curve, said)["points"], (planned["epsilon"], planned["error"])]
+    ranks = planned["ranks"]
+    *rest, own = [
+        (float(Fraction(e)), 100 * x if ranks else x) if isinstance(x, (int, float)) else None
+        for e, x in points
+    ]
+    unit = "percentage points" if ranks else _promise(planned)[1]
+    known = [one for one in rest if one is not None]
     if not known:
         return ""
     drawn = CurvePicture(points=known, here=own, afford=float(afford), wide=visit.wide, unit=unit)
@@ -186,7 +222,7 @@ def together(visit: Visit) -> Response:
     return visit.shows(
         "together.html",
         said="",
-        plans=[(one, _unit(one)) for one in plans],
+        plans=[(one, " ".join(_promise(one))) for one in plans],
         whole=whole,
         fits=facts["share"] + taken <= 1 and _granted(facts, whole),
         asked=json.dumps({"questions": asked}),
@@ -205,35 +241,28 @@ def _plans(visit: Visit, batch: Sequence[Mapping[str, Any]], total: object) -> l
 
 def release(visit: Visit) -> Response:
     """Show what was released under one key: pictures, tables, what must be known with them."""
-    stored = visit.at(number=_first(visit)).ask(releasing.one_release)
+    first = releasing.first_number(visit.call, visit.call.path["number"])
+    stored = visit.at(number=first).ask(releasing.one_release)
     answers = [Release.from_dict(answer) for answer in stored["answers"]]
-    shown = [_shown(visit, one) for one in answers]
+    shown = [_shown(visit, one, number) for number, one in enumerate(answers, stored["number"])]
     facts = visit.ask(datasets.reading)
     return visit.shows("release.html", stored=stored, answers=shown, dataset=facts)
 
 
-def _first(visit: Visit) -> str:
-    """Return the first number of the request to which a charge belongs."""
-    text = visit.call.path["number"]
-    if not text.isascii() or not text.isdecimal() or len(text) > 15:
-        return "none"
-    number, of = int(text), visit.call.state.store.releases.of
-    near = of(visit.dataset.name, after=max(number - MOST_QUESTIONS, 0), most=MOST_QUESTIONS)
-    first = (one.number for one in near if one.number <= number < one.number + one.count)
-    return str(next(first, "none"))
-
-
-def _shown(visit: Visit, one: Release) -> dict[str, Any]:
+def _shown(visit: Visit, one: Release, number: int) -> dict[str, Any]:
     asked = one.to_dict()["question"]
     own = stored_columns(visit.dataset.columns).get(asked.get("column", ""), {})
     left = {name: x for name, x in asked.items() if name not in own and name != "read"}
     heads, rows = one.columns().cells()
+    picture = release_picture(one, visit.wide)
     return {
+        "number": number,
         "name": one.mechanism.title,
         "heads": heads,
         "rows": rows,
-        "labels": len(heads) - (3 if one.columns().bounded else 1) if rows else 0,
-        "picture": release_picture(one, visit.wide),
+        "labels": len(one.columns().labels),
+        "picture": picture,
+        "formats": [form for form in TYPES if form != "svg" or picture],
         "notes": one.sheet().notes,
         **_copies(visit, left),
     }

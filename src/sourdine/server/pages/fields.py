@@ -1,24 +1,38 @@
 """The desk's form, from the one schema of questions and from what the owner says of columns.
 
-Every parameter is a field once; a statistic names the fields that it has. What is typed is sent as
-it stands, and read by the reader that all faces share.
+A parameter that several statistics describe alike is one field; where they differ in its help, its
+choices or its default, each has a field of its own. A choice is offered only if a question with it
+would be accepted under the terms of the data set. What is typed is sent as it stands, and read by
+the reader that all faces share.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sourdine import questions
-from sourdine.errors import PythonWording, literal
+from sourdine.errors import PythonWording, SourdineError, literal
+from sourdine.privacy import ADD_REMOVE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from sourdine.privacy import Relation
     from sourdine.server.columns import PublicColumns
+    from sourdine.session import Terms
 
-__all__ = ["FORM", "FormField", "FormStatistic", "FormWording", "column_kinds", "fields", "kinds"]
+__all__ = [
+    "FORM",
+    "FormField",
+    "FormStatistic",
+    "FormWording",
+    "column_kinds",
+    "fields",
+    "fields_under",
+    "kinds",
+]
 
 FIXED = ("statistic", "read", "relation", "unit", "rows", "epsilon", "error")
 """What the session says, and what the planner has of its own."""
@@ -34,6 +48,18 @@ SUGGESTED = {
 LABELS = {"by": "for each", "q": "orders", "n": "records, about", "other": "one group for the rest"}
 OF_NUMBERS = ("bins",)
 FIRST = "mean"
+EXAMPLE: Mapping[str, Any] = {
+    "column": "x",
+    "bounds": (0, 120),
+    "step": 1,
+    "q": PREFILLED["q"],
+    "bins": 20,
+    "category": "a",
+    "categories": ("a", "b"),
+}
+"""A question with which choices are tried."""
+OF_DELTA = ("unknown",)
+"""Suggested values that need a delta."""
 
 
 class FormWording(PythonWording):
@@ -79,6 +105,12 @@ class FormField:
         What holds if nothing is typed.
     flag
         Whether it is yes or no.
+    statistics
+        The statistics that have it, as it is here.
+    key
+        What tells it apart from the fields of the same parameter of other statistics.
+    suggested
+        Values to pick, by what they are called.
     """
 
     name: str
@@ -86,6 +118,9 @@ class FormField:
     choices: tuple[str, ...] = ()
     default: str = ""
     flag: bool = False
+    statistics: tuple[str, ...] = ()
+    key: str = ""
+    suggested: tuple[tuple[str, str], ...] = ()
 
     @property
     def label(self) -> str:
@@ -96,11 +131,6 @@ class FormField:
     def value(self) -> str:
         """What it holds at first."""
         return PREFILLED.get(self.name, "")
-
-    @property
-    def suggested(self) -> Mapping[str, str]:
-        """Values to pick, by what they are called."""
-        return SUGGESTED.get(self.name, {})
 
     @property
     def further(self) -> bool:
@@ -166,29 +196,87 @@ def _kind(name: str, facts: Mapping[str, Any]) -> FormStatistic:
     return FormStatistic(name=name, text=facts["description"], fields=own, columns=of, whole=whole)
 
 
+def fields_under(terms: Terms) -> tuple[FormField, ...]:
+    """Return the fields of the statistics that can be asked of a data set with these terms."""
+    delta = terms.filter is not None or terms.reserve > 0
+    return fields(terms.total.relation, unit=terms.unit is not None, delta=delta)
+
+
 @cache
-def fields() -> tuple[FormField, ...]:
-    """Return every parameter of the statistics that a form can ask, once."""
-    found: dict[str, FormField] = {}
+def fields(
+    relation: Relation = ADD_REMOVE, *, unit: bool = False, delta: bool = False
+) -> tuple[FormField, ...]:
+    """Return the fields of all statistics that a form can ask.
+
+    Parameters
+    ----------
+    relation, unit
+        Of the data set: its neighbours, and whether a column names a person.
+    delta
+        Whether its total has a delta, so that a question may have one.
+
+    Examples
+    --------
+    >>> [(one.statistics, one.choices) for one in fields() if one.name == "method"][0]
+    (('mean',), ('laplace', 'exponential'))
+    """
+    session = {"relation": relation, "epsilon": 1, **({"unit": "who"} if unit else {})}
+    found: dict[str, list[FormField]] = {}
     for kind in kinds():
         properties = questions.schema()["$defs"][kind.name]["properties"]
+        asked = {name: x for name, x in EXAMPLE.items() if name in kind.fields} | session
+        if kind.name == "quantile":
+            asked["q"] = 0.5
+        if "bins" in asked:
+            del asked["categories"]  # of numbers or of categories, not of both
         for name in kind.fields:
-            if name not in found or len(properties[name].get("enum", ())) > len(
-                found[name].choices
-            ):
-                found[name] = _field(name, properties[name])
-    return tuple(found.values())
+            if name == "delta" and not delta:
+                continue
+            one = _field(name, properties[name], kind.name, asked, delta=delta)
+            variants = found.setdefault(name, [])
+            alike = [i for i, was in enumerate(variants) if _shape(was) == _shape(one)]
+            if alike:
+                was = variants[alike[0]]
+                variants[alike[0]] = replace(was, statistics=(*was.statistics, kind.name))
+            elif not one.flag or _accepted({**asked, "statistic": kind.name}, name, value=True):
+                variants.append(replace(one, key=f"{name}-{kind.name}" if variants else name))
+    return tuple(one for variants in found.values() for one in variants)
 
 
-def _field(name: str, facts: Mapping[str, Any]) -> FormField:
+def _shape(field: FormField) -> FormField:
+    return replace(field, statistics=(), key="")
+
+
+def _field(
+    name: str, facts: Mapping[str, Any], statistic: str, asked: Mapping[str, Any], *, delta: bool
+) -> FormField:
     default = facts.get("default")
+    whole = {**asked, "statistic": statistic}
     return FormField(
         name=name,
         text=facts["description"],
-        choices=tuple(facts.get("enum", ())),
+        choices=tuple(
+            one for one in facts.get("enum", ()) if _accepted(whole, name, one, delta=delta)
+        ),
         default="" if default is None or default is False else str(default),
         flag=facts.get("type") == "boolean",
+        statistics=(statistic,),
+        suggested=tuple(
+            one for one in SUGGESTED.get(name, {}).items() if delta or one[1] not in OF_DELTA
+        ),
     )
+
+
+def _accepted(asked: Mapping[str, Any], name: str, value: object, *, delta: bool = False) -> bool:
+    """Return whether a question with a value would be read."""
+    more = {"by": "g", "keys": ("a", "b")} if name == "other" else {}
+    for small in ({}, {"delta": 1e-6}) if delta else ({},):
+        try:
+            questions.read({**asked, **more, name: value, **small})
+        except SourdineError:
+            continue
+        return True
+    return False
 
 
 def column_kinds(columns: PublicColumns) -> Iterable[tuple[str, str, str]]:

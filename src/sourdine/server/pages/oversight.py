@@ -1,18 +1,25 @@
-"""Pages of owners and auditors: registering, grants, closing; the ledger and its check."""
+"""Pages of owners and auditors: people, registering, grants, closing; the ledger and its check."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
-from sourdine.server import datasets, ledgers
+from sourdine.server import accounts, datasets, ledgers
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.responses import Response
 
     from sourdine.server.pages.visiting import Visit
 
-__all__ = ["check", "ledger", "manage", "register"]
+__all__ = ["check", "ledger", "manage", "people", "register"]
+
+
+def people(visit: Visit) -> Response:
+    """Show who can log in, and the form of somebody new."""
+    return visit.shows("people.html", people=visit.ask(accounts.people))
 
 
 def register(visit: Visit) -> Response:
@@ -33,18 +40,26 @@ def manage(visit: Visit) -> Response:
 
 
 def ledger(visit: Visit) -> Response:
-    """Show every line of a ledger with its head."""
+    """Show who spent what, and every line of a ledger with its head."""
     text = bytes(ledgers.ledger(visit.call).body).decode()
-    lines = [_line(json.loads(line)) for line in text.splitlines()]
-    return visit.shows("ledger.html", dataset=visit.ask(datasets.reading), lines=lines)
+    analysts = visit.call.state.store.releases.analysts(visit.dataset.name)
+    lines = [_line(json.loads(line), analysts) for line in text.splitlines()]
+    return visit.shows(
+        "ledger.html",
+        dataset=visit.ask(datasets.reading),
+        grants=visit.ask(datasets.grants),
+        lines=lines,
+    )
 
 
-def _line(line: dict[str, Any]) -> dict[str, Any]:
+def _line(line: dict[str, Any], analysts: Mapping[int, str]) -> dict[str, Any]:
     row = line["row"]
+    spends = line["table"] == "charges"
     return {
         **line,
+        "who": analysts.get(row["number"], "") if spends else "",
         "what": _what(line["table"], row),
-        "epsilon": row.get("epsilon") if line["table"] == "charges" else None,
+        "epsilon": row.get("epsilon") if spends else None,
         "time": row.get("time", row.get("opened", "")),
         "whole": json.dumps(row, ensure_ascii=False, indent=1),
     }

@@ -20,6 +20,7 @@ ACROSS, RADIUS, THICK = 200.0, 82.0, 18.0
 LEAST, MOST = 0.001, 10.0
 TALL, LEFT, BELOW, ABOVE, RIGHT = 250.0, 66.0, 40.0, 24.0, 14.0
 STEPS = (1, 2, 5)
+NARROW = 520
 
 
 def gauge(spent: float, planned: float, left: str, total: str) -> Markup:
@@ -96,7 +97,8 @@ class CurvePicture:
             f'width="{self.wide - RIGHT - edge:.1f}"/>'
         )
         if edge < self.wide - RIGHT - 1:
-            shade += text("shaded: more than is left", self.wide - RIGHT, 14, "end", "beyond-word")
+            said = "more than is left" if self._narrow else "shaded: more than is left"
+            shade += text(said, self.wide - RIGHT, 14, "end", "beyond-word")
         line = " ".join(f"{self._x(e):.1f},{self._y(error):.1f}" for e, error in self.points)
         parts = shade + self._axes() + f'<polyline class="curve" points="{line}"/>'
         told = f"error against epsilon; up to epsilon {self.afford:g} can be had"
@@ -104,6 +106,10 @@ class CurvePicture:
             parts += self._point(*self.here)
             told += f"; at epsilon {self.here[0]:g} it is {upward(self.here[1])} {self.unit}"
         return Markup(drawing(parts, self.wide, TALL, told))  # noqa: S704 - every text was escaped
+
+    @property
+    def _narrow(self) -> bool:
+        return self.wide < NARROW
 
     def _point(self, epsilon: float, error: float) -> str:
         x, y = self._x(min(max(epsilon, LEAST), MOST)), self._y(error)
@@ -122,7 +128,10 @@ class CurvePicture:
         for power in range(-3, 2):
             x = self._x(10.0**power)
             parts += text(f"{10.0**power:g}", x, floor_ + 17, "middle")
-        parts += text(f"error (95 %{', ' if self.unit else ''}{self.unit})", LEFT, 14)
+        if self._narrow:  # beside what is said of the shade
+            parts += text(f"error ({self.unit or '95 %'})", 0, 14)
+        else:
+            parts += text(f"error (95 %{', ' if self.unit else ''}{self.unit})", LEFT, 14)
         return parts + text("epsilon", (LEFT + self.wide - RIGHT) / 2, TALL - 5, "middle")
 
     def _ticks(self) -> list[float]:

@@ -6,6 +6,7 @@ for good. Colours are those of the library's pictures, by light and by dark.
 
 from __future__ import annotations
 
+import re
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import cache
@@ -23,9 +24,10 @@ from sourdine.session.filing.pictures import COLOURS
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-__all__ = ["exact", "rendered", "static", "upward"]
+__all__ = ["exact", "rendered", "static", "stylesheet", "upward"]
 
 TYPES = {"css": "text/css", "mjs": "text/javascript", "svg": "image/svg+xml"}
+WITHIN = re.compile(r"(?<=\d) (?=[\d%])")
 FOREVER = "public, max-age=31536000, immutable"
 
 
@@ -59,6 +61,11 @@ def upward(error: float | str | None) -> str:
     return grouped(text.rstrip("0").rstrip(".") if "." in text else text)
 
 
+def unbroken(text: str) -> str:
+    """Return a text in which no line ends within a number, or before its percent sign."""
+    return WITHIN.sub("\u00a0", text)
+
+
 def minute(time: str) -> str:
     """Return a time of a ledger to the minute."""
     return time[:16].replace("T", " ")
@@ -77,6 +84,7 @@ def _environment() -> Environment:
         "exact": exact,
         "upward": upward,
         "minute": minute,
+        "unbroken": unbroken,
         "grouped": lambda n: grouped(str(n)),
     }
     made.globals["static"] = f"/static/{_fingerprint()}"
@@ -92,6 +100,11 @@ def rendered(template: str, status: int = 200, **facts: Any) -> Response:  # noq
 def _files() -> dict[str, bytes]:
     there = files("sourdine.server.pages").joinpath("web", "static").iterdir()
     return {"palette.css": _palette().encode(), **{one.name: one.read_bytes() for one in there}}
+
+
+def stylesheet() -> str:
+    """Return the style of the pages, in which the colours of `COLOURS` are variables."""
+    return _files()["look.css"].decode()
 
 
 def _palette() -> str:

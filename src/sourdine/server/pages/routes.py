@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.routing import Route
 
 from sourdine.server.incoming import OVERSEERS
-from sourdine.server.pages import desk, holdouts, oversight, surveys
+from sourdine.server.pages import desk, downloads, holdouts, oversight, surveys
 from sourdine.server.pages.entrance import login
 from sourdine.server.pages.rendering import static
 from sourdine.server.pages.visiting import page
@@ -41,12 +41,14 @@ PAGES: tuple[BaseRoute, ...] = (
     Route("/login", login),
     Route("/", page(desk.home)),
     Route("/tokens", page(desk.tokens)),
+    Route("/people", page(oversight.people, roles=OWNER)),
     Route("/register", page(oversight.register, roles=OWNER)),
     Route(DATA, page(desk.desk)),
     Route(f"{DATA}/plan", page(desk.plan), methods=["POST"]),
     Route(f"{DATA}/together", page(desk.together), methods=["POST"]),
     Route(f"{DATA}/history", page(desk.history)),
     Route(f"{DATA}/releases/{{number}}", page(desk.release)),
+    Route(f"{DATA}/releases/{{number}}/{{format}}", page(downloads.download)),
     Route(f"{DATA}/manage", page(oversight.manage, roles=OWNER)),
     Route(f"{DATA}/ledger", page(oversight.ledger, roles=OVERSEERS)),
     Route(f"{DATA}/check", page(oversight.check, roles=OVERSEERS)),

@@ -109,6 +109,8 @@ class Dataset:
         When it was registered.
     read
         How its texts are read, as JSON (`sourdine.Reading`).
+    title, description
+        What the owner says of it to the people who use it; may be empty.
     """
 
     name: str
@@ -119,6 +121,8 @@ class Dataset:
     state: Literal["open", "closed"] = "open"
     opened: str = ""
     read: str = "{}"
+    title: str = ""
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

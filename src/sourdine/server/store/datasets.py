@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["Datasets", "named"]
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-DATASET = "SELECT name, source, columns, n_about, state, opened, read FROM datasets"
+FIELDS = "name, source, columns, n_about, state, opened, read, title, description"
+DATASET = f"SELECT {FIELDS} FROM datasets"  # noqa: S608 - names of columns
 
 
 def named(name: str) -> str:
@@ -33,6 +34,10 @@ def named(name: str) -> str:
     return name
 
 
+def _taken(name: str) -> ParameterError:
+    return ParameterError("name", "be new", repr(name), "Type another name.")
+
+
 class Datasets:
     """The data sets of a store."""
 
@@ -42,15 +47,18 @@ class Datasets:
 
     def add(self, dataset: Dataset) -> Dataset:
         """Register a data set, and open its ledger; a ledger that is there must say the same."""
-        book = TableBook(self._database, named(dataset.name), LEDGER, beginning(dataset.terms))
+        if self.get(named(dataset.name)) is not None:
+            raise _taken(dataset.name)
+        book = TableBook(self._database, dataset.name, LEDGER, beginning(dataset.terms))
         self._ledgers[dataset.name] = BookLedger(book, dataset.terms)
         public = (dataset.columns, dataset.n_about, "open", now(), dataset.read)
-        values = (dataset.name, dataset.source, *public)
+        values = (dataset.name, dataset.source, *public, dataset.title, dataset.description)
 
         def job(transaction: Transaction) -> None:
             if transaction.one(f"{DATASET} WHERE name = ?", dataset.name) is not None:
-                raise ParameterError("name", "be new", repr(dataset.name), "Type another name.")
-            transaction.run("INSERT INTO datasets VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
+                raise _taken(dataset.name)
+            places = ", ".join("?" * len(values))
+            transaction.run(f"INSERT INTO datasets ({FIELDS}) VALUES ({places})", *values)  # noqa: S608
 
         self._database.write(job)
         return self._dataset(values)
@@ -108,7 +116,7 @@ class Datasets:
         return None if found is None else (found[0], found[1])
 
     def _dataset(self, row: tuple[Any, ...]) -> Dataset:
-        name, source, columns, n_about, state, opened, read = row
+        name, source, columns, n_about, state, opened, read, title, description = row
         return Dataset(
             name=name,
             terms=self.ledger(name).terms,
@@ -118,4 +126,6 @@ class Datasets:
             state=state,
             opened=opened,
             read=read,
+            title=title,
+            description=description,
         )

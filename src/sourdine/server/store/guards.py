@@ -234,9 +234,7 @@ def _require_open(transaction: Transaction, request: KeyedRequest) -> None:
     grant = _granted(transaction, request.dataset, request.analyst)
     state = transaction.one("SELECT state FROM guards WHERE name = ?", request.dataset)
     if grant is None or state is None:
-        raise NotGrantedError(
-            "guard", "be one that you may ask", repr(request.dataset), "Ask its owner for a grant."
-        )
+        raise NotGrantedError("No such guard, or no access to it. Ask its owner for a grant.")
     if state[0] != "open":
         raise ParameterError(
             "guard", "be open", f"{request.dataset}, which was closed", "Ask another one."

@@ -115,7 +115,7 @@ class Releases:
         if found is not None:
             return found
         if grant is None:
-            raise _not_granted(request)
+            raise _not_granted()
         ledger, book = (
             self._datasets.ledger(request.dataset),
             self._datasets.book(request.dataset),
@@ -167,7 +167,7 @@ class Releases:
     def _require_open(self, transaction: Transaction, request: KeyedRequest) -> None:
         state = transaction.one("SELECT state FROM datasets WHERE name = ?", request.dataset)
         if state is None:
-            raise _not_granted(request)
+            raise _not_granted()
         if state[0] != "open":
             raise ParameterError(
                 "dataset", "be open", f"{request.dataset}, which was closed", "Ask another one."
@@ -179,7 +179,7 @@ class Releases:
         """Return what the analyst has spent after the calls, or refuse them."""
         grant = self._grants.look(transaction, request.dataset, request.analyst)
         if grant is None:
-            raise _not_granted(request)
+            raise _not_granted()
         relation = self._datasets.ledger(request.dataset).terms.total.relation
         most = max(grant.epsilon, grant.spent)  # it may have been lowered since
         account = SumAccount(Guarantee(most, 0, relation), Guarantee(grant.spent, 0, relation))
@@ -263,6 +263,12 @@ class Releases:
 
         return self._database.read(job)
 
+    def analysts(self, dataset: str) -> dict[int, str]:
+        """Return who asked for each charge of a data set, by its number."""
+        find = "SELECT number, count, analyst FROM releases WHERE dataset = ?"
+        found = self._database.read(lambda t: t.all(find, dataset))
+        return {first + i: who for first, count, who in found for i in range(count)}
+
     def _settle(
         self, transaction: Transaction, request: KeyedRequest, state: str, line: int | None
     ) -> None:
@@ -312,7 +318,5 @@ class Releases:
         )
 
 
-def _not_granted(request: KeyedRequest) -> NotGrantedError:
-    return NotGrantedError(
-        "dataset", "be one that you may ask", repr(request.dataset), "Ask its owner for a grant."
-    )
+def _not_granted() -> NotGrantedError:
+    return NotGrantedError("No such data set, or no grant for it. Ask its owner for a grant.")

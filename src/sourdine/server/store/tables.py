@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["MIGRATIONS", "VERSION", "make_tables"]
 
-VERSION = 2
+VERSION = 3
 """Of the tables that this library reads and writes."""
 READ = "read TEXT NOT NULL DEFAULT '{}'"
+TITLE, DESCRIPTION = "title TEXT NOT NULL DEFAULT ''", "description TEXT NOT NULL DEFAULT ''"
 ATTEMPTS = (
     "attempts (subject TEXT NOT NULL, since BIGINT NOT NULL, number INTEGER NOT NULL, "
     "PRIMARY KEY (subject, since))"
@@ -32,7 +33,13 @@ def _to_version_2(transaction: Transaction) -> None:
     guards_anew(transaction)
 
 
-MIGRATIONS: Mapping[int, Callable[[Transaction], None]] = {1: _to_version_2}
+def _to_version_3(transaction: Transaction) -> None:
+    """Give data sets a title and a description."""
+    for column in (TITLE, DESCRIPTION):
+        transaction.run(f"ALTER TABLE datasets ADD COLUMN {column}")
+
+
+MIGRATIONS: Mapping[int, Callable[[Transaction], None]] = {1: _to_version_2, 2: _to_version_3}
 """From each earlier version, what makes the next one of it."""
 
 TABLES = (
@@ -49,7 +56,7 @@ TABLES = (
     (
         "datasets (name TEXT PRIMARY KEY REFERENCES books (name), source TEXT NOT NULL, "
         "columns TEXT NOT NULL, n_about BIGINT, state TEXT NOT NULL, opened TEXT NOT NULL, "
-        f"{READ})"
+        f"{READ}, {TITLE}, {DESCRIPTION})"
     ),
     ATTEMPTS,
     (

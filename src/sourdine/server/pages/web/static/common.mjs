@@ -5,9 +5,10 @@
 export const $ = (id) => document.getElementById(id);
 
 export class Refused extends Error {
-  constructor(status, detail) {
+  constructor(status, detail, field = "") {
     super(detail);
     this.status = status;
+    this.field = field; // the parameter that it is about
   }
 }
 
@@ -24,7 +25,7 @@ export async function call(path, given, { key, method } = {}) {
   const text = await answer.text(); // a body that breaks off raises, as it should
   const found = JSON.parse(text);
   if (answer.status === 401 && path !== "/login") location.assign("/login?next=" + encodeURIComponent(location.pathname));
-  if (!answer.ok) throw new Refused(answer.status, found.detail);
+  if (!answer.ok) throw new Refused(answer.status, found.detail, found.name);
   return found;
 }
 
@@ -58,11 +59,68 @@ export function place(found) {
   return found;
 }
 
+/** How many pixels there are for a picture inside an element. */
+export const room = (node) => {
+  const style = getComputedStyle(node);
+  return Math.round(node.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight));
+};
+
 export const element = (name, text, facts = {}) => {
   const made = Object.assign(document.createElement(name), facts);
   made.textContent = text;
   return made;
 };
+
+// ---- what is wrong with a form: said at its field, or above the form, until something is changed
+
+const forms = new WeakSet();
+let wrongs = 0;
+
+/** Forget what was wrong with a form, or with one of its fields alone. */
+export function settled(form, only = null) {
+  for (const input of only ? [only] : form.querySelectorAll("[aria-invalid=true]")) {
+    const said = document.getElementById(input.dataset.wrong ?? "");
+    if (!said) continue;
+    input.setAttribute("aria-describedby", input.getAttribute("aria-describedby").replace(said.id, "").trim());
+    if (!input.getAttribute("aria-describedby")) input.removeAttribute("aria-describedby");
+    input.removeAttribute("aria-invalid");
+    said.remove();
+  }
+  const top = form.querySelector("[data-trouble]");
+  if (top) top.textContent = "";
+}
+
+/** Say what is wrong: at an input, or above the form where it is about no single one. */
+export function complain(form, input, text, { focus = true } = {}) {
+  settled(form);
+  if (!forms.has(form)) form.addEventListener("input", ({ target }) => settled(form, target));
+  forms.add(form);
+  const top = form.querySelector("[data-trouble]");
+  if (!input) {
+    top.textContent = text;
+    if (focus) top.scrollIntoView({ block: "nearest" });
+    return;
+  }
+  const said = element("p", text, { className: "bad wrong", id: `wrong-${++wrongs}` });
+  said.setAttribute("role", "alert");
+  for (const folded of [input.closest("details")]) if (folded) folded.open = true;
+  (input.closest("label") ?? input).after(said);
+  input.dataset.wrong = said.id;
+  input.setAttribute("aria-invalid", "true");
+  input.setAttribute("aria-describedby", `${input.getAttribute("aria-describedby") ?? ""} ${said.id}`.trim());
+  if (focus) input.focus();
+}
+
+/** Do what a form asks for; what is refused is said at its field. */
+export async function attempt(form, act, find = (name) => form.elements.namedItem(name)) {
+  settled(form);
+  try {
+    await act();
+  } catch (error) {
+    const found = error.field ? find(error.field) : null;
+    complain(form, found instanceof Element ? found : null, error.message);
+  }
+}
 
 document.addEventListener("click", async (event) => {
   const copy = event.target.closest("[data-copy]");

@@ -1,6 +1,6 @@
 // The desk: gathers what is typed, shows what it will cost, and releases.
 
-import { $, Refused, element, part, place } from "./common.mjs";
+import { $, Refused, complain, element, part, place, room, settled } from "./common.mjs";
 import { pending, release } from "./releasing.mjs";
 
 const name = $("desk").dataset.name;
@@ -8,7 +8,7 @@ const base = `/data/${encodeURIComponent(name)}`;
 const kind = () => $("statistic").selectedOptions[0];
 const column = () => $("question").querySelector("select[name=column]")?.selectedOptions[0];
 const groups = () => [...document.querySelectorAll("input[name=by]:checked")];
-const wide = (node) => `wide=${Math.round(node.clientWidth)}`;
+const wide = (node) => `wide=${room(node)}`;
 
 /** Whether the owner said what a field asks for. */
 function said(field) {
@@ -20,7 +20,7 @@ function said(field) {
 /** Whether a field means something for what is chosen. */
 function wanted(node) {
   const field = node.dataset.field;
-  if (!kind().dataset.fields.split(" ").includes(field) || said(field)) return false;
+  if (!node.dataset.kinds.split(" ").includes(kind().value) || said(field)) return false;
   const grouped = document.querySelector("input[name=by]:not([type=checkbox])")?.value || groups().length;
   if (["keys", "other"].includes(field)) return Boolean(grouped);
   const own = column()?.dataset.kind;
@@ -39,7 +39,14 @@ function arrange() {
   }
   if (column()?.disabled) options.find((one) => !one.disabled && one.value)?.toggleAttribute("selected", true);
   if (column()?.disabled) column().parentElement.value = options.find((one) => !one.disabled)?.value ?? "";
-  for (const node of document.querySelectorAll("[data-field]")) node.hidden = !wanted(node);
+  const nodes = [...document.querySelectorAll("[data-field]")], shown = nodes.filter((node) => !node.hidden);
+  for (const node of nodes) {
+    node.hidden = !wanted(node);
+    // what was typed for a statistic is kept for the next one, if it has such a field of its own
+    const before = node.hidden ? null : shown.find((one) => one !== node && one.dataset.field === node.dataset.field);
+    const [from, to] = [before, node].map((one) => one?.querySelector("input:not([type=checkbox])"));
+    if (from && to) to.value = from.value;
+  }
   const about = document.querySelector(`[data-about="${CSS.escape(column()?.value ?? "")}"]`);
   if ($("about-column")) $("about-column").textContent = about?.textContent ?? "";
   const keys = document.querySelector(`[data-keys-of="${CSS.escape(column()?.value ?? "")}"]`);
@@ -86,7 +93,7 @@ async function plan() {
 }
 
 function settle(found, asked) {
-  const { epsilon, exact, error, said: refusal, cost } = found.dataset;
+  const { epsilon, exact, error, said: refusal, cost, at, ranks } = found.dataset;
   planned = epsilon ? { ...asked, epsilon: exact, error: undefined } : null;
   if (planned) {
     planned.wanted = error;
@@ -95,9 +102,19 @@ function settle(found, asked) {
     $("slider").value = Math.log10(Number(epsilon));
     $("slider").setAttribute("aria-valuetext", `epsilon ${epsilon}`);
   }
-  for (const id of ["epsilon", "error"]) $(id).setAttribute("aria-invalid", refusal && id === by ? "true" : "false");
-  $("trouble").textContent = refusal ?? "";
+  settled($("question"));
+  const input = refusal && located(at);
+  if (input) complain($("question"), input, refusal, { focus: false });
+  $("trouble").textContent = input ? "" : refusal ?? "";
   $("cost").textContent = cost ?? "";
+  if (epsilon) $("of-ranks").hidden = ranks !== "yes";
+}
+
+/** Return the input that a parameter is typed into, if it is there to be seen. */
+function located(name) {
+  if (["epsilon", "error", "statistic"].includes(name)) return $(name);
+  const node = [...document.querySelectorAll("[data-field]")].find((one) => one.dataset.field === name && !one.hidden);
+  return node?.querySelector("input:not([type=checkbox]), select") ?? null;
 }
 
 function buttons() {
@@ -115,7 +132,8 @@ async function spend(body) {
   $("progress").textContent = "Releasing …";
   try {
     const found = await release(name, body, (text) => ($("progress").textContent = text));
-    const shown = await part("released", `${base}/releases/${found.number}?${wide($("result"))}`);
+    const shown = await part("released", `${base}/releases/${found.number}?${wide($("history"))}`);
+    shown.querySelector(".own").hidden = false;
     $("result").replaceChildren(shown);
     $("result").focus({ preventScroll: true });
     shown.scrollIntoView({ block: "nearest", behavior: "smooth" });
@@ -124,7 +142,7 @@ async function spend(body) {
     $("progress").textContent = "";
     const open = pending(name) && !(error instanceof Refused && error.status < 500);
     $("trouble").textContent = open ? "The server cannot be reached. Press Release again: it is asked under the same key, and charged once." : error.message;
-    $("trouble").focus?.();
+    $("trouble").scrollIntoView({ block: "nearest" });
   }
   busy = false;
   const past = await part("history", `${base}/history`).catch(() => null);

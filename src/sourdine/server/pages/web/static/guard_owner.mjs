@@ -1,7 +1,7 @@
 // The owner's pages of guards: labels under guard, teams, the end.
 
-import { $, call } from "./common.mjs";
-import { attempt, filled } from "./owner.mjs";
+import { $, Refused, attempt, call } from "./common.mjs";
+import { filled } from "./owner.mjs";
 
 const NUMBERS = ["blocks", "submissions"];
 const TERMS = ["name", "source", "column", "text", "loss", "scale", "step", "blocks", "error", "confidence"];
@@ -17,7 +17,7 @@ if (made) {
   $("loss").addEventListener("input", () => ($("scaled").hidden = $("loss").value !== "absolute"));
   made.addEventListener("submit", (event) => {
     event.preventDefault();
-    attempt($("trouble"), async () => {
+    attempt(made, async () => {
       const { scale, ...said } = facts(made, TERMS);
       const guard = await call("/guards", said.loss === "absolute" && scale ? { ...said, scale } : said);
       location.assign(`/guard/${encodeURIComponent(guard.name)}/teams`);
@@ -27,7 +27,7 @@ if (made) {
 
 $("let")?.addEventListener("submit", (event) => {
   event.preventDefault();
-  attempt($("trouble"), async () => {
+  attempt(event.target, async () => {
     await call(`/guards/${encodeURIComponent(event.target.dataset.name)}/grants`, facts(event.target, ["team", "submissions"]));
     location.reload();
   });
@@ -36,8 +36,8 @@ $("let")?.addEventListener("submit", (event) => {
 $("end")?.addEventListener("submit", (event) => {
   event.preventDefault();
   const { name } = event.target.dataset;
-  attempt($("end-trouble"), async () => {
-    if ($("sure").value.trim() !== name) throw new Error("This is not its name.");
+  attempt(event.target, async () => {
+    if ($("sure").value.trim() !== name) throw new Refused(0, "This is not its name.", "sure");
     await call(`/guards/${encodeURIComponent(name)}/close`, {});
     location.reload();
   });

@@ -1,13 +1,13 @@
-import { $, call } from "./common.mjs";
+import { $, call, complain, settled } from "./common.mjs";
 
 $("login").addEventListener("submit", async (event) => {
   event.preventDefault();
-  $("trouble").textContent = "";
+  settled($("login"));
   try {
     await call("/login", { name: $("name").value, password: $("password").value });
     location.assign($("login").dataset.next);
   } catch (error) {
-    $("trouble").textContent = error.status === 401 ? "This name and this password do not belong together." : error.message;
+    complain($("login"), null, error.status === 401 ? "This name and this password do not belong together." : error.message);
     $("password").select();
   }
 });

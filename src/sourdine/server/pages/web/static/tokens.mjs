@@ -1,20 +1,20 @@
-import { $, call } from "./common.mjs";
+import { $, attempt, call, part, place } from "./common.mjs";
 
-$("make").addEventListener("submit", async (event) => {
+const listed = async () => place(await part("tokens", "/tokens"));
+
+$("make").addEventListener("submit", (event) => {
   event.preventDefault();
-  $("trouble").textContent = "";
-  try {
+  attempt($("make"), async () => {
     const made = await call("/tokens", { label: $("label").value, days: Number($("days").value) });
     $("token").textContent = made.token;
     $("made").hidden = false;
-  } catch (error) {
-    $("trouble").textContent = error.message;
-  }
+    await listed();
+  });
 });
 
 document.addEventListener("click", async (event) => {
   const sha256 = event.target.dataset?.end;
   if (!sha256) return;
   await call(`/tokens/${sha256}`, undefined, { method: "DELETE" });
-  event.target.closest("li").remove();
+  await listed();
 });
