@@ -100,14 +100,14 @@ def test_a_survey_frozen_with_former_words_opens_under_its_name():
     for tag in frozen["words"]:
         said = {key: text for key, text in frozen["words"][tag].items() if key not in ADDED}
         frozen["words"][tag] = said | dict.fromkeys(FORMER, "Answers so far: {reports}, ± {half}.")
-    again = Survey.from_facts(frozen)
+    again = Survey.from_facts(frozen, frozen=True)
     assert again.facts() == frozen
-    assert Survey.from_facts(again.facts()).fingerprint == again.fingerprint
+    assert Survey.from_facts(again.facts(), frozen=True).fingerprint == again.fingerprint
     assert again.schema.undeclared == ("way", "minutes", "late")
     assert words("en")["needed"] in page(again).decode()
     del frozen["words"]["en"]["promise"]
     with pytest.raises(ParameterError, match="Add 'promise'"):
-        Survey.from_facts(frozen)
+        Survey.from_facts(frozen, frozen=True)
 
 
 def test_added_and_former_words_are_what_they_are_called():

@@ -134,7 +134,7 @@ def test_numbers_have_the_digits_of_their_intervals(found):
             scale = 100 if share else 1
             assert numbers[1] <= scale * low + 1e-6
             assert numbers[2] >= scale * high - 1e-6
-            assert abs(float(numbers[0]) - scale * value) <= unit / 2 + 1e-6
+            assert abs(float(numbers[0]) - scale * value) <= max(unit / 2, half / 4) + 1e-6
     text = plain(results_page(known).decode())
     assert "90 people have responded to this question so far: accurate to ± " in text
     assert "Once 500 people have taken part, about 500 of them with this question: ± " in text

@@ -340,7 +340,7 @@ class Release(Answer):
         return self.cost.told(self.mechanism.protected)
 
     def printed_interval(self) -> dict[str, Any] | None:
-        """Return the interval that is printed, as JSON knows it; None for what is not a number.
+        """Return the interval that is printed, as JSON knows it; None where none is printed.
 
         Examples
         --------
@@ -348,7 +348,7 @@ class Release(Answer):
         >>> Laplace(epsilon=1).release(1000).printed_interval()["confidence"]
         0.95
         """
-        if not self.mechanism.intervals:
+        if not self.mechanism.prints_intervals:
             return None
         confidence = self.mechanism.shown
         return {"confidence": confidence, "ends": plain(self.interval(confidence))}
