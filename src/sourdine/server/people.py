@@ -11,6 +11,7 @@ import msgspec
 from sourdine.server.attempts import LoginAttempt
 from sourdine.server.auth import COOKIE, new_token, require_same_site
 from sourdine.server.incoming import Operation, reply
+from sourdine.server.limits import PRINTABLE
 from sourdine.server.problems import RefusedError
 from sourdine.server.store import NotGrantedError, fingerprint
 
@@ -37,7 +38,7 @@ class Login(msgspec.Struct, forbid_unknown_fields=True):
 class NewToken(msgspec.Struct, forbid_unknown_fields=True):
     """What a token is called, and for how many days it holds."""
 
-    label: Annotated[str, msgspec.Meta(max_length=100, pattern="^[^\\x00-\\x1f\\x7f]*$")] = ""
+    label: Annotated[str, msgspec.Meta(max_length=100, pattern=PRINTABLE)] = ""
     days: Annotated[int, msgspec.Meta(ge=1, le=MOST_DAYS)] = 90
 
 

@@ -7,14 +7,15 @@ tells little; and where an error cannot be known without the number of records, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sourdine.central import Describe
-from sourdine.errors import ParameterError, SourdineError
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
 from sourdine.question import parameters
 from sourdine.questions import STATISTICS
-from sourdine.server.columns import completed, stored_columns
-from sourdine.server.limits import MOST_QUESTIONS, require_small
+from sourdine.server.columns import completed, require_listed, stored_columns
+from sourdine.server.limits import MOST_QUESTIONS, require_small, require_small_answer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +26,15 @@ if TYPE_CHECKING:
 
 __all__ = ["asked_of", "listed", "single"]
 
-R = TypeVar("R")
+
+class _OfQuestion(Protocol):
+    """A plan, or whether a question could be asked."""
+
+    @property
+    def question(self) -> Statistic: ...
+
+
+R = TypeVar("R", bound=_OfQuestion)
 INTERVAL = 0.95
 WITH_INTERVALS = ("quantiles", "quantile", "median")
 CLASSES: dict[str, type[Statistic]] = {**STATISTICS, Describe.kind: Describe}
@@ -66,14 +75,33 @@ def asked_of(face: Statistics[R], asked: Mapping[str, Any], dataset: Dataset) ->
         What it is about.
     """
     cls = CLASSES.get(str(asked.get("statistic")))
+    columns = stored_columns(dataset.columns)
     takes = {p.name for p in parameters(cls)} if cls is not None else set()
-    said = completed(asked, takes, stored_columns(dataset.columns))
+    said = completed(asked, takes, columns)
+    if cls is not None:
+        _require_from_outside(cls, said)
+        require_small_answer(cls, said)
+    found = None
     if said.get("statistic") in WITH_INTERVALS and "interval" not in asked:
-        try:
-            return _read(face, {**said, "interval": INTERVAL}, takes, dataset)
-        except SourdineError:
-            pass  # a method that has none: what is wrong, if anything, is said without it
-    return _read(face, said, takes, dataset)
+        with suppress(SourdineError):  # a method that has none: what else is wrong is said below
+            found = _read(face, {**said, "interval": INTERVAL}, takes, dataset)
+    if found is None:
+        found = _read(face, said, takes, dataset)
+    require_listed(found.question, columns)
+    return found
+
+
+def _require_from_outside(cls: type[Statistic], said: Mapping[str, Any]) -> None:
+    """Refuse parameters that are for Python alone, such as a source of randomness."""
+    for name in cls.unlisted:
+        if name in said:
+            raise ParameterTypeError(
+                name,
+                f"be a parameter of {cls.kind}",
+                "one that it does not have",
+                f"Leave {{{name}}} out.",
+                **{name: LEFT_OUT},
+            )
 
 
 def _read(face: Statistics[R], said: Mapping[str, Any], takes: set[str], dataset: Dataset) -> R:

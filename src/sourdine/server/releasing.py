@@ -18,6 +18,8 @@ from sourdine.server.store import KeyedRequest, NotGrantedError, fingerprint
 from sourdine.session.kept_ledgers import CHARGES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.responses import Response
 
     from sourdine.server.incoming import Incoming
@@ -29,8 +31,8 @@ MOST_LISTED = 1000
 REPLAYED = "idempotent-replayed"
 
 
-def release(call: Incoming) -> Response:
-    """Charge a request once, draw, store, and answer with what is stored."""
+def release(call: Incoming) -> Callable[[], Response]:
+    """Charge a request once and draw; then, on a tick, store and answer what is stored."""
     key = checked_key(call.headers.get("idempotency-key"))
     dataset = call.dataset
     session, body = call.state.session(dataset), call.body()
@@ -42,9 +44,14 @@ def release(call: Incoming) -> Response:
         dataset=dataset.name,
         asked=fingerprint(json.dumps(body, sort_keys=True)),
     )
-    stored = call.state.store.charge_once(request, session.prepare(questions))
-    heads = {**call.heads(dataset.name), REPLAYED: "false" if stored.fresh else "true"}
-    return reply(_stored(stored), headers=heads)
+    settle = call.state.store.releases.draw_once(request, session.prepare(questions))
+
+    def answer() -> Response:
+        stored = settle()
+        heads = {**call.heads(dataset.name), REPLAYED: "false" if stored.fresh else "true"}
+        return reply(_stored(stored), headers=heads)
+
+    return answer
 
 
 def _stored(stored: StoredRelease) -> dict[str, Any]:
@@ -109,7 +116,6 @@ OPERATIONS = (
         text="Charge a question once under its key, and answer it.",
         takes="ReleaseRequest",
         gives="Release",
-        ticked=True,
         keyed=True,
     ),
     Operation(

@@ -8,6 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import SourdineError
+from sourdine.server.columns import stored_columns
 from sourdine.server.holdout_labels import HeldLabels
 from sourdine.server.metrics import Metrics
 from sourdine.server.open_surveys import OpenSurveys
@@ -77,6 +78,9 @@ class ServerState:
         ledger = self.store.datasets.ledger(dataset.name)
         try:
             data = opened(dataset.source, json.loads(dataset.read))
+            if listed := stored_columns(dataset.columns):
+                # What the owner did not list is not there to be asked, however it is asked.
+                data = data.only(*listed, *filter(None, [dataset.terms.unit]))
             return Session(data, ledger=ledger, name=dataset.terms.name)
         except (SourdineError, OSError):
             raise RefusedError(

@@ -29,7 +29,7 @@ from sourdine.server.store.base import KeyedRequest, KeyReusedError, NotGrantedE
 from sourdine.session.accounts import SumAccount
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from fractions import Fraction
 
     from sourdine.database import SharedDatabase, TableBook, TablePage, Transaction
@@ -88,14 +88,24 @@ class Releases:
         ParameterError
             The data set is closed.
         """
+        return self.draw_once(request, asked)()
+
+    def draw_once(
+        self, request: KeyedRequest, asked: AskedQuestions
+    ) -> Callable[[], StoredRelease]:
+        """Charge a request once and draw; return what then stores and returns the answer.
+
+        How long a draw takes depends on the data, and so does the moment at which it ends. A server
+        waits for a tick before it stores what was drawn (`charge_once` does not).
+        """
         stored = asked.charged(lambda calls: self.charge(request, calls))
         if stored.state != "charged":
-            return stored
+            return lambda: stored
         try:
             answers = tuple(asked.draw())
         except Exception:  # noqa: BLE001 - whatever it was, it is not drawn again
-            return replace(self.fail(request), fresh=stored.fresh)
-        return replace(self.answer(request, answers), fresh=stored.fresh)
+            return lambda: replace(self.fail(request), fresh=stored.fresh)
+        return lambda: replace(self.answer(request, answers), fresh=stored.fresh)
 
     def charge(self, request: KeyedRequest, calls: Sequence[Call]) -> StoredRelease:
         """Charge a request once, and return what became of it until now; the first step alone."""
