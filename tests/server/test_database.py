@@ -70,7 +70,7 @@ def test_nobody_hears_before_the_commit(database):
 
     def job(t):
         put("a")(t)
-        t.note("book", "1 abc")
+        t.note("book", 1, "abc")
 
     database.witness = witness
     database.write(job)

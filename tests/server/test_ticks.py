@@ -64,7 +64,7 @@ def place(tmp_path, monkeypatch):
 
     async def ticking(seconds):
         assert 0 < seconds <= 5
-        while not go.tick.is_set():
+        while not go.tick.is_set():  # noqa: ASYNC110 - set by another thread
             await asyncio.sleep(0.01)
 
     def held(work):

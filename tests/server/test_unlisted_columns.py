@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-from itertools import count
 
 import pytest
-from starlette.responses import Response
 
-from serving import data_file
+from serving import called, data_file
 from sourdine.errors import SourdineError
 from sourdine.question import parameters
 from sourdine.server import planning, releasing
-from sourdine.server.auth import Caller
 from sourdine.server.datasets import Registering, registered
-from sourdine.server.incoming import Incoming
 from sourdine.server.reading import CLASSES
 from sourdine.server.settings import ServerSettings
 from sourdine.server.state import ServerState
-from sourdine.server.store import Person, ServerStore, Token
+from sourdine.server.store import Person, ServerStore
 from sourdine.tally import Frame
 
 ROWS = {
@@ -46,7 +42,6 @@ ASKED = {
     "describe": {"columns": ["x"]},
 }
 """A question of each statistic that may be asked here."""
-KEYS = count()
 
 
 def spellings(name):
@@ -86,24 +81,11 @@ def ask(tmp_path):
         unit="who", n=60,
     )  # fmt: skip
     store.datasets.add(registered(said))
-    person = store.people.add(Person(name="anna", role="analyst"))
+    store.people.add(Person(name="anna", role="analyst"))
     store.grants.give("people", "anna", 10**6)
     store.close()
     state = ServerState(ServerSettings(store=address, tick=0))
-    caller = Caller(person=person, token=Token(sha256="", who="anna", kind="api", until=0))
-
-    def asked(operation, body):
-        call = Incoming(
-            state=state,
-            caller=caller,
-            path={"dataset": "people"},
-            headers={"idempotency-key": f"key-{next(KEYS):020}"},
-            data=json.dumps(body).encode(),
-        )
-        answer = operation(call)
-        return json.loads(bytes((answer if isinstance(answer, Response) else answer()).body))
-
-    yield asked
+    yield lambda operation, body: called(state, "anna", operation, body)
     state.close()
 
 
@@ -156,5 +138,5 @@ def test_the_column_that_names_a_person_is_not_asked_about(ask):
         {"statistic": "count", "by": "who", "keys": [1, 2]},
     ):
         for operation in (releasing.release, planning.could):
-            with pytest.raises(SourdineError, match=r"columns that may be asked|one of the columns"):
+            with pytest.raises(SourdineError, match="columns that may be asked"):
                 ask(operation, {**body, "epsilon": 1})

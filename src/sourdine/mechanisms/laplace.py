@@ -158,7 +158,7 @@ def laplace_law(x: int, scale: Fraction) -> Law:
 
 def laplace_error(scale: Fraction, beta: float) -> float:
     """Return the least whole number that the noise passes with probability ``beta`` at most."""
-    q = exp(-float(1 / scale))
+    q = exp(-float(min(1 / scale, 1000)))  # beyond it is 0 as a float, and the quotient is none
     passed = float(scale) * log(2 / ((1 + q) * beta))
     return float(max(0, ceil(passed * (1 + 1e-12)) - 1))
 

@@ -114,9 +114,7 @@ async def _longest(one: Operation, request: Request) -> int:
     return one.longest if known else LONGEST_BODY
 
 
-def _answer(
-    one: Operation, request: Request, data: bytes
-) -> Response | Callable[[], Response]:
+def _answer(one: Operation, request: Request, data: bytes) -> Response | Callable[[], Response]:
     caller = caller_of(request) if one.roles else None
     if caller is not None and caller.person.role not in one.roles:
         raise RefusedError(

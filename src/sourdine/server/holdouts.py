@@ -25,7 +25,7 @@ from sourdine.adaptive.holdout.sealed import (
 from sourdine.adaptive.ledger import Blocks, Markov, TranscriptLedger
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.question.kinds import spelled
-from sourdine.server.datasets import Spelled
+from sourdine.server.datasets import Spelled  # noqa: TC001 - msgspec reads it
 from sourdine.server.holdout_labels import labels_at, read_predictions
 from sourdine.server.incoming import OVERSEERS, Operation, reply
 from sourdine.server.ledgers import check_facts, lines_text

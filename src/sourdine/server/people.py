@@ -87,7 +87,18 @@ def tokens(call: Incoming) -> Response:
 
 
 def make_token(call: Incoming) -> Response:
-    """Make a token, which is shown once."""
+    """Make a token, which is shown once; who was let in by a token makes no further ones.
+
+    A token that was made by another would outlive it: its end, and its revocation.
+    """
+    if call.who.token.kind != "session":
+        raise RefusedError(
+            403,
+            "the request",
+            "come from somebody who logged in",
+            "a token",
+            "Log in with your password to make a token.",
+        )
     said: NewToken = call.body(NewToken) if call.data else NewToken()
     token = new_token(call.state.store, call.who.name, "api", days=said.days, label=said.label)
     return reply({"token": token, "sha256": fingerprint(token), "days": said.days}, 201)
@@ -130,7 +141,7 @@ OPERATIONS = (
         method="POST",
         path="/tokens",
         does=make_token,
-        text="Make a token, which is shown once.",
+        text="Make a token, which is shown once; after logging in with a password.",
         takes=NewToken,
         gives="NewTokenMade",
     ),

@@ -15,7 +15,7 @@ from sourdine.server.incoming import Operation, reply
 from sourdine.server.limits import checked_key
 from sourdine.server.reading import asked_of, listed
 from sourdine.server.store import KeyedRequest, NotGrantedError, fingerprint
-from sourdine.session.kept_ledgers import CHARGES
+from sourdine.server.store.releases import REQUEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,8 +70,7 @@ def history(call: Incoming) -> Response:
     dataset = call.dataset
     after = call.number("after", 0, 10**12)
     most = call.number("most", MOST_LISTED, MOST_LISTED)
-    book = call.state.store.datasets.book(dataset.name)
-    rows = book.look(lambda page: page.rows(CHARGES))[after : after + most]
+    rows = call.state.store.datasets.charges(dataset.name, after, most)
     found = call.state.store.releases.of(dataset.name, after=after, most=len(rows))
     of = {one.number + i: (one, i) for one in found for i in range(one.count)}
     charges = [_line(call, row, of.get(row["number"])) for row in rows]
@@ -81,6 +80,7 @@ def history(call: Incoming) -> Response:
 def _line(
     call: Incoming, row: dict[str, Any], found: tuple[StoredRelease, int] | None
 ) -> dict[str, Any]:
+    row.pop(REQUEST, None)  # it is for checks of the store
     if found is None:
         return {**row, "analyst": None, "state": "unknown", "answer": None}
     stored, i = found

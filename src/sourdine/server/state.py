@@ -12,6 +12,7 @@ from sourdine.server.columns import stored_columns
 from sourdine.server.holdout_labels import HeldLabels
 from sourdine.server.metrics import Metrics
 from sourdine.server.open_surveys import OpenSurveys
+from sourdine.server.opened_once import OpenedOnce
 from sourdine.server.passwords import Passwords
 from sourdine.server.problems import RefusedError
 from sourdine.server.sources import opened
@@ -43,7 +44,7 @@ class ServerState:
         self.passwords, self.metrics = Passwords(), Metrics()
         self.labels = HeldLabels(self.store)
         self.surveys = OpenSurveys(self.store)
-        self._sessions: dict[str, Session] = {}
+        self._sessions: OpenedOnce[Session] = OpenedOnce()
         self._curves: OrderedDict[str, Any] = OrderedDict()
         self._lock = Lock()
 
@@ -67,12 +68,7 @@ class ServerState:
 
     def session(self, dataset: Dataset) -> Session:
         """Return the session of a data set, opened once in this worker."""
-        with self._lock:
-            found = self._sessions.get(dataset.name)
-            if found is None:
-                found = self._opened(dataset)
-                self._sessions[dataset.name] = found
-            return found
+        return self._sessions.get(dataset.name, lambda: self._opened(dataset))
 
     def _opened(self, dataset: Dataset) -> Session:
         ledger = self.store.datasets.ledger(dataset.name)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from sourdine.server.store.people import Grants
     from sourdine.session import BookLedger, Call
 
-__all__ = ["Releases"]
+__all__ = ["REQUEST", "Releases"]
 
 RELEASE = (
     "SELECT r.analyst, r.key, r.dataset, r.asked, r.state, r.number, r.count, r.line, "
@@ -48,6 +48,9 @@ RELEASE = (
 STRADDLING = "COALESCE((SELECT MAX(number) FROM releases WHERE dataset = ? AND number <= ?), 0)"
 """The last request that begins at or before a number, and may have charges after it."""
 LONGEST_KEY = 200
+REQUEST = "request"
+"""Where a charge's line holds the digest of its request: a request that is lost, or given to
+another, is noticed (`sourdine.server.store.checks`)."""
 
 
 class Releases:
@@ -157,7 +160,8 @@ class Releases:
         ledger, book = into
         spent = self._granted(transaction, request, calls)
         page = book.page(transaction)
-        charges = ledger.write(ledger.desk(page), calls, whole=whole)
+        desk = ledger.desk(page, {REQUEST: request.digest})
+        charges = ledger.write(desk, calls, whole=whole)
         transaction.run(
             "INSERT INTO releases VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'charged', NULL)",
             *(request.analyst, request.key, request.asked, request.dataset),
@@ -311,6 +315,7 @@ class Releases:
                 *(dataset, answer, answer + count),
             )
             answers = tuple(json.loads(text[33:])[1]["answer"] for (text,) in lines)
+            transaction.note(dataset, answer + count - 1, lines[-1][0][:32])
         return StoredRelease(
             request=KeyedRequest(analyst=analyst, key=key, dataset=dataset, asked=asked),
             state=state,
