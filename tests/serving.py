@@ -83,7 +83,8 @@ class Api:
     def logged_in(cls, url, store, name):
         """Return the calls of somebody's browser."""
         api, cookie = cls(url), new_token(store, name, "session", days=1)
-        api.client.headers |= {"cookie": f"{COOKIE}={cookie}", "sec-fetch-site": "same-origin"}
+        own = {"cookie": f"{COOKIE}={cookie}", "sec-fetch-site": "same-origin"}
+        api.client.headers.update(own)
         return api
 
     def get(self, path, **more):
