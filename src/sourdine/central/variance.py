@@ -49,7 +49,7 @@ __all__ = ["Variance"]
 
 MEANS = 9
 WIDEST = 1e150
-"""How far bounds may be apart: the square is a float."""
+"""How far bounds may be apart, and how close: the square is a float."""
 HIGHEST = 0.25
 
 
@@ -124,13 +124,13 @@ class Variance(Numeric):
 
     @property
     def _range(self) -> float:
-        """The squared width of the range, which must be a float; found bounds are far below."""
-        if self.width > WIDEST:
+        """The squared width of the range, which must be a float; that of found bounds always is."""
+        if not 1 / WIDEST <= self.width <= WIDEST:
             raise ParameterError(
                 "bounds",
-                f"be at most {WIDEST:g} apart for a variance",
+                f"be {1 / WIDEST:g} to {WIDEST:g} apart for a variance",
                 f"{self.width:g}",
-                "Choose them closer together.",
+                "Measure the values in another unit.",
             )
         return self.width**2
 

@@ -30,7 +30,7 @@ class HurriedProtocol(H11Protocol):
     """HTTP/1.1 with a time limit for the headers, and one for the body, of each request."""
 
     _deadline: asyncio.TimerHandle | None = None
-    _awaited: type[h11.Sentinel] | None = None
+    _awaited: object = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
@@ -47,13 +47,13 @@ class HurriedProtocol(H11Protocol):
         super().connection_lost(exc)
         self._hurry(None)
 
-    def _hurry(self, awaited: type[h11.Sentinel] | None) -> None:
+    def _hurry(self, awaited: object) -> None:
         """Set the time limit anew when another part of a request is waited for, or none."""
         if awaited is self._awaited:
             return
         if self._deadline is not None:
             self._deadline.cancel()
         self._awaited, self._deadline = awaited, None
-        limits = {h11.IDLE: HEADERS, h11.SEND_BODY: BODY}
-        if awaited in limits:
-            self._deadline = self.loop.call_later(limits[awaited], self.transport.close)
+        if awaited in (h11.IDLE, h11.SEND_BODY):
+            seconds = HEADERS if awaited is h11.IDLE else BODY
+            self._deadline = self.loop.call_later(seconds, self.transport.close)

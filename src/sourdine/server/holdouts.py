@@ -206,8 +206,7 @@ def submit(call: Incoming) -> Callable[[], Response]:
         dataset=found.name,
         asked=fingerprint(json.dumps(body.predictions)),
     )
-    known = call.state.store.guards.found(request)
-    ask = (lambda: known) if known is not None else _asking(call, found, request, body)
+    ask = _asking(call, found, request, body)
 
     def answer() -> Response:
         stored = ask()
@@ -221,7 +220,10 @@ def submit(call: Incoming) -> Callable[[], Response]:
 def _asking(
     call: Incoming, guard: Guard, request: KeyedRequest, body: Submitting
 ) -> Callable[[], Submission]:
-    guards, labels = call.state.store.guards, call.state.labels.of(guard)
+    guards = call.state.store.guards
+    if (known := guards.found(request)) is not None:
+        return lambda: known
+    labels = call.state.labels.of(guard)
     sent = read_predictions(body.predictions, labels.kind, len(labels))
     rung = guards.look(guard.name, lambda board: reached(board, sent), labels)
 
