@@ -10,7 +10,7 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -229,9 +229,9 @@ def _is_usual_text(text: str) -> bool:
     return True
 
 
-def _is_number(value: object) -> TypeGuard[int | float | Fraction | Decimal]:
+def _is_number(value: object) -> bool:
     return isinstance(value, (int, float, Fraction, Decimal)) and not isinstance(value, bool)
 
 
-def _is_usual(number: float | Fraction | Decimal) -> bool:
-    return number == 0 or bool(abs(number) >= SMALLEST and abs(number) <= LARGEST)
+def _is_usual(number: Any) -> bool:  # noqa: ANN401 - of any of these types
+    return number == 0 or bool(SMALLEST <= abs(number) <= LARGEST)
