@@ -89,6 +89,11 @@ def completed(asked: Mapping[str, Any], takes: set[str], columns: PublicColumns)
         return said
     if "column" in takes and "column" not in said and len(columns) == 1 and "bounds" in takes:
         said["column"] = next(iter(columns))
+    for name in ("column", "by"):  # said first, before what else such a question lacks
+        typed = said.get(name)
+        for column in typed if isinstance(typed, list) else [typed]:
+            if isinstance(column, str):
+                _require_known(name, column, columns)
     own = _of_column(said, takes, columns) | _of_groups(said, columns) | _of_table(said, columns)
     if "columns" in takes:
         said.setdefault("columns", list(columns))
@@ -145,14 +150,19 @@ def _of_table(said: Mapping[str, Any], columns: PublicColumns) -> dict[str, Any]
 def require_listed(question: Statistic, columns: PublicColumns) -> None:
     """Refuse a question about a column that the owner did not list, if any are listed."""
     for parameter, column in question.asks_about():
-        if columns and column is not None and column not in columns:
-            raise ParameterError(
-                parameter,
-                f"be of the columns that may be asked: {', '.join(columns)[:200]}",
-                given(column),
-                f"Type {{{parameter}}}.",
-                **{parameter: next(iter(columns))},
-            )
+        if columns and column is not None:
+            _require_known(parameter, column, columns)
+
+
+def _require_known(parameter: str, column: str, columns: PublicColumns) -> None:
+    if column not in columns:
+        raise ParameterError(
+            parameter,
+            f"be of the columns that may be asked: {', '.join(columns)[:200]}",
+            given(column),
+            f"Type {{{parameter}}}.",
+            **{parameter: next(iter(columns))},
+        )
 
 
 def stored_columns(text: str) -> PublicColumns:
