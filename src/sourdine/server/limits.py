@@ -142,9 +142,9 @@ def require_small_answer(cls: type[Statistic], said: Mapping[str, Any]) -> None:
     most = {"q": MOST_QUANTILES, "bins": MOST_BINS}
     for name, size in sizes.items():
         if size > most.get(name, MOST_NUMBERS):
-            raise ParameterError(
-                name, f"be at most {most.get(name, MOST_NUMBERS)}", f"{size:.6g}", "Ask for fewer."
-            )
+            words = {"q": "have at most {} orders", "bins": "be at most {}"}
+            must = words.get(name, "have at most {} entries").format(most.get(name, MOST_NUMBERS))
+            raise ParameterError(name, must, f"{size:.6g}", "Ask for fewer.")
     each = QUANTILE if cls.kind in ("quantiles", "quantile", "median") else 1
     if prod(sizes.values()) * each > MOST_NUMBERS:
         raise ParameterError(
