@@ -6,13 +6,15 @@ import json
 from uuid import uuid4
 
 import httpx
+from starlette.responses import Response
 
-from sourdine.server.auth import new_token
+from sourdine.server.auth import COOKIE, Caller, new_token
 from sourdine.server.columns import read_columns
+from sourdine.server.incoming import Incoming
 from sourdine.server.running import serving
 from sourdine.server.setting_up import add_person
 from sourdine.server.settings import ServerSettings
-from sourdine.server.store import Dataset, Person, ServerStore
+from sourdine.server.store import Dataset, Person, ServerStore, Token
 
 __all__ = [
     "COLUMNS",
@@ -21,6 +23,7 @@ __all__ = [
     "MEAN",
     "PASSWORD",
     "Api",
+    "called",
     "data_file",
     "filled_store",
     "problem",
@@ -76,6 +79,14 @@ class Api:
             base_url=f"{url}/api/v1", headers=headers, timeout=30, limits=alone
         )
 
+    @classmethod
+    def logged_in(cls, url, store, name):
+        """Return the calls of somebody's browser."""
+        api, cookie = cls(url), new_token(store, name, "session", days=1)
+        own = {"cookie": f"{COOKIE}={cookie}", "sec-fetch-site": "same-origin"}
+        api.client.headers.update(own)
+        return api
+
     def get(self, path, **more):
         return self.client.get(path, **more)
 
@@ -86,6 +97,21 @@ class Api:
     def release(self, body, dataset="people", key=None):
         key = key or f"key-{uuid4().hex}"
         return self.post(f"/datasets/{dataset}/releases", body, key=key)
+
+
+def called(state, name, operation, body, dataset="people"):
+    """Return what an operation answers to somebody, without HTTP; what it raises is raised."""
+    person = state.store.people.get(name)
+    token = Token(sha256="", who=name, kind="api", until=0)
+    call = Incoming(
+        state=state,
+        caller=Caller(person=person, token=token),
+        path={"dataset": dataset},
+        headers={"idempotency-key": f"key-{uuid4().hex}"},
+        data=json.dumps(body).encode(),
+    )
+    answer = operation(call)
+    return json.loads(bytes((answer if isinstance(answer, Response) else answer()).body))
 
 
 def problem(answer, status, kind):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from fractions import Fraction
 from itertools import product
 
 import attrs
 import pytest
 
-from sourdine import central, plan, questions
+from sourdine import central, plan, question, questions
 from sourdine.central.target import rounded
-from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
 
 AGE = {"bounds": (0, 120), "step": 1}
 PLANS = [
@@ -212,3 +213,20 @@ def test_the_plan_of_a_table_says_its_unit_and_shares():
 def test_a_description_has_no_plan():
     with pytest.raises(ParameterTypeError, match="a plan must be of one statistic"):
         plan.describe(epsilon=1)
+
+
+@pytest.mark.parametrize("name", sorted(questions.STATISTICS))
+def test_numbers_that_no_float_can_hold_are_refused_in_words(name):
+    """Bounds, errors and epsilons that nobody means: Sourdine's own error, or a plan."""
+    takes = {p.name for p in question.parameters(questions.STATISTICS[name])}
+    base = {"n": 100, "q": [0.5], "bins": 4, "category": "a", "of": {"x": ["variance"]}}
+    if name in ("quantile", "median"):
+        base["q"] = 0.5
+    for bounds, cost in product(
+        ((0, 1e285), (-(10**299), 10**299), (0, 1e-280)),
+        ({"error": 1e-30}, {"error": 1e300}, {"epsilon": 10**400}, {"epsilon": "1" * 400}),
+    ):
+        typed = {"bounds": {"x": bounds} if name == "table" else bounds, **base}
+        said = {key: x for key, x in {**typed, **cost}.items() if key in takes}
+        with suppress(SourdineError):
+            assert getattr(plan, name)(**said).epsilon > 0

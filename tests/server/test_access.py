@@ -96,7 +96,8 @@ def test_nobody_is_known_without_a_token(place):
 
 def test_tokens_are_shown_once_and_can_be_ended(place, anna):
     url, _, store, _ = place
-    made = anna.post("/tokens", {"label": "a script", "days": 2})
+    browser = Api.logged_in(url, store, "anna")
+    made = browser.post("/tokens", {"label": "a script", "days": 2})
     token = made.json()["token"]
     assert made.status_code == 201
     other = Api(url, token)
@@ -108,7 +109,17 @@ def test_tokens_are_shown_once_and_can_be_ended(place, anna):
     problem(ben.client.delete(f"/tokens/{digest}"), 404, "unknown")
     assert anna.client.delete(f"/tokens/{digest}").status_code == 200
     problem(other.get("/me"), 401, "unauthorized")
-    problem(anna.post("/tokens", {"days": 4000}), 422, "parameter")
+    problem(browser.post("/tokens", {"days": 4000}), 422, "parameter")
+
+
+def test_a_token_makes_no_further_tokens(place):
+    """One that was made by another would outlive it, and its revocation."""
+    url, tokens, store, _ = place
+    before = {name: len(store.tokens.of(name)) for name in tokens}
+    for token in tokens.values():
+        facts = problem(Api(url, token).post("/tokens", {"days": 366}), 403, "forbidden")
+        assert facts["hint"] == "Log in with your password to make a token."
+    assert {name: len(store.tokens.of(name)) for name in tokens} == before
 
 
 # ---- log in, and from where

@@ -363,7 +363,6 @@ def test_one_key_sent_by_many_at_once_is_one_charge(place, anna):
 def test_the_api_on_postgresql(postgres, tmp_path):
     path = data_file(tmp_path, AGES)
     store, tokens = filled_store(postgres, path, Terms(total=Guarantee(1)), COLUMNS)
-    store.close()
     with served(postgres) as url:
         anna, olga = Api(url, tokens["anna"]), Api(url, tokens["olga"])
         first, again = (anna.release(MEAN, key=KEY) for _ in range(2))
@@ -372,10 +371,12 @@ def test_the_api_on_postgresql(postgres, tmp_path):
         problem(anna.release({**COUNT, "epsilon": 1}), 403, "budget")
         problem(anna.get("/datasets/%00"), 404, "unknown")
         problem(Api(url).post("/login", {"name": "\0", "password": "x"}), 401, "unauthorized")
-        problem(anna.post("/tokens", {"label": "\0"}), 422, "parameter")
+        browser = Api.logged_in(url, store, "anna")
+        problem(browser.post("/tokens", {"label": "\0"}), 422, "parameter")
         said = {"analyst": "\0", "epsilon": 1}
         problem(olga.post("/datasets/people/grants", said), 422, "parameter")
         said = {"name": "x", "source": str(path), "epsilon": 1, "unit": "\0"}
         problem(olga.post("/datasets", said), 422, "parameter")
         assert olga.get("/datasets/people/check").json()["sound"]
         assert len(anna.get("/datasets/people/releases").json()["charges"]) == 1
+    store.close()

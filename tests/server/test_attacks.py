@@ -52,6 +52,30 @@ ATTACKS = {
     "lines are forged in the log": "test_attack_log_injection",
     "a token travels in the clear": "test_tokens_do_not_travel_in_the_clear",
     "the time of answers": "test_answers_leave_on_a_tick",
+    "the time at which the ledger changes": "test_nothing_changes_between_the_charge_and_the_tick",
+    "columns that the owner did not list": "test_columns_that_are_not_listed_are_never_read",
+    "a proxy reads the token of a server on this machine": (
+        "test_a_proxy_sees_no_token_for_this_machine"
+    ),
+    "the disk of the witness fails, or is not there": (
+        "test_no_answer_leaves_while_the_witness_cannot_be_written"
+    ),
+    "the witness is taken away": "test_a_missing_witness_is_refused",
+    "a token makes one that outlives it": "test_a_token_makes_no_further_tokens",
+    "requests are deleted, or renamed, in the store": (
+        "test_releases_that_do_not_fit_their_ledger_are_found"
+    ),
+    "ledgers are swapped in the store": "test_swapped_ledgers_are_found",
+    "questions that are large as they are parsed": (
+        "test_what_is_large_is_refused_however_it_is_spelled"
+    ),
+    "data that cannot be reached": "test_data_that_cannot_be_reached_delay_nobody_else",
+    "a long ledger is listed again and again": "test_a_part_of_the_history_reads_that_part_alone",
+    "another user locks the store": (
+        "test_the_file_at_which_writers_wait_is_locked_by_its_owner_alone"
+    ),
+    "half requests": "test_half_requests_are_cut_off",
+    "values that make the server fail": "test_no_question_is_a_server_error",
 }
 
 

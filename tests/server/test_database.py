@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sqlite3
+import stat
 import time
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from threading import Event
+from time import monotonic
 from urllib.parse import unquote
 
 import pytest
 
-from sourdine.database import Address, SharedDatabase, is_address
+from sourdine.database import Address, SharedDatabase, dialects, is_address
 from sourdine.errors import ParameterError, SourdineError
-from sourdine.server.store import ServerStore
+from sourdine.server.store import Person, ServerStore
 from sourdine.session import DatabaseLedger, FileLedger, Session
 from store_requests import DATA, counts, request
 
@@ -70,7 +73,7 @@ def test_nobody_hears_before_the_commit(database):
 
     def job(t):
         put("a")(t)
-        t.note("book", "1 abc")
+        t.note("book", 1, "abc")
 
     database.witness = witness
     database.write(job)
@@ -243,3 +246,35 @@ def test_a_password_is_not_shown(postgres):
         SharedDatabase(f"postgresql://nobody:secret@{name}")
     assert "secret" not in str(refused.value)
     assert is_address(postgres)
+
+
+def test_the_file_at_which_writers_wait_is_locked_by_its_owner_alone(tmp_path, monkeypatch):
+    """Whoever may open it may lock it; if that lasts, an error says so, and nothing is written."""
+    store = ServerStore.create(f"sqlite:///{tmp_path}/store.db")
+    turn = tmp_path / "store.db-turn"
+    kept = {one.name: stat.S_IMODE(one.stat().st_mode) for one in tmp_path.iterdir()}
+    assert set(kept) >= {"store.db", turn.name}
+    assert set(kept.values()) == {0o600}
+    turn.chmod(0o644)  # as it was made once
+    store.people.add(Person(name="anna", role="analyst"))
+    assert stat.S_IMODE(turn.stat().st_mode) == 0o600
+    monkeypatch.setattr(dialects, "PATIENCE", 0.2)
+    with turn.open("ab") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        began = monotonic()
+        with pytest.raises(SourdineError, match=r"another process has held .*-turn for 0\.2 sec"):
+            store.people.add(Person(name="ben", role="analyst"))
+        assert monotonic() - began < 10
+    assert [one.name for one in store.people.all()] == ["anna"]
+    store.people.add(Person(name="ben", role="analyst"))
+    store.close()
+
+
+def test_of_several_notes_the_last_line_is_told(database):
+    """Jobs of one commit note lines of one book, written or shown: the latest is what counts."""
+    told = []
+    database.witness = told.append
+    for lines in ((3, 9, 7), (10, 9)):
+        database.write(lambda t, lines=lines: [t.note("book", n, f"c{n}") for n in lines])
+    database.read(lambda t: t.note("book", 11, "c11"))
+    assert told == [{"book": "9 c9"}, {"book": "10 c10"}, {"book": "11 c11"}]

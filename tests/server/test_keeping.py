@@ -10,8 +10,11 @@ from dataclasses import replace
 
 import pytest
 
+from guarded import guarded, label_file, model, sent, submission
 from sourdine.database import Transaction
 from sourdine.errors import ParameterError, SourdineError
+from sourdine.server.holdout_labels import labels_at
+from sourdine.server.ledgers import lines_text
 from sourdine.server.store import ServerStore
 from sourdine.server.store import store as storing
 from sourdine.session import Session
@@ -28,6 +31,14 @@ def file(tmp_path):
 def asked(store, key="k", epsilon=0.1):
     session = Session(DATA, ledger=store.datasets.ledger("ages"))
     return store.charge_once(request(key), counts(session, epsilon))
+
+
+def watched_by(address, path):
+    """Return a store with a new witness, as a server opens it."""
+    made = ServerStore.open(address)
+    made.add_witness(path)
+    made.close()
+    return ServerStore.open(address, witness=path)
 
 
 def test_a_store_is_made_once_and_opened_often(store, address):
@@ -129,7 +140,7 @@ def test_a_dump_of_postgres_is_a_store_again(postgres, postgres_cluster, tmp_pat
     path, restored = tmp_path / "store.dump", postgres_cluster.create()
     program = postgres_cluster._programs / "pg_dump"
     subprocess.run([program, "-Fc", "-f", path, postgres], check=True)  # noqa: S603
-    later = ServerStore.open(postgres, witness=tmp_path / "witness")
+    later = watched_by(postgres, tmp_path / "witness")
     asked(later, "later")
     subprocess.run([program.with_name("pg_restore"), "-d", restored, path], check=True)  # noqa: S603
     again = ServerStore.open(restored)
@@ -148,7 +159,7 @@ def test_an_older_copy_is_noticed(file, tmp_path):
     """By the witness when a server starts, and by whoever remembers a line."""
     path = tmp_path / "elsewhere" / "witness"
     path.parent.mkdir()
-    store = ServerStore.open(file.database.address.url, witness=path)
+    store = watched_by(file.database.address.url, path)
     asked(store, "before")
     store.backup(tmp_path / "copy.db")
     later = asked(store, "later")
@@ -167,7 +178,7 @@ def test_an_older_copy_is_noticed(file, tmp_path):
 
 def test_a_witness_knows_every_answer_that_was_sent(store, address, tmp_path):
     path = tmp_path / "witness"
-    watched = [ServerStore.open(address, witness=path) for _ in range(2)]
+    watched = [watched_by(address, path), ServerStore.open(address, witness=path)]
     for i in range(6):
         stored = asked(watched[i % 2], str(i), 0.01)
         line, check = store.datasets.head("ages")
@@ -175,16 +186,66 @@ def test_a_witness_knows_every_answer_that_was_sent(store, address, tmp_path):
         assert stored.line < line
 
 
-def test_a_witness_that_cannot_be_written_lets_nothing_out(store, address, tmp_path):
-    folder = tmp_path / "other disk"
+def test_no_answer_leaves_while_the_witness_cannot_be_written(store, address, tmp_path):
+    """However often a request is sent, and whatever shows what is stored; guards too."""
+    folder, away = tmp_path / "other disk", tmp_path / "away"
     folder.mkdir()
-    watched = ServerStore.open(address, witness=folder / "witness")
-    shutil.rmtree(folder)
-    with pytest.raises(SourdineError, match=r"the witness .* could not be written"):
+    guarded(store, label_file(tmp_path))
+    labels = labels_at(str(tmp_path / "labels.csv"), "y")
+    watched = watched_by(address, folder / "witness")
+    workers = [watched, ServerStore.open(address, witness=folder / "witness")]
+    folder.rename(away)
+    unwritten = r"the witness .* could not be written"
+    for _ in range(3):  # the first one is charged, the second one answered, and stored
+        for one in workers:
+            with pytest.raises(SourdineError, match=unwritten):
+                asked(one)
+            with pytest.raises(SourdineError, match=unwritten):
+                submission(one, labels, "k", "anna", model(0.8))
+    assert store.releases.get("anna", "k").state == "answered"
+    shown = {
+        "one": lambda one: one.releases.get("anna", "k"),
+        "several": lambda one: one.releases.of("ages"),
+        "lines": lambda one: lines_text(one.datasets.book("ages")),
+        "history": lambda one: one.datasets.ledger("ages").history,
+        "charges": lambda one: one.datasets.charges("ages", 0, 10),
+        "file": lambda one: one.datasets.book("ages").exported(),
+        "told": lambda one: one.guards.submissions("eval"),
+        "found": lambda one: one.guards.found(sent("k", "anna", model(0.8))),
+        "board": lambda one: one.guards.look("eval", lambda board: board.standings),
+    }
+    for one in workers:
+        for look in shown.values():
+            with pytest.raises(SourdineError, match=unwritten):
+                look(one)
+    folder.mkdir()  # a disk without the file is no witness either
+    with pytest.raises(SourdineError, match=unwritten):
         asked(watched)
-    assert store.releases.get("anna", "k").state == "charged"
-    folder.mkdir()
+    shutil.rmtree(folder)
+    away.rename(folder)
     assert asked(watched).state == "answered"
+    heads = json.loads((folder / "witness").read_text())["heads"]
+    assert heads["ages"] == " ".join(map(str, store.datasets.head("ages")))
+    assert all(look(workers[1]) for look in shown.values())
+    heads = json.loads((folder / "witness").read_text())["heads"]
+    assert heads["guard:eval"] == " ".join(map(str, store.datasets.head("guard:eval")))
+
+
+def test_a_missing_witness_is_refused(file, tmp_path):
+    """A disk that is not mounted is not a new witness: a command makes one, and once."""
+    address, path = file.database.address.url, tmp_path / "elsewhere" / "witness"
+    for _ in range(2):
+        with pytest.raises(ParameterError, match=r"witness must be a file that is there") as told:
+            ServerStore.open(address, witness=path)
+        assert f"sourdine serve add-witness {path}" in str(told.value)
+        path.parent.mkdir(exist_ok=True)
+    file.add_witness(path)
+    with pytest.raises(ParameterError, match="witness must be a new file"):
+        file.add_witness(path)
+    moved = path.rename(tmp_path / "moved")
+    ServerStore.open(address, witness=moved).close()
+    assert not path.exists()
+    assert {stat.S_IMODE(one.stat().st_mode) for one in tmp_path.glob("moved*")} == {0o600}
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"identity": "x", "heads": {"ages": "x"}}'])
@@ -197,7 +258,7 @@ def test_a_witness_that_is_none_is_refused(file, tmp_path, text):
 
 def test_a_witness_is_of_one_store(file, tmp_path):
     path = tmp_path / "witness"
-    ServerStore.open(file.database.address.url, witness=path)
+    file.add_witness(path)
     other = f"sqlite:///{tmp_path}/other.db"
     filled(ServerStore.create(other))
     with pytest.raises(ParameterError, match="witness must be that of this store"):
@@ -206,19 +267,67 @@ def test_a_witness_is_of_one_store(file, tmp_path):
 
 WRONGS = {
     "spent": "UPDATE releases SET spent = '0'",
-    "another's charge": "UPDATE releases SET number = number + 1, line = line + 2",
+    "another's charge": "UPDATE releases SET number = 3, line = line + 2 WHERE number = 2",
     "answer": "UPDATE releases SET answer = answer + 1",
     "lost answer": "UPDATE releases SET state = 'failed'",
+    "another's request": "UPDATE releases SET analyst = 'ben'",
+    "another key": "UPDATE releases SET key = 'other' WHERE number = 2",
+    "another question": "UPDATE releases SET asked = 'other'",
+    "lost request": "DELETE FROM releases",
+    "lost requests": "DELETE FROM releases WHERE number = 1",
 }
 
 
 @pytest.mark.parametrize("statement", WRONGS.values(), ids=WRONGS)
 def test_releases_that_do_not_fit_their_ledger_are_found(store, address, statement):
     asked(store)
+    asked(store, "second", epsilon=0.2)
     assert all(store.check())
-    where = "" if address.startswith("sqlite") else " ON releases"
-    store.database.write(lambda t: t.run(f"DROP TRIGGER releases_UPDATE{where}"))
-    store.database.write(lambda t: t.run(statement))
+    changed(store, address, "releases", statement)
     (wrong,) = [check for check in store.check() if not check]
     assert wrong.dataset == "ages"
     assert wrong.problems
+
+
+def changed(store, address, table, *statements):
+    """Change what is forbidden to be changed, as who may drop triggers can."""
+    where = "" if address.startswith("sqlite") else f" ON {table}"
+
+    def job(t):
+        for event in ("UPDATE", "DELETE"):
+            t.run(f"DROP TRIGGER {table}_{event}{where}")
+        for statement in statements:
+            t.run(statement)
+
+    store.database.write(job)
+
+
+@pytest.mark.parametrize("charged", [True, False])
+def test_swapped_ledgers_are_found(store, address, charged):
+    """Two ledgers that are sound, under each other's name: those of data sets, and of guards."""
+    if charged:
+        asked(store)
+    own = "INSERT INTO books SELECT 'aside', head FROM books WHERE name = 'ages'"
+    head = (
+        "UPDATE books SET head = (SELECT head FROM books b WHERE b.name = '{}') WHERE name = '{}'"
+    )
+    heads = head.format("others", "ages"), head.format("aside", "others")
+    moved = [
+        "UPDATE lines SET book = 'aside' WHERE book = 'ages'",
+        "UPDATE lines SET book = 'ages' WHERE book = 'others'",
+        "UPDATE lines SET book = 'others' WHERE book = 'aside'",
+    ]
+    changed(store, address, "lines", own, *moved, *heads)
+    again = ServerStore.open(address)
+    found = {check.dataset: check.problems for check in again.check()}
+    assert "the one of others" in found["ages"][0]
+    assert "the one of ages" in found["others"][0]
+    with pytest.raises(ParameterError, match="the one of others"):
+        asked(again, "new")
+    again.close()
+
+
+def test_a_charge_of_a_session_on_the_store_is_nobodys(store, session):
+    session.count(epsilon=0.1)
+    asked(store)
+    assert all(store.check())

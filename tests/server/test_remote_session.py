@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import re
 from fractions import Fraction
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from itertools import count
+from threading import Thread
 
+import httpx
 import pytest
 
 from serving import data_file, filled_store, served
@@ -213,3 +216,31 @@ def test_a_session_prints_and_names_its_data(session, place):
     assert s.facts["n"] == 600
     assert s.name in [one["name"] for one in place[2].datasets]
     assert repr(place[2]).startswith("<Remote: http://127.0.0.1:")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
+def test_a_proxy_sees_no_token_for_this_machine(host, monkeypatch):
+    """What is sent to a server on this machine goes there, whatever proxy the environment names."""
+    seen = []
+
+    class Proxy(BaseHTTPRequestHandler):
+        def do_GET(self):
+            seen.append((self.path, self.headers.get("authorization")))
+            self.send_error(404)
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Proxy) as proxy:
+        Thread(target=proxy.serve_forever, daemon=True).start()
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.server_port}")
+        for name in ("NO_PROXY", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setattr("sourdine.client.connection.ATTEMPTS", 1)
+        with Remote(f"http://{host}:1", "secret-token") as remote, pytest.raises(SourdineError):
+            _ = remote.datasets
+        with httpx.Client() as usual:  # the proxy is one: other programs ask it
+            usual.get("http://127.0.0.1:1/other")
+        proxy.shutdown()
+    assert seen == [("http://127.0.0.1:1/other", None)]

@@ -190,6 +190,7 @@ def test_a_ledger_that_went_back_is_refused(tmp_path, folder):
     store.close()
     witness = str(tmp_path / "witness")
     address = f"sqlite:///{tmp_path}/sourdine.db"
+    assert run(tmp_path, "add-witness", witness, "--store", address).returncode == 0
     with served(address, witness=witness) as url, Remote(url, token) as remote:
         session = remote.session("people")
         session.count(epsilon=0.01)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from io import FileIO
     from pathlib import Path
 
-__all__ = ["get", "hold", "put", "settle", "settle_folder", "wait", "write_new"]
+__all__ = ["get", "hold", "open_locked", "put", "settle", "settle_folder", "write_new"]
 
 PAUSE = 0.002
 """Seconds between two looks at a lock."""
@@ -32,9 +32,6 @@ if sys.platform == "win32":  # pragma: no cover - another system
         except OSError as error:
             raise BlockingIOError from error
 
-    def wait(file: FileIO) -> None:
-        """Do not wait: a lock is for order here, not for safety."""
-
     def _flush(file: FileIO) -> None:
         os.fsync(file.fileno())
 else:
@@ -42,10 +39,6 @@ else:
 
     def _taken(file: FileIO) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def wait(file: FileIO) -> None:
-        """Lock a file until it is closed, however long others hold it."""
-        fcntl.flock(file, fcntl.LOCK_EX)
 
     def _flush(file: FileIO) -> None:
         fcntl.fcntl(file, FULL) if FULL else os.fsync(file.fileno())
@@ -64,6 +57,23 @@ def hold(file: FileIO, patience: float) -> None:
             if monotonic() > deadline:
                 raise
         sleep(PAUSE)
+
+
+def open_locked(path: Path, rights: int, patience: float) -> FileIO:
+    """Return a file that is locked until it is closed; it is made if it is not there.
+
+    Whoever may open a file may lock it, and stop everybody who waits for it: so its rights are
+    those that are asked for, whatever they were.
+    """
+    file = open(path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, rights))  # noqa: SIM115 - the caller closes it
+    try:
+        with suppress(OSError):  # of a file of somebody else, who may let others in
+            path.chmod(rights)
+        hold(file, patience)
+    except BaseException:
+        file.close()
+        raise
+    return file
 
 
 def settle(file: FileIO) -> None:

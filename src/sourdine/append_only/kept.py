@@ -51,11 +51,21 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def first_lines(head: Head, begin: Iterable[tuple[str, Row]]) -> tuple[Head, list[bytes]]:
-    """Return how far a new book gets, and its lines: who it is, then what it begins with."""
+def first_lines(
+    head: Head, begin: Iterable[tuple[str, Row]], name: str | None = None
+) -> tuple[Head, list[bytes]]:
+    """Return how far a new book gets, and its lines: who it is, then what it begins with.
+
+    Parameters
+    ----------
+    head, begin
+        Of a book without lines, and its first ones.
+    name
+        What it is called, where it keeps its name: among others in a database.
+    """
     lines = []
-    named = (IDENTITY, {"identity": token_hex(16), "opened": now()})
-    for table, row in (named, *begin):
+    own: Row = {"identity": token_hex(16), "opened": now()}
+    for table, row in ((IDENTITY, own if name is None else {**own, "name": name}), *begin):
         lines.append(linked(head, table, row))
         head = head.after(lines[-1])
     return head, lines

@@ -204,6 +204,13 @@ class Statistic(CommonParameters):
         """The columns that it reads, those of groups too, each after the parameter naming it."""
         return [*self.reads().items(), *(("by", column) for column in grouping.columns(self.by))]
 
+    def asks_about(self) -> list[tuple[str, str | None]]:
+        """Return the columns whose values are asked about, each after the parameter naming it.
+
+        The column that names a person is not among them, unless it is asked about as well.
+        """
+        return [(parameter, column) for parameter, column in self._columns if parameter != "unit"]
+
     def needs(self, data: Frame) -> list[str]:
         """Return the columns that it reads: of rows that are kept by contents, these count."""
         return [data.resolve(column) for _, column in self._columns]

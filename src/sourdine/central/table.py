@@ -310,6 +310,11 @@ class Table(Statistic):
         """Return the columns that must be there, by the parameters that name them."""
         return {name: column for name, column in super().reads().items() if column is not None}
 
+    def asks_about(self) -> list[tuple[str, str | None]]:
+        """Return the columns whose values are asked about."""
+        named = [("of", column) for column, _ in self.of if column != RECORDS]
+        return [*super().asks_about(), *named]
+
     def needs(self, data: Frame) -> list[str]:
         """Return the columns that it reads."""
         return [*super().needs(data), *(column for column, _ in self.of if column != RECORDS)]

@@ -31,6 +31,7 @@ from sourdine.central.intervals import (
 from sourdine.central.lattice import Numeric
 from sourdine.central.ratio import PLANNED
 from sourdine.central.three_sums import NAMES, ThreeSums
+from sourdine.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 __all__ = ["Variance"]
 
 MEANS = 9
+WIDEST = 1e150
+"""How far bounds may be apart, and how close: the square is a float."""
 HIGHEST = 0.25
 
 
@@ -88,8 +91,8 @@ class Variance(Numeric):
         return self.three.mechanism.parts
 
     def check(self) -> None:
-        """Refuse early what the noise cannot carry."""
-        _ = self.three.mechanism
+        """Refuse early what the noise, or a float, cannot carry."""
+        _ = self.three.mechanism, self._range
 
     @property
     def how(self) -> str:
@@ -121,7 +124,14 @@ class Variance(Numeric):
 
     @property
     def _range(self) -> float:
-        """The squared width of the range."""
+        """The squared width of the range, which must be a float; that of found bounds always is."""
+        if not 1 / WIDEST <= self.width <= WIDEST:
+            raise ParameterError(
+                "bounds",
+                f"be {1 / WIDEST:g} to {WIDEST:g} apart for a variance",
+                f"{self.width:g}",
+                "Measure the values in another unit.",
+            )
         return self.width**2
 
     @property

@@ -59,7 +59,9 @@ def _serve(  # noqa: PLR0913 - what a person may say of a server
     witness: Annotated[
         Path | None,
         typer.Option(
-            metavar="PATH", help="A file on another disk that notices an older copy of the store."
+            metavar="PATH",
+            help="A file on another disk that notices an older copy of the store; 'serve "
+            "add-witness' makes one.",
         ),
     ] = None,
     folder: Annotated[

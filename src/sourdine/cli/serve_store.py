@@ -43,7 +43,8 @@ MOST_DAYS = 366
 def add_store_commands(serve: typer.Typer) -> None:
     """Give a group of commands those of the store."""
     commands = (
-        _init, _add_data, _add_person, _grant, _token, _check, _backup, _export, _migrate,
+        _init, _add_data, _add_person, _grant, _token, _check, _backup, _add_witness, _export,
+        _migrate,
     )  # fmt: skip
     for command in commands:
         serve.command(name=command.__name__.strip("_").replace("_", "-"))(command)
@@ -60,12 +61,26 @@ def _opened(address: str, witness: Path | None = None) -> Iterator[ServerStore]:
         store.close()
 
 
-def _init(*, store: Where = HERE) -> None:
+def _init(
+    *,
+    store: Where = HERE,
+    witness: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Also make its witness: a new file on another disk that notices an older copy.",
+        ),
+    ] = None,
+) -> None:
     """Make a new store: a file, or the tables of an empty database."""
     from sourdine.server.store import ServerStore  # noqa: PLC0415 - commands load what they need
 
     made = ServerStore.create(store)
-    made.close()
+    try:
+        if witness is not None:
+            made.add_witness(witness)
+    finally:
+        made.close()
     say(f"Made {made.database.address}. Now: sourdine serve add-person NAME --role owner")
 
 
@@ -263,6 +278,21 @@ def _backup(
         kept.backup(path)
         OpenSurveys(kept).backup(path)
     say(f"Wrote {path}. Keep a witness: an older copy forgets what was charged since.")
+
+
+def _add_witness(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The new file, on another disk.")],
+    *,
+    store: Where = HERE,
+) -> None:
+    """Make a witness of a store that has none: a file that notices an older copy of the store.
+
+    It knows the ledgers as they are now. To move a witness, stop all servers, copy its file, and
+    start them with the new path.
+    """
+    with _opened(store) as kept:
+        kept.add_witness(path)
+    say(f"Wrote {path}. Now: sourdine serve --store {kept.database.address} --witness {path}")
 
 
 def _export(

@@ -58,7 +58,8 @@ class Connection:
     ``test_a_connection_that_breaks_twice_is_one_charge``. *Claim*: a server whose ledger lacks a
     line that was seen, or has another in its place, is refused. *Checked by*
     ``test_a_ledger_that_went_back_is_refused``; with ``remember`` by a later process, too, *checked
-    by* ``test_an_old_copy_is_noticed_by_a_later_process``.
+    by* ``test_an_old_copy_is_noticed_by_a_later_process``. *Claim*: a token for this very machine
+    reaches no proxy. *Checked by* ``test_a_proxy_sees_no_token_for_this_machine``.
     """
 
     def __init__(
@@ -85,6 +86,9 @@ class Connection:
             headers={"authorization": f"Bearer {token}"},
             timeout=PATIENCE,
             transport=transport,
+            # A proxy of the environment would see the token of a server on this very machine, in
+            # the clear: it is not asked.
+            trust_env=not _is_here(urlsplit(self.url).hostname or ""),
         )
         self._seen = SeenHeads(self.url, remember)
 

@@ -2,7 +2,8 @@
 
 A row is, letter for letter, a line of the file, with the check of all that came before it; the head
 is the file's first line. So whatever reads and checks a file reads and checks a book, and
-`TableBook.exported` is a file. Triggers forbid to change or delete a line; who may drop them is
+`TableBook.exported` is a file. Its first line holds its name, so that no book is taken for another
+of the same database. Triggers forbid to change or delete a line; who may drop them is
 noticed by the checks, as in a file (`sourdine.append_only.chain`).
 """
 
@@ -98,6 +99,7 @@ class TablePage:
         """Return all lines, each with its table and the head after it; refuse a damaged book."""
         if self._lines is None:
             self._lines = self._book.lines(self.transaction)
+            self.transaction.note(self._book.name, self.head.lines, self.head.chain.decode())
         return list(self._lines)
 
     def write(self, table: str, row: Row) -> int:
@@ -208,6 +210,8 @@ class TableBook(Kept):
         found = parsed(self.start(head), self.text(transaction))
         if not found or found[-1][2] != head:
             raise self.refusal("damaged")
+        if (named := found[0][1].get("name", self.name)) != self.name:
+            raise self.refusal(f"the one of {named}")
         return found
 
     def start(self, head: Head) -> Head:
@@ -219,9 +223,13 @@ class TableBook(Kept):
 
         *Checked by* ``test_an_exported_book_is_a_file``.
         """
-        return self.database.read(
-            lambda transaction: self.head(transaction).written() + self.text(transaction)
-        )
+
+        def job(transaction: Transaction) -> bytes:
+            head = self.head(transaction)
+            transaction.note(self.name, head.lines, head.chain.decode())
+            return head.written() + self.text(transaction)
+
+        return self.database.read(job)
 
     def caught_up(self, transaction: Transaction, known: ReadSoFar | None) -> ReadSoFar:
         """Return how far the book has got; refuse one that is damaged, or lacks what was seen."""
@@ -270,7 +278,7 @@ def begin_book(
 ) -> None:
     """Make a book that is not there, with its first lines, in a transaction of somebody's own."""
     head = Head.first(kind.mark, kind.version)
-    _, lines = first_lines(head, begin)
+    _, lines = first_lines(head, begin, name)
     transaction.run("INSERT INTO books VALUES (?, ?)", name, _spelled(head))
     for line in lines:
         head = head.after(line)
@@ -281,7 +289,7 @@ def _put(transaction: Transaction, name: str, head: Head, line: bytes) -> None:
     values = (name, head.lines, line.decode().rstrip("\n"))
     transaction.run("INSERT INTO lines VALUES (?, ?, ?)", *values)
     transaction.run("UPDATE books SET head = ? WHERE name = ?", _spelled(head), name)
-    transaction.note(name, f"{head.lines} {head.chain.decode()}")
+    transaction.note(name, head.lines, head.chain.decode())
 
 
 def _spelled(head: Head) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+import stat
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sourdine.append_only import disk
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from io import FileIO
     from pathlib import Path
 
@@ -53,12 +54,28 @@ class Transaction:
         """Change rows, and return how many."""
         return int(self._do(statement, values).rowcount)
 
-    def note(self, name: str, text: str) -> None:
-        """Leave a word for who is told of the commit."""
-        self.notes[name] = text
+    def note(self, book: str, line: int, check: str) -> None:
+        """Note a line of a book that is written or shown, for the witness: the last one counts."""
+        self.notes = latest(self.notes, {book: f"{line} {check}"})
 
     def _do(self, statement: str, values: Sequence[object]) -> Any:  # noqa: ANN401 - the driver's
         return self._connection.execute(self.dialect.spelled(statement), values)
+
+
+def latest(notes: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
+    """Return what was noted of each book: its later line, with that line's check.
+
+    Examples
+    --------
+    >>> latest({"a": "9 x", "b": "2 y"}, {"a": "10 z", "b": "1 u"})
+    {'a': '10 z', 'b': '2 y'}
+    """
+
+    def line(book: str) -> int:
+        return int(notes.get(book, "0").partition(" ")[0])
+
+    later = {book: head for book, head in more.items() if int(head.split()[0]) >= line(book)}
+    return {**notes, **later}
 
 
 class Dialect(Protocol):
@@ -94,8 +111,8 @@ class Dialect(Protocol):
 class SqliteDialect:
     """A file of SQLite, with a log ahead of it: readers do not wait for writers.
 
-    Writers wait for each other at a lock of the operating system, which wakes the next one at once:
-    SQLite itself looks again after a tenth of a second, and some writers would starve.
+    Writers wait for each other at a lock of the operating system, at which they look every few
+    milliseconds: SQLite itself looks again after a tenth of a second, and some would starve.
     """
 
     broken: tuple[type[Exception], ...] = (sqlite3.OperationalError, sqlite3.InterfaceError)
@@ -123,9 +140,22 @@ class SqliteDialect:
     def begin(self, connection: sqlite3.Connection) -> None:
         """Begin to write, alone."""
         if self._turn is None:
-            self._turn = open(f"{self.path}-turn", "ab", buffering=0)  # noqa: SIM115, PTH123 - held
-            disk.wait(self._turn)
+            self._turn = self._locked()
         connection.execute("BEGIN IMMEDIATE")
+
+    def _locked(self) -> FileIO:
+        """Return the file at which writers wait; it may be locked by those who may write the store.
+
+        *Checked by* ``test_the_file_at_which_writers_wait_is_locked_by_its_owner_alone``.
+        """
+        turn = self.path.with_name(f"{self.path.name}-turn")
+        try:
+            return disk.open_locked(turn, stat.S_IMODE(self.path.stat().st_mode), PATIENCE)
+        except BlockingIOError:
+            held = f"another process has held {turn} for {PATIENCE:g} seconds"
+            raise sqlite3.OperationalError(held) from None
+        except OSError as error:
+            raise sqlite3.OperationalError(f"{turn}: {error.strerror}") from None
 
     def end(self) -> None:
         """Let others write."""

@@ -22,7 +22,7 @@ from weakref import finalize
 
 from sourdine.append_only import Alone, disk
 from sourdine.database.address import Address
-from sourdine.database.dialects import Transaction, dialect_of
+from sourdine.database.dialects import Transaction, dialect_of, latest
 from sourdine.errors import ParameterError, SourdineError
 
 if TYPE_CHECKING:
@@ -59,8 +59,9 @@ class SharedDatabase:
     address
         Where it is: ``sqlite:///store.db`` or ``postgresql://host/name``. It is not made here.
     witness
-        Called after each commit and before anybody hears of it, with what jobs noted; None for
-        nobody.
+        Called after each commit, and after each read, before anybody hears of it, with what was
+        noted; None for nobody. A read notes what it shows: a commit may be there whose witness
+        could not be told.
 
     Raises
     ------
@@ -127,7 +128,8 @@ class SharedDatabase:
             try:
                 db = self._readers.pop() if self._readers else self._connected()
                 self.dialect.look(db)
-                result = work(Transaction(self.dialect, db))
+                rows = Transaction(self.dialect, db)
+                result = work(rows)
                 db.execute("COMMIT")
             except BaseException as error:
                 self._drop(db)
@@ -135,6 +137,7 @@ class SharedDatabase:
                     raise self._trouble(error) from None
                 raise
             self._readers.append(db)
+        self._tell(rows.notes)
         return result
 
     def backup(self, path: str | os.PathLike[str]) -> None:
@@ -204,10 +207,14 @@ class SharedDatabase:
         self.dialect.begin(self._writer)
         notes: dict[str, str] = {}
         for job in batch:
-            notes |= self._run(job)
+            notes = latest(notes, self._run(job))
         self._writer.execute("COMMIT")
         self.dialect.end()
         self.commits += 1
+        self._tell(notes)
+
+    def _tell(self, notes: Mapping[str, str]) -> None:
+        """Tell the witness what was noted; whoever waits hears nothing if that fails."""
         if self.witness is not None and notes:
             self.witness(notes)
 
@@ -221,7 +228,7 @@ class SharedDatabase:
         except Exception as error:  # noqa: BLE001 - it is the caller's
             job.error = self._trouble(error) if isinstance(error, self.dialect.refused) else error
             self._writer.execute("ROLLBACK TO SAVEPOINT job")
-            rows.notes.clear()
+            rows.notes = {}
         self._writer.execute("RELEASE SAVEPOINT job")
         return rows.notes
 

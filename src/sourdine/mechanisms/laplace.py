@@ -158,7 +158,8 @@ def laplace_law(x: int, scale: Fraction) -> Law:
 
 def laplace_error(scale: Fraction, beta: float) -> float:
     """Return the least whole number that the noise passes with probability ``beta`` at most."""
-    q = exp(-float(1 / scale))
+    # Of a scale below 1/1000 it is 0 as a float, and its quotient may be no float at all.
+    q = exp(-float(1 / scale)) if scale * 1000 > 1 else 0.0
     passed = float(scale) * log(2 / ((1 + q) * beta))
     return float(max(0, ceil(passed * (1 + 1e-12)) - 1))
 

@@ -48,10 +48,19 @@ __all__ = [
 Bounds = tuple[Fraction, Fraction] | DateBounds
 WIDEST = Fraction(10**290)
 
+LARGEST_EPSILON = 10**300
+"""It is a float, and nobody means one that is anywhere near."""
+
 
 def epsilon(x: Number | None) -> Fraction:
     """Return the privacy loss; 0 where an error is asked for instead."""
-    return Fraction(0) if x is None else positive(x, "epsilon")
+    if x is None:
+        return Fraction(0)
+    if (loss := positive(x, "epsilon")) > LARGEST_EPSILON:
+        raise ParameterError(
+            "epsilon", "be at most 1e300", "more", "Type {epsilon}, or less.", epsilon=10
+        )
+    return loss
 
 
 def error(x: Number | Duration | None) -> Fraction | dt.timedelta | None:

@@ -2,22 +2,30 @@
 
 A question that leaves them out gets them here, before it is read; one that says other ones is
 refused. Columns that the owner did not list cannot be asked, unless none is listed: then analysts
-say bounds and keys themselves, as in a session.
+say bounds and keys themselves, as in a session. That is decided by the question as it was read,
+whatever way its columns were spelled, and the others are not even in the session's data.
+
+*Claim*: a column that is not listed is never read. *Checked by*
+``test_columns_that_are_not_listed_are_never_read``.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sourdine import question
 from sourdine.central import Count, Mean
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
 from sourdine.exact import given
+from sourdine.question import kinds
 from sourdine.question.question import plain_parameter
 
-__all__ = ["PublicColumns", "completed", "read_columns", "stored_columns"]
+if TYPE_CHECKING:
+    from sourdine.central import Statistic
+
+__all__ = ["PublicColumns", "completed", "read_columns", "require_listed", "stored_columns"]
 
 PublicColumns = dict[str, dict[str, Any]]
 """By name: ``bounds`` and ``step`` of numbers and dates, ``keys`` of choices, and a ``text``."""
@@ -90,14 +98,14 @@ def completed(asked: Mapping[str, Any], takes: set[str], columns: PublicColumns)
         return said
     if "column" in takes and "column" not in said and len(columns) == 1 and "bounds" in takes:
         said["column"] = next(iter(columns))
-    for name in ("column", "by"):
-        for column in _listed(said.get(name), columns):
-            _known(column, columns, name)
+    for name in ("column", "by"):  # said first, before what else such a question lacks
+        typed = said.get(name)
+        for column in typed if isinstance(typed, list) else [typed]:
+            if isinstance(column, str):
+                _require_known(name, column, columns)
     own = _of_column(said, takes, columns) | _of_groups(said, columns) | _of_table(said, columns)
     if "columns" in takes:
-        own_names = said.setdefault("columns", list(columns))
-        for column in _listed(own_names, columns):
-            _known(column, columns, "columns")
+        said.setdefault("columns", list(columns))
     for name, value in own.items():
         if name in said and plain_parameter(said[name]) != value:
             raise ParameterError(
@@ -114,12 +122,11 @@ def _of_column(said: Mapping[str, Any], takes: set[str], columns: PublicColumns)
     column = said.get("column")
     if not isinstance(column, str) or "of" in takes:
         return {}
-    facts = columns[column]
+    facts = columns.get(column, {})
     own: dict[str, Any] = {
         name: facts[name] for name in ("bounds", "step") if name in facts and name in takes
     }
-    bins = said.get("bins")
-    if isinstance(bins, list) or (isinstance(bins, str) and not bins.strip().isdecimal()):
+    if isinstance(kinds.BINS.parse(said.get("bins")), (list, tuple)):
         own.pop("bounds", None)  # edges say it themselves
     if "categories" in takes and "keys" in facts and "bins" not in said:
         own["categories"] = facts["keys"]
@@ -128,7 +135,8 @@ def _of_column(said: Mapping[str, Any], takes: set[str], columns: PublicColumns)
 
 def _of_groups(said: Mapping[str, Any], columns: PublicColumns) -> dict[str, Any]:
     by = said.get("by")
-    keys = {name: columns[name].get("keys") for name in _listed(by, columns)}
+    names = [by] if isinstance(by, str) else by if isinstance(by, list) else []
+    keys = {str(name): columns.get(str(name), {}).get("keys") for name in names}
     if not keys or not all(keys.values()):
         return {}
     return {"keys": keys if isinstance(by, list) and len(by) > 1 else next(iter(keys.values()))}
@@ -139,9 +147,7 @@ def _of_table(said: Mapping[str, Any], columns: PublicColumns) -> dict[str, Any]
     of = said.get("of")
     if not isinstance(of, Mapping):
         return {}
-    names = [name for name in of if name != "*"]
-    for name in names:
-        _known(name, columns, "of")
+    names = [name for name in of if name in columns]
     parts = {"bounds": "bounds", "steps": "step"}
     own = {
         many: {name: columns[name][one] for name in names if one in columns[name]}
@@ -150,20 +156,19 @@ def _of_table(said: Mapping[str, Any], columns: PublicColumns) -> dict[str, Any]
     return {many: values for many, values in own.items() if values}
 
 
-def _listed(names: object, columns: PublicColumns) -> list[str]:
-    if isinstance(names, str):
-        if names in columns:
-            return [names]
-        return [name.strip() for name in names.split(",")]
-    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+def require_listed(question: Statistic, columns: PublicColumns) -> None:
+    """Refuse a question about a column that the owner did not list, if any are listed."""
+    for parameter, column in question.asks_about():
+        if columns and column is not None:
+            _require_known(parameter, column, columns)
 
 
-def _known(name: str, columns: PublicColumns, parameter: str) -> None:
-    if name not in columns:
+def _require_known(parameter: str, column: str, columns: PublicColumns) -> None:
+    if column not in columns:
         raise ParameterError(
             parameter,
             f"be of the columns that may be asked: {', '.join(columns)[:200]}",
-            given(name),
+            given(column),
             f"Type {{{parameter}}}.",
             **{parameter: next(iter(columns))},
         )

@@ -14,6 +14,7 @@ from sourdine.question import converters
 from sourdine.question.kinds import spelled
 from sourdine.server.columns import read_columns, stored_columns
 from sourdine.server.incoming import Operation, reply
+from sourdine.server.limits import END, NAME, PRINTABLE
 from sourdine.server.sources import opened, require_below, source_name
 from sourdine.server.store import Dataset
 from sourdine.session import Terms
@@ -33,14 +34,13 @@ __all__ = ["OPERATIONS", "Registering", "registered"]
 OWNER = ("owner",)
 Spelled = Annotated[str, msgspec.Meta(max_length=64)] | float | int
 """A number: as a text it is exact."""
-PRINTABLE = "^[^\\x00-\\x1f\\x7f]*$"
-SEVERAL_LINES = "^[^\\x00-\\x09\\x0b-\\x1f\\x7f]*$"
+SEVERAL_LINES = f"^[^\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029]*{END}"
 
 
 class Registering(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A new data set, by where the server finds it."""
 
-    name: Annotated[str, msgspec.Meta(pattern="^[a-z0-9][a-z0-9_-]{0,63}$")]
+    name: Annotated[str, msgspec.Meta(pattern=NAME)]
     source: Annotated[str, msgspec.Meta(min_length=1, max_length=1000, pattern=PRINTABLE)]
     epsilon: Spelled | None = None
     delta: Spelled | None = None

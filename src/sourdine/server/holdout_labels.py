@@ -9,12 +9,12 @@ they are numbers or texts, which is public. *Checked by*
 from __future__ import annotations
 
 import csv
-from threading import Lock
 from typing import TYPE_CHECKING
 
 from sourdine.adaptive.holdout.labels import Labels
 from sourdine.adaptive.holdout.sealed import is_sealed
 from sourdine.errors import ParameterError, SourdineError
+from sourdine.server.opened_once import OpenedOnce
 from sourdine.server.problems import RefusedError
 from sourdine.server.sources import ADDRESS, opened
 
@@ -72,16 +72,11 @@ class HeldLabels:
 
     def __init__(self, store: ServerStore) -> None:
         self._store = store
-        self._held: dict[str, Labels] = {}
-        self._lock = Lock()
+        self._held: OpenedOnce[Labels] = OpenedOnce()
 
     def of(self, guard: Guard) -> Labels:
         """Return the labels of a guard, which must be those that were registered."""
-        with self._lock:
-            found = self._held.get(guard.name)
-            if found is None:
-                found = self._held[guard.name] = self._read(guard)
-            return found
+        return self._held.get(guard.name, lambda: self._read(guard))
 
     def _read(self, guard: Guard) -> Labels:
         try:
@@ -152,7 +147,15 @@ def _cells(lines: Sequence[str]) -> list[str]:
     """Return the cell of each line; one may stand in quotes."""
     cells = []
     for number, line in enumerate(lines, start=1):
-        found = next(csv.reader([line]), [""]) if '"' in line or "," in line else [line]
+        try:
+            found = next(csv.reader([line]), [""]) if '"' in line or "," in line else [line]
+        except csv.Error:
+            raise ParameterError(
+                "predictions",
+                "be cells of CSV",
+                f"another text in row {number}",
+                "Close its quotes, and shorten it.",
+            ) from None
         if len(found) != 1:
             raise ParameterError(
                 "predictions",

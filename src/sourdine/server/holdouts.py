@@ -15,21 +15,29 @@ import msgspec
 from starlette.responses import Response
 
 from sourdine.adaptive.holdout import GuardedHoldout, Leaderboard
-from sourdine.adaptive.holdout.sealed import open_sealed, sealed_facts, sealed_lines
+from sourdine.adaptive.holdout.sealed import (
+    open_sealed,
+    reached,
+    sealed_facts,
+    sealed_lines,
+    submit_reached,
+)
 from sourdine.adaptive.ledger import Blocks, Markov, TranscriptLedger
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.question.kinds import spelled
-from sourdine.server.datasets import PRINTABLE, Spelled
+from sourdine.server.datasets import Spelled  # noqa: TC001 - msgspec reads it
 from sourdine.server.holdout_labels import labels_at, read_predictions
 from sourdine.server.incoming import OVERSEERS, Operation, reply
 from sourdine.server.ledgers import check_facts, lines_text
-from sourdine.server.limits import LONGEST_UPLOAD, checked_key
+from sourdine.server.limits import LONGEST_UPLOAD, NAME, PRINTABLE, checked_key
 from sourdine.server.sources import require_below
 from sourdine.server.store import Guard, KeyedRequest, fingerprint
 from sourdine.server.store.guard_checks import guard_checked
 from sourdine.server.store.guards import guard_book
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sourdine.adaptive.ledger import Dependence
     from sourdine.append_only.chain import Row
     from sourdine.server.incoming import Incoming
@@ -46,7 +54,7 @@ Named = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=PRINTA
 class RegisteringGuard(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """New labels under guard, by where the server finds them."""
 
-    name: Annotated[str, msgspec.Meta(pattern="^[a-z0-9][a-z0-9_-]{0,63}$")]
+    name: Annotated[str, msgspec.Meta(pattern=NAME)]
     source: Annotated[str, msgspec.Meta(min_length=1, max_length=1000, pattern=PRINTABLE)]
     error: Spelled
     column: Named | None = None
@@ -188,8 +196,8 @@ def grant_team(call: Incoming) -> Response:
     return reply(_grant(made))
 
 
-def submit(call: Incoming) -> Response:
-    """Ask a guard once under a key, and answer with what is stored."""
+def submit(call: Incoming) -> Callable[[], Response]:
+    """Read the labels; then, on a tick, ask a guard once under a key and answer what is stored."""
     key = checked_key(call.headers.get("idempotency-key"))
     found, body = call.guard, call.body(Submitting)
     request = KeyedRequest(
@@ -198,26 +206,41 @@ def submit(call: Incoming) -> Response:
         dataset=found.name,
         asked=fingerprint(json.dumps(body.predictions)),
     )
+    ask = _asking(call, found, request, body)
+
+    def answer() -> Response:
+        stored = ask()
+        replayed = {REPLAYED: "false" if stored.fresh else "true"}
+        heads = {**call.heads(guard_book(found.name)), **replayed}
+        return reply(_submission(stored), headers=heads)
+
+    return answer
+
+
+def _asking(
+    call: Incoming, guard: Guard, request: KeyedRequest, body: Submitting
+) -> Callable[[], Submission]:
     guards = call.state.store.guards
-    stored = guards.found(request) or _asked(call, found, request, body)
-    heads = {**call.heads(guard_book(found.name)), REPLAYED: "false" if stored.fresh else "true"}
-    return reply(_submission(stored), headers=heads)
-
-
-def _asked(call: Incoming, guard: Guard, request: KeyedRequest, body: Submitting) -> Submission:
-    guards, labels = call.state.store.guards, call.state.labels.of(guard)
+    if (known := guards.found(request)) is not None:
+        return lambda: known
+    labels = call.state.labels.of(guard)
     sent = read_predictions(body.predictions, labels.kind, len(labels))
-    predictions = guards.look(guard.name, lambda board: board.guard.read(sent), labels)
-    try:
-        return guards.submit_once(
-            request, lambda book: open_sealed(book, labels).submit(request.analyst, predictions)
-        )
-    except BudgetExceededError as refusal:
-        if refusal.name == "submissions":
-            raise
-        raise refusal.hinting(
-            "Nothing was answered, and nothing was charged. Ask the owner for fresh labels.", {}
-        ) from None
+    rung = guards.look(guard.name, lambda board: reached(board, sent), labels)
+
+    def ask() -> Submission:
+        try:
+            return guards.submit_once(
+                request,
+                lambda book: submit_reached(open_sealed(book, labels), request.analyst, rung),
+            )
+        except BudgetExceededError as refusal:
+            if refusal.name == "submissions":
+                raise
+            raise refusal.hinting(
+                "Nothing was answered, and nothing was charged. Ask the owner for fresh labels.", {}
+            ) from None
+
+    return ask
 
 
 def _submission(stored: Submission) -> dict[str, Any]:
@@ -338,7 +361,6 @@ OPERATIONS = (
         text="Submit predictions once under a key: whether they lead now.",
         takes=Submitting,
         gives="Submission",
-        ticked=True,
         keyed=True,
         longest=LONGEST_UPLOAD,
     ),

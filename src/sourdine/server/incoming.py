@@ -107,7 +107,8 @@ class Operation:
     method, path
         The path is below ``/api/v1``.
     does
-        From a request to an answer; it runs in a thread.
+        From a request to an answer; it runs in a thread. What was drawn from data is stored, and
+        leaves, on a tick: then it returns a function, which is called on that tick.
     text
         What it does, in a sentence.
     roles
@@ -116,8 +117,6 @@ class Operation:
         The type of its body, or the name of a schema; None if it has none.
     gives
         The name of the schema of its answer, or a type of content that is not JSON.
-    ticked
-        Whether its answers leave on a tick, as they were drawn from data.
     keyed
         Whether it needs an ``Idempotency-Key``.
     query
@@ -128,12 +127,11 @@ class Operation:
 
     method: str
     path: str
-    does: Callable[[Incoming], Response]
+    does: Callable[[Incoming], Response | Callable[[], Response]]
     text: str
     roles: tuple[str, ...] = EVERYBODY
     takes: Any = None
     gives: str = "Facts"
-    ticked: bool = False
     keyed: bool = False
     query: tuple[str, ...] = ()
     longest: int = LONGEST_BODY

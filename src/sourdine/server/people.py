@@ -11,6 +11,7 @@ import msgspec
 from sourdine.server.attempts import LoginAttempt
 from sourdine.server.auth import COOKIE, new_token, require_same_site
 from sourdine.server.incoming import Operation, reply
+from sourdine.server.limits import PRINTABLE
 from sourdine.server.problems import RefusedError
 from sourdine.server.store import NotGrantedError, fingerprint
 
@@ -37,7 +38,7 @@ class Login(msgspec.Struct, forbid_unknown_fields=True):
 class NewToken(msgspec.Struct, forbid_unknown_fields=True):
     """What a token is called, and for how many days it holds."""
 
-    label: Annotated[str, msgspec.Meta(max_length=100, pattern="^[^\\x00-\\x1f\\x7f]*$")] = ""
+    label: Annotated[str, msgspec.Meta(max_length=100, pattern=PRINTABLE)] = ""
     days: Annotated[int, msgspec.Meta(ge=1, le=MOST_DAYS)] = 90
 
 
@@ -86,7 +87,18 @@ def tokens(call: Incoming) -> Response:
 
 
 def make_token(call: Incoming) -> Response:
-    """Make a token, which is shown once."""
+    """Make a token, which is shown once; who was let in by a token makes no further ones.
+
+    A token that was made by another would outlive it: its end, and its revocation.
+    """
+    if call.who.token.kind != "session":
+        raise RefusedError(
+            403,
+            "the request",
+            "come from somebody who logged in",
+            "a token",
+            "Log in with your password to make a token.",
+        )
     said: NewToken = call.body(NewToken) if call.data else NewToken()
     token = new_token(call.state.store, call.who.name, "api", days=said.days, label=said.label)
     return reply({"token": token, "sha256": fingerprint(token), "days": said.days}, 201)
@@ -129,7 +141,7 @@ OPERATIONS = (
         method="POST",
         path="/tokens",
         does=make_token,
-        text="Make a token, which is shown once.",
+        text="Make a token, which is shown once; after logging in with a password.",
         takes=NewToken,
         gives="NewTokenMade",
     ),

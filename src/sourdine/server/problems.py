@@ -93,6 +93,7 @@ OWN = {
     413: "too-long",
     415: "unsupported",
     429: "too-often",
+    503: "unavailable",
 }
 """What is wrong with a request itself, by the status of the answer."""
 WORDS = JsonWording()

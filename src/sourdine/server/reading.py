@@ -6,15 +6,15 @@ without the number of records, the owner's is used.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sourdine.central import Describe
-from sourdine.errors import ParameterError, SourdineError
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
 from sourdine.question import parameters
 from sourdine.question.question import given
 from sourdine.questions import STATISTICS
-from sourdine.server.columns import completed, stored_columns
-from sourdine.server.limits import MOST_QUESTIONS, require_small
+from sourdine.server.columns import completed, require_listed, stored_columns
+from sourdine.server.limits import MOST_QUESTIONS, require_small, require_small_answer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +25,15 @@ if TYPE_CHECKING:
 
 __all__ = ["asked_of", "listed", "single"]
 
-R = TypeVar("R")
+
+class _OfQuestion(Protocol):
+    """A plan, or whether a question could be asked."""
+
+    @property
+    def question(self) -> Statistic: ...
+
+
+R = TypeVar("R", bound=_OfQuestion)
 CLASSES: dict[str, type[Statistic]] = {**STATISTICS, Describe.kind: Describe}
 
 
@@ -64,9 +72,31 @@ def asked_of(face: Statistics[R], asked: Mapping[str, Any], dataset: Dataset) ->
         What it is about.
     """
     cls = CLASSES.get(str(asked.get("statistic")))
+    columns = stored_columns(dataset.columns)
     takes = {p.name for p in parameters(cls)} if cls is not None else set()
-    typed = dict(asked) if cls is None else given(cls, asked)
-    said = completed(typed, takes, stored_columns(dataset.columns))
+    said = completed(dict(asked) if cls is None else given(cls, asked), takes, columns)
+    if cls is not None:
+        _require_from_outside(cls, said)
+        require_small_answer(cls, said)
+    found = _read(face, said, takes, dataset)
+    require_listed(found.question, columns)
+    return found
+
+
+def _require_from_outside(cls: type[Statistic], said: Mapping[str, Any]) -> None:
+    """Refuse parameters that are for Python alone, such as a source of randomness."""
+    for name in cls.unlisted:
+        if name in said:
+            raise ParameterTypeError(
+                name,
+                f"be a parameter of {cls.kind}",
+                "one that it does not have",
+                f"Leave {{{name}}} out.",
+                **{name: LEFT_OUT},
+            )
+
+
+def _read(face: Statistics[R], said: Mapping[str, Any], takes: set[str], dataset: Dataset) -> R:
     about = dataset.n_about
     try:
         return face.of(said)

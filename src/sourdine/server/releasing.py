@@ -17,9 +17,11 @@ from sourdine.server.incoming import Operation, reply
 from sourdine.server.limits import MOST_QUESTIONS, checked_key
 from sourdine.server.reading import asked_of, listed
 from sourdine.server.store import KeyedRequest, NotGrantedError, fingerprint
-from sourdine.session.kept_ledgers import CHARGES
+from sourdine.server.store.releases import REQUEST
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.responses import Response
 
     from sourdine.server.incoming import Incoming
@@ -31,8 +33,8 @@ MOST_LISTED = 1000
 REPLAYED = "idempotent-replayed"
 
 
-def release(call: Incoming) -> Response:
-    """Charge a request once, draw, store, and answer with what is stored."""
+def release(call: Incoming) -> Callable[[], Response]:
+    """Charge a request once and draw; then, on a tick, store and answer what is stored."""
     key = checked_key(call.headers.get("idempotency-key"))
     dataset = call.dataset
     session, body = call.state.session(dataset), call.body()
@@ -44,9 +46,14 @@ def release(call: Incoming) -> Response:
         dataset=dataset.name,
         asked=fingerprint(json.dumps(body, sort_keys=True)),
     )
-    stored = call.state.store.charge_once(request, session.prepare(questions))
-    heads = {**call.heads(dataset.name), REPLAYED: "false" if stored.fresh else "true"}
-    return reply(_stored(stored), headers=heads)
+    settle = call.state.store.releases.draw_once(request, session.prepare(questions))
+
+    def answer() -> Response:
+        stored = settle()
+        heads = {**call.heads(dataset.name), REPLAYED: "false" if stored.fresh else "true"}
+        return reply(_stored(stored), headers=heads)
+
+    return answer
 
 
 def _stored(stored: StoredRelease) -> dict[str, Any]:
@@ -75,8 +82,7 @@ def history(call: Incoming) -> Response:
     dataset = call.dataset
     after = call.number("after", 0, 10**12)
     most = call.number("most", MOST_LISTED, MOST_LISTED)
-    book = call.state.store.datasets.book(dataset.name)
-    rows = book.look(lambda page: page.rows(CHARGES))[after : after + most]
+    rows = call.state.store.datasets.charges(dataset.name, after, most)
     found = call.state.store.releases.of(dataset.name, after=after, most=len(rows))
     of = {one.number + i: (one, i) for one in found for i in range(one.count)}
     charges = [_line(call, row, of.get(row["number"])) for row in rows]
@@ -86,6 +92,7 @@ def history(call: Incoming) -> Response:
 def _line(
     call: Incoming, row: dict[str, Any], found: tuple[StoredRelease, int] | None
 ) -> dict[str, Any]:
+    row.pop(REQUEST, None)  # it is for checks of the store
     if found is None:
         return {**row, "analyst": None, "state": "unknown", "answer": None}
     stored, i = found
@@ -129,7 +136,6 @@ OPERATIONS = (
         text="Charge a question once under its key, and answer it.",
         takes="ReleaseRequest",
         gives="Release",
-        ticked=True,
         keyed=True,
     ),
     Operation(

@@ -55,6 +55,8 @@ def serve(  # noqa: PLR0913 - what a person may say of a server
     import uvicorn  # noqa: PLC0415 - an extra, loaded late
     from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
+    from sourdine.server.connections import HurriedProtocol  # noqa: PLC0415
+
     ServerStore.open(settings.store, witness=settings.witness).close()
     settings.tell_workers()
     bound = _bound(host, port)
@@ -72,6 +74,7 @@ def serve(  # noqa: PLR0913 - what a person may say of a server
         timeout_graceful_shutdown=GRACE,
         timeout_keep_alive=30,
         h11_max_incomplete_event_size=16_384,
+        http=HurriedProtocol,
         ws="none",
     )
     shown = f"[{host}]" if ":" in host else host
@@ -101,9 +104,13 @@ def serving(settings: ServerSettings) -> Iterator[str]:
     import uvicorn  # noqa: PLC0415 - an extra, loaded late
 
     from sourdine.server.app import build  # noqa: PLC0415
+    from sourdine.server.connections import HurriedProtocol  # noqa: PLC0415
 
     bound = _bound("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(build(settings), log_level="critical", lifespan="on"))
+    config = uvicorn.Config(
+        build(settings), log_level="critical", lifespan="on", http=HurriedProtocol
+    )
+    server = uvicorn.Server(config)
     thread = Thread(target=lambda: asyncio.run(server.serve(sockets=[bound])), daemon=True)
     thread.start()
     try:

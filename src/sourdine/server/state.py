@@ -8,9 +8,11 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import SourdineError
+from sourdine.server.columns import stored_columns
 from sourdine.server.holdout_labels import HeldLabels
 from sourdine.server.metrics import Metrics
 from sourdine.server.open_surveys import OpenSurveys
+from sourdine.server.opened_once import OpenedOnce
 from sourdine.server.passwords import Passwords
 from sourdine.server.problems import RefusedError
 from sourdine.server.sources import opened
@@ -42,7 +44,7 @@ class ServerState:
         self.passwords, self.metrics = Passwords(), Metrics()
         self.labels = HeldLabels(self.store)
         self.surveys = OpenSurveys(self.store)
-        self._sessions: dict[str, Session] = {}
+        self._sessions: OpenedOnce[Session] = OpenedOnce()
         self._curves: OrderedDict[str, Any] = OrderedDict()
         self._lock = Lock()
 
@@ -64,17 +66,15 @@ class ServerState:
 
     def session(self, dataset: Dataset) -> Session:
         """Return the session of a data set, opened once in this worker."""
-        with self._lock:
-            found = self._sessions.get(dataset.name)
-            if found is None:
-                found = self._opened(dataset)
-                self._sessions[dataset.name] = found
-            return found
+        return self._sessions.get(dataset.name, lambda: self._opened(dataset))
 
     def _opened(self, dataset: Dataset) -> Session:
         ledger = self.store.datasets.ledger(dataset.name)
         try:
             data = opened(dataset.source, json.loads(dataset.read))
+            if listed := stored_columns(dataset.columns):
+                # What the owner did not list is not there to be asked, however it is asked.
+                data = data.only(*listed, *filter(None, [dataset.terms.unit]))
             return Session(data, ledger=ledger, name=dataset.terms.name)
         except (SourdineError, OSError):
             raise RefusedError(

@@ -86,9 +86,17 @@ class BookLedger(Charging):
         last = self._looked(lambda page: self.desk(page).last())
         return self.terms.start if last is None else last.account
 
-    def desk(self, page: Page | TablePage) -> ChargingDesk:
-        """Return a page of the book as a place to charge at."""
-        return _PageDesk(page, self.terms, self.book.version)
+    def desk(self, page: Page | TablePage, beside: Row | None = None) -> ChargingDesk:
+        """Return a page of the book as a place to charge at.
+
+        Parameters
+        ----------
+        page
+            The page.
+        beside
+            What each charge's line says besides, such as whose request it is.
+        """
+        return _PageDesk(page, self.terms, self.book.version, beside or {})
 
     def keep(self, charge: Charge, answer: str) -> None:
         """Write down what was released for a charge, and wait for the disk."""
@@ -194,13 +202,14 @@ class _PageDesk:
     page: Page | TablePage
     terms: Terms
     version: int
+    beside: Row
 
     def last(self) -> Charge | None:
         row = self.page.last(CHARGES)
         return None if row is None else lines.read_charge(row, self.terms)
 
     def write(self, charge: Charge) -> None:
-        self.page.write(CHARGES, lines.charge_row(charge, self.version))
+        self.page.write(CHARGES, {**lines.charge_row(charge, self.version), **self.beside})
 
 
 def _sound(page: Page | TablePage) -> tuple[Terms, list[Charge]]:

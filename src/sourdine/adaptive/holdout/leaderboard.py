@@ -28,9 +28,10 @@ from sourdine.exact import given, kind, number
 from sourdine.release import Sheet, Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from sourdine.adaptive.holdout.guard import GuardedHoldout
+    from sourdine.adaptive.holdout.labels import Labels
     from sourdine.adaptive.ledger import Spent, TranscriptLedger, Turn
     from sourdine.exact.parameters import Number
 
@@ -148,12 +149,20 @@ class Leaderboard(Shown):
         is room for an answer never depends on which one it is
         (``test_refusal_does_not_depend_on_the_answer``).
         """
+        submitted = self.guard._read(predictions, "predictions")
+        return self._entered(name, lambda: self._rung(submitted))
+
+    def _rung(self, submitted: Labels) -> int:
+        """Return the step of the ladder that predictions reach: all that is read of the labels."""
+        return self.ladder.rung(self._average(submitted))
+
+    def _entered(self, name: str, reached: Callable[[], int]) -> Standing:
+        """Enter a submission, in one turn, from the step that it reaches."""
         _require_name(name)
         guard = self.guard
-        submitted = guard._read(predictions, "predictions")
 
         def asked(turn: Turn) -> Entry:
-            rung = self.ladder.rung(self._average(submitted))
+            rung = reached()
             kept = guard._store.step(turn)
             _require_step(self.step, kept)
             if kept is None:

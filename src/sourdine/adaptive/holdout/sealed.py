@@ -23,6 +23,7 @@ from sourdine.adaptive.ledger import TranscriptLedger
 from sourdine.adaptive.ledger.transaction import ANSWERS
 
 if TYPE_CHECKING:
+    from sourdine.adaptive.holdout.leaderboard import Standing
     from sourdine.append_only.chain import Row
     from sourdine.append_only.kept import KeptBook, KeptPage
 
@@ -32,8 +33,10 @@ __all__ = [
     "SUBMISSIONS",
     "is_sealed",
     "open_sealed",
+    "reached",
     "sealed_facts",
     "sealed_lines",
+    "submit_reached",
 ]
 
 SEALED = "sealed"
@@ -96,6 +99,20 @@ def open_sealed(book: KeptBook, labels: Labels | None = None) -> Leaderboard:
         raise book.refusal("its seal cannot be read") from None
     guard._store = FileStore()
     return Leaderboard(guard)
+
+
+def reached(board: Leaderboard, predictions: object) -> int:
+    """Return the step of the ladder that predictions reach; nothing is told or charged.
+
+    It is all that a submission reads of the labels. A server does that first, so that how long the
+    turn of `submit_reached` takes depends on what is told, and not on the labels.
+    """
+    return board._rung(board.guard._read(predictions, "predictions"))
+
+
+def submit_reached(board: Leaderboard, name: str, rung: int) -> Standing:
+    """Submit what reaches a step of the ladder, as `reached` returned it for the same labels."""
+    return board._entered(name, lambda: rung)
 
 
 def _seal(labels: Labels, secret: bytes) -> str:

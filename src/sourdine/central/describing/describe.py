@@ -198,6 +198,11 @@ class Describe(Statistic):
         """Return the columns that must be there."""
         return {} if self.unit is None else {"unit": self.unit}
 
+    def asks_about(self) -> list[tuple[str, str | None]]:
+        """Return the columns that are named."""
+        named = (*(self.columns_ or ()), *dict(self.declared))
+        return [("columns", name) for name in named]
+
     def needs(self, data: Frame) -> list[str]:
         """Return the columns that it reads: all, unless some are named."""
         return [*super().needs(data), *(self.columns_ or data.columns)]

@@ -17,6 +17,7 @@ Texts named JSON are whatever the server's faces understand; the store keeps the
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import sha256
@@ -218,6 +219,11 @@ class KeyedRequest:
     key: str
     dataset: str
     asked: str
+
+    @property
+    def digest(self) -> str:
+        """The `fingerprint` of all of it, which stands in the ledger beside its charges."""
+        return fingerprint(json.dumps([self.analyst, self.key, self.dataset, self.asked]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 from sourdine.database import TablePage
 from sourdine.errors import SourdineError
+from sourdine.server.store.base import KeyedRequest
+from sourdine.server.store.releases import REQUEST
+from sourdine.session.kept_ledgers import CHARGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["DatasetCheck", "checked"]
 
 RELEASES = (
-    "SELECT analyst, key, number, count, line, spent, state, answer FROM releases "
+    "SELECT analyst, key, asked, number, count, line, spent, state, answer FROM releases "
     "WHERE dataset = ? ORDER BY number"
 )
 
@@ -69,7 +72,9 @@ def _compared(name: str, history: list[Charge], page: Page | TablePage) -> Datas
         for table, row, head in lines
         if table in ("charges", "answers")
     }
-    problems = tuple(_problems(page.transaction.all(RELEASES, name), history, where))
+    asked = {row["number"]: row.get(REQUEST) for row in page.rows(CHARGES)}
+    rows = page.transaction.all(RELEASES, name)
+    problems = (*_problems(rows, history, where), *_strangers(name, rows, asked))
     last = lines[-1][2]
     return DatasetCheck(
         dataset=name,
@@ -86,7 +91,7 @@ def _problems(
 ) -> Iterator[str]:
     spent: defaultdict[object, Fraction] = defaultdict(Fraction)
     taken: set[int] = set()
-    for analyst, key, number, count, line, so_far, state, answer in rows:
+    for analyst, key, _, number, count, line, so_far, state, answer in rows:
         numbers = range(int(str(number)), int(str(number)) + int(str(count)))
         said = f"the request {key} of {analyst}"
         if taken & set(numbers):
@@ -104,3 +109,21 @@ def _problems(
                 yield f"{said} is answered, and its answer is not there"
         elif any(("answers", n) in where for n in numbers):
             yield f"{said} is {state}, and has an answer"
+
+
+def _strangers(
+    dataset: str, rows: list[tuple[object, ...]], asked: dict[int, str | None]
+) -> Iterator[str]:
+    """Yield charges whose request is not there, and requests that are not those of their charges.
+
+    A charge that no request was written beside, as of a session on the store itself, is nobody's.
+    """
+    missing = {number for number, digest in asked.items() if digest is not None}
+    for analyst, key, body, number, count, *_ in rows:
+        request = KeyedRequest(analyst=str(analyst), key=str(key), dataset=dataset, asked=str(body))
+        numbers = range(int(str(number)), int(str(number)) + int(str(count)))
+        missing -= set(numbers)
+        if any(asked.get(n) not in (None, request.digest) for n in numbers):
+            yield f"the request {key} of {analyst} is not the one that was charged"
+    if missing:
+        yield f"the requests of charges {', '.join(map(str, sorted(missing)))} are not there"

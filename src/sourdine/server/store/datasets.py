@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,16 @@ from sourdine.session import BookLedger
 from sourdine.session.kept_ledgers import LEDGER, beginning
 
 if TYPE_CHECKING:
+    from sourdine.append_only.chain import Row
     from sourdine.database import SharedDatabase, Transaction
 
 __all__ = ["Datasets", "named"]
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+CHARGE_LINES = (
+    "SELECT number, line FROM lines WHERE book = ? AND number >= ? "
+    """AND substr(line, 34, 10) = '["charges"' ORDER BY number"""
+)
 FIELDS = "name, source, columns, n_about, state, opened, read, title, description"
 DATASET = f"SELECT {FIELDS} FROM datasets"  # noqa: S608 - names of columns
 
@@ -68,6 +74,12 @@ class Datasets:
         found = self._database.read(lambda t: t.one(f"{DATASET} WHERE name = ?", name))
         return None if found is None else self._dataset(found)
 
+    def names(self) -> list[str]:
+        """Return the names of all data sets, whatever is in their ledgers."""
+        return [
+            name for (name,) in self._database.read(lambda t: t.all("SELECT name FROM datasets"))
+        ]
+
     def all(self) -> list[Dataset]:
         """Return all data sets, by name."""
         found = self._database.read(lambda t: t.all(f"{DATASET} ORDER BY name"))
@@ -95,6 +107,30 @@ class Datasets:
         if found is not None and isinstance(found.book, TableBook):
             return found.book
         return TableBook(self._database, name, LEDGER)
+
+    def charges(self, name: str, after: int, most: int) -> list[Row]:
+        """Return the charges of a ledger after a number, as its lines say them.
+
+        Numbers rise with the lines, so the first of them is found by halving: no other part of the
+        ledger is read. *Checked by* ``test_a_part_of_the_history_reads_that_part_alone``.
+        """
+
+        def job(transaction: Transaction) -> list[Row]:
+            last = transaction.one("SELECT MAX(number) FROM lines WHERE book = ?", name)
+            low, high = 1, ((last and last[0]) or 0) + 1
+            while low < high:
+                middle = (low + high) // 2
+                found = transaction.one(f"{CHARGE_LINES} LIMIT 1", name, middle)
+                if found is None or _row(found[1])["number"] > after:
+                    high = middle
+                else:
+                    low = middle + 1
+            rows = transaction.all(f"{CHARGE_LINES} LIMIT ?", name, low, most)
+            if rows:
+                transaction.note(name, rows[-1][0], rows[-1][1][:32])
+            return [_row(text) for _, text in rows]
+
+        return self._database.read(job)
 
     def head(self, name: str, line: int | None = None) -> tuple[int, str] | None:
         """Return how far a ledger has got: its last line and that line's check.
@@ -129,3 +165,9 @@ class Datasets:
             title=title,
             description=description,
         )
+
+
+def _row(line: str) -> Row:
+    """Return what a line says, behind its check."""
+    row: Row = json.loads(line[33:])[1]
+    return row

@@ -211,8 +211,9 @@ class Guards:
         """Return what was told by a guard, to everybody or to one team, the first one first."""
         whose, values = ("AND s.team = ? ", (team,)) if team is not None else ("", ())
         where = f"{SENT} WHERE s.guard = ? {whose}ORDER BY s.number"
-        rows = self._database.read(lambda t: t.all(where, guard, *values))
-        return [_submission(row) for row in rows]
+        return self._database.read(
+            lambda t: [_submission(t, row) for row in t.all(where, guard, *values)]
+        )
 
     def _found(self, transaction: Transaction, request: KeyedRequest) -> Submission | None:
         where = f"{SENT} WHERE s.guard = ? AND s.team = ? AND s.key = ?"
@@ -226,7 +227,7 @@ class Guards:
                 "other predictions under the same key",
                 "Send a new key for a new submission; nothing was charged.",
             )
-        return _submission(found)
+        return _submission(transaction, found)
 
 
 def _require_open(transaction: Transaction, request: KeyedRequest) -> None:
@@ -263,8 +264,9 @@ def _guard(row: tuple[Any, ...]) -> Guard:
     return Guard(**dict(zip(names, row, strict=True)))
 
 
-def _submission(row: tuple[Any, ...]) -> Submission:
+def _submission(transaction: Transaction, row: tuple[Any, ...]) -> Submission:
     team, key, guard, asked, number, told, line, text = row
+    transaction.note(guard_book(guard), line, text[CHECK])
     entry = entry_of(json.loads(text[SAID])[1])
     return Submission(
         request=KeyedRequest(analyst=team, key=key, dataset=guard, asked=asked),

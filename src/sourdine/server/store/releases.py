@@ -29,7 +29,7 @@ from sourdine.server.store.base import KeyedRequest, KeyReusedError, NotGrantedE
 from sourdine.session.accounts import SumAccount
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from fractions import Fraction
 
     from sourdine.database import SharedDatabase, TableBook, TablePage, Transaction
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from sourdine.server.store.people import Grants
     from sourdine.session import BookLedger, Call
 
-__all__ = ["Releases"]
+__all__ = ["REQUEST", "Releases"]
 
 RELEASE = (
     "SELECT r.analyst, r.key, r.dataset, r.asked, r.state, r.number, r.count, r.line, "
@@ -48,6 +48,9 @@ RELEASE = (
 STRADDLING = "COALESCE((SELECT MAX(number) FROM releases WHERE dataset = ? AND number <= ?), 0)"
 """The last request that begins at or before a number, and may have charges after it."""
 LONGEST_KEY = 200
+REQUEST = "request"
+"""Where a charge's line holds the digest of its request: a request that is lost, or given to
+another, is noticed (`sourdine.server.store.checks`)."""
 
 
 class Releases:
@@ -88,14 +91,24 @@ class Releases:
         ParameterError
             The data set is closed.
         """
+        return self.draw_once(request, asked)()
+
+    def draw_once(
+        self, request: KeyedRequest, asked: AskedQuestions
+    ) -> Callable[[], StoredRelease]:
+        """Charge a request once and draw; return what then stores and returns the answer.
+
+        How long a draw takes depends on the data, and so does the moment at which it ends. A server
+        waits for a tick before it stores what was drawn (`charge_once` does not).
+        """
         stored = asked.charged(lambda calls: self.charge(request, calls))
         if stored.state != "charged":
-            return stored
+            return lambda: stored
         try:
             answers = tuple(asked.draw())
         except Exception:  # noqa: BLE001 - whatever it was, it is not drawn again
-            return replace(self.fail(request), fresh=stored.fresh)
-        return replace(self.answer(request, answers), fresh=stored.fresh)
+            return lambda: replace(self.fail(request), fresh=stored.fresh)
+        return lambda: replace(self.answer(request, answers), fresh=stored.fresh)
 
     def charge(self, request: KeyedRequest, calls: Sequence[Call]) -> StoredRelease:
         """Charge a request once, and return what became of it until now; the first step alone."""
@@ -147,7 +160,8 @@ class Releases:
         ledger, book = into
         spent = self._granted(transaction, request, calls)
         page = book.page(transaction)
-        charges = ledger.write(ledger.desk(page), calls, whole=whole)
+        desk = ledger.desk(page, {REQUEST: request.digest})
+        charges = ledger.write(desk, calls, whole=whole)
         transaction.run(
             "INSERT INTO releases VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'charged', NULL)",
             *(request.analyst, request.key, request.asked, request.dataset),
@@ -307,6 +321,7 @@ class Releases:
                 *(dataset, answer, answer + count),
             )
             answers = tuple(json.loads(text[33:])[1]["answer"] for (text,) in lines)
+            transaction.note(dataset, answer + count - 1, lines[-1][0][:32])
         return StoredRelease(
             request=KeyedRequest(analyst=analyst, key=key, dataset=dataset, asked=asked),
             state=state,

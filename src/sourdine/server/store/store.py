@@ -118,7 +118,7 @@ class ServerStore:
             The store.
         witness
             A file on another disk that remembers how far the ledgers have got (`Witness`): a store
-            that is behind it is refused.
+            that is behind it is refused, and so is a file that is missing (`add_witness`).
         """
         database = SharedDatabase(address)
         version = _meta(database).version
@@ -171,9 +171,15 @@ class ServerStore:
         witness({name: f"{head[0]} {head[1]}" for name, head in heads.items() if head})
         self.database.witness = witness
 
+    def add_witness(self, path: str | PathLike[str]) -> Witness:
+        """Make a witness of the store as it is now, in a new file on another disk."""
+        witness = Witness.create(path, self.meta.identity)
+        self.watch(witness)
+        return witness
+
     def check(self) -> list[DatasetCheck]:
         """Read everything, and return for each ledger what is wrong with it, if anything is."""
-        found = [checked(self.datasets, dataset.name) for dataset in self.datasets.all()]
+        found = [checked(self.datasets, name) for name in sorted(self.datasets.names())]
         return found + [guard_checked(self.guards, guard.name) for guard in self.guards.all()]
 
     def backup(self, path: str | PathLike[str]) -> None:

@@ -2,18 +2,24 @@
 
 A store that was put back from an older copy is sound in itself, and lacks what was charged since.
 Whoever remembers a later line notices. A witness remembers the last line of each ledger, in a small
-file that is written after each commit and before anybody hears of it: so no answer was ever sent
-whose charge the witness does not know. It detects an older copy, and cannot bring back what is
-lost.
+file that is written after each commit, and before any answer that is stored is shown: so no answer
+was ever sent whose charge the witness does not know. It detects an older copy, and cannot bring
+back what is lost.
+
+A witness is made by a command, ``serve init --witness`` or ``serve add-witness``, never by a server
+that starts: a file that is missing, as when its disk is not mounted, would be taken for a new one.
 
 *Claim*: a store behind its witness is refused. *Checked by* ``test_an_older_copy_is_noticed``.
+*Claim*: no answer leaves that the witness does not know. *Checked by*
+``test_no_answer_leaves_while_the_witness_cannot_be_written``. *Claim*: a witness that is missing is
+refused. *Checked by* ``test_a_missing_witness_is_refused``.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from sourdine.append_only import disk
 from sourdine.errors import ParameterError, SourdineError
@@ -26,6 +32,8 @@ __all__ = ["Witness"]
 
 PATIENCE = 60.0
 """Seconds to wait for another worker that writes."""
+RIGHTS = 0o600
+"""Who may read and write the files: whoever could lock one could stop the server."""
 
 
 class Witness:
@@ -34,26 +42,43 @@ class Witness:
     Parameters
     ----------
     path
-        The file, on another disk than the store; it is made if it is not there.
+        The file that `create` made, on another disk than the store.
     identity
         Who the store is.
 
     Raises
     ------
     ParameterError
-        The file is not a witness, or one of another store.
+        The file is missing, is not a witness, or is one of another store.
     """
 
     def __init__(self, path: str | os.PathLike[str], identity: str) -> None:
         self.path, self.identity = Path(path).absolute(), identity
+        self._known: dict[str, int] = {}  # lines that are in the file, as far as this process saw
         self.heads()
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str], identity: str) -> Self:
+        """Make the file of a store's witness, which must be a new one."""
+        where = Path(path).absolute()
+        try:
+            disk.write_new(where, _spelled(identity, {}), RIGHTS)
+        except FileExistsError:
+            raise ParameterError(
+                "witness", "be a new file", f"{where}, which exists", "Type another path."
+            ) from None
+        except OSError as error:
+            raise SourdineError(f"{where} could not be written: {error.strerror}.") from None
+        return cls(where, identity)
 
     def __call__(self, heads: Mapping[str, str]) -> None:
         """Remember how far ledgers have got: by name, a line's number and its check."""
+        if all(_line(head) <= self._known.get(name, 0) for name, head in heads.items()):
+            return
         try:
-            with self.path.with_name(f"{self.path.name}.lock").open("ab", buffering=0) as lock:
-                disk.hold(lock, PATIENCE)
-                known = self.heads()
+            lock = self.path.with_name(f"{self.path.name}.lock")
+            with disk.open_locked(lock, RIGHTS, PATIENCE):
+                known = self._read()
                 later = {
                     name: head
                     for name, head in heads.items()
@@ -61,20 +86,38 @@ class Witness:
                 }
                 if later:
                     self._write({**known, **later})
+        except FileNotFoundError:
+            raise self._unwritten("no such file") from None
+        except BlockingIOError:
+            raise self._unwritten(f"another process has held it for {PATIENCE:g} seconds") from None
         except OSError as error:
-            raise SourdineError(
-                f"the witness {self.path} could not be written: {error.strerror}. "
-                "What was charged stays charged; nothing was released."
-            ) from None
+            raise self._unwritten(str(error.strerror)) from None
+        self._known |= {name: _line(head) for name, head in {**known, **later}.items()}
+
+    def _unwritten(self, why: str) -> SourdineError:
+        return SourdineError(
+            f"the witness {self.path} could not be written: {why}. "
+            "What was charged stays charged; nothing was released."
+        )
 
     def heads(self) -> dict[str, str]:
         """Return the last line of each ledger that was seen."""
         try:
+            return self._read()
+        except FileNotFoundError:
+            raise ParameterError(
+                "witness",
+                "be a file that is there",
+                f"{self.path} (no such file)",
+                "Mount its disk, or copy the file to this path if it was moved. For a store that "
+                f"never had one, type: sourdine serve add-witness {self.path}",
+            ) from None
+
+    def _read(self) -> dict[str, str]:
+        try:
             found = json.loads(self.path.read_text("ascii"))
             heads = {str(name): str(head) for name, head in found["heads"].items()}
             identity, _ = found["identity"], [_line(head) for head in heads.values()]
-        except FileNotFoundError:
-            return {}
         except (ValueError, LookupError, TypeError, AttributeError):
             raise ParameterError(
                 "witness",
@@ -111,12 +154,14 @@ class Witness:
 
     def _write(self, heads: Mapping[str, str]) -> None:
         aside = self.path.with_name(f"{self.path.name}.new")
-        with aside.open("wb", buffering=0) as file:
-            text = json.dumps({"identity": self.identity, "heads": heads}, sort_keys=True)
-            disk.put(file, 0, text.encode("ascii"))
-            disk.settle(file)
+        aside.unlink(missing_ok=True)  # what a crash left
+        disk.write_new(aside, _spelled(self.identity, heads), RIGHTS)
         aside.replace(self.path)
         disk.settle_folder(self.path.parent)
+
+
+def _spelled(identity: str, heads: Mapping[str, str]) -> bytes:
+    return json.dumps({"identity": identity, "heads": dict(heads)}, sort_keys=True).encode("ascii")
 
 
 def _line(head: str) -> int:

@@ -1,0 +1,142 @@
+"""Columns that the owner did not list cannot be asked, however a question spells them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from serving import called, data_file
+from sourdine.errors import SourdineError
+from sourdine.question import parameters
+from sourdine.server import planning, releasing
+from sourdine.server.datasets import Registering, registered
+from sourdine.server.reading import CLASSES
+from sourdine.server.settings import ServerSettings
+from sourdine.server.state import ServerState
+from sourdine.server.store import Person, ServerStore
+from sourdine.tally import Frame
+
+ROWS = {
+    "x": [i % 10 for i in range(60)],
+    "g": ["ab"[i % 2] for i in range(60)],
+    "who": list(range(60)),
+    "secret": [7 + i % 3 for i in range(60)],
+}
+COLUMNS = {"x": {"bounds": [0, 10], "step": 1}, "g": {"keys": ["a", "b"]}}
+HIDDEN = ("secret", "who")
+"""Not listed; the last one names a person, and is read for that alone."""
+ASKED = {
+    "count": {},
+    "sum": {"column": "x"},
+    "mean": {"column": "x"},
+    "variance": {"column": "x"},
+    "proportion": {"column": "g", "category": "a"},
+    "histogram": {"column": "g"},
+    "quantiles": {"column": "x", "q": [0.5]},
+    "quantile": {"column": "x", "q": 0.5},
+    "median": {"column": "x"},
+    "cdf": {"column": "x"},
+    "mode": {"column": "g"},
+    "table": {"of": {"x": ["mean"]}},
+    "describe": {"columns": ["x"]},
+}
+"""A question of each statistic that may be asked here."""
+
+
+def spellings(name):
+    """Return values that name a column, as any parameter may take them."""
+    return [
+        name,
+        f" {name}",
+        name.upper(),
+        f"x,{name}",
+        f"{name},x",
+        f"{name}:number",
+        f"x:number,{name}:number",
+        [name],
+        ["x", name],
+        ["g", name],
+        [[name]],
+        {name: 1},
+        {name: "number"},
+        {name: ["count"]},
+        {name: ["mean"]},
+        {name: [0, 10]},
+        {name: "find"},
+        {name: [7, 8]},
+        {"x": ["mean"], name: ["count"]},
+        {"g": ["a", "b"], name: [7, 8]},
+    ]
+
+
+@pytest.fixture
+def ask(tmp_path):
+    """Return what asks a server's operation in this process, and the columns that were found."""
+    address = f"sqlite:///{tmp_path}/store.db"
+    store = ServerStore.create(address)
+    path = data_file(tmp_path, ROWS)
+    said = Registering(
+        name="people", source=str(path), epsilon=10**6, delta=0.1, columns=COLUMNS,
+        unit="who", n=60,
+    )  # fmt: skip
+    store.datasets.add(registered(said))
+    store.people.add(Person(name="anna", role="analyst"))
+    store.grants.give("people", "anna", 10**6)
+    store.close()
+    state = ServerState(ServerSettings(store=address, tick=0))
+    yield lambda operation, body: called(state, "anna", operation, body)
+    state.close()
+
+
+def test_every_statistic_is_asked_here(ask):
+    assert set(ASKED) == set(CLASSES)
+    for name, said in ASKED.items():
+        found = ask(releasing.release, {"statistic": name, "epsilon": 1, **said})
+        assert found["state"] == "answered", name
+
+
+@pytest.mark.parametrize("statistic", ASKED)
+def test_columns_that_are_not_listed_are_never_read(ask, statistic, monkeypatch):
+    """Every parameter of every statistic, every spelling: no hidden column is found in the data."""
+    found, resolve = [], Frame.resolve
+
+    def noted(self, column):
+        name = resolve(self, column)
+        found.append(name)
+        return name
+
+    monkeypatch.setattr(Frame, "resolve", noted)
+    own, refused = {"statistic": statistic, "epsilon": 1, **ASKED[statistic]}, 0
+    names = {p.name for p in parameters(CLASSES[statistic])} | {"columns", "column", "by", "unit"}
+    for parameter in sorted(names):
+        for hidden in HIDDEN:
+            for value in spellings(hidden):
+                body = {**own, parameter: value}
+                for operation, sent in (
+                    (releasing.release, {"questions": [own, body]}),
+                    (planning.plan, body),
+                ):
+                    try:
+                        answer = ask(operation, sent)
+                    except SourdineError:
+                        refused += 1
+                        continue
+                    if operation is releasing.release:
+                        told = json.dumps([one["value"] for one in answer["answers"]])
+                        assert not any(f'"{one}"' in told for one in HIDDEN), (parameter, value)
+    assert refused > 200
+    assert "secret" not in found
+
+
+def test_the_column_that_names_a_person_is_not_asked_about(ask):
+    for body in (
+        {"statistic": "count", "column": "who"},
+        {"statistic": "describe", "columns": ["who"]},
+        {"statistic": "describe", "columns": {"who": 1}},
+        {"statistic": "table", "of": {"who": ["count"]}},
+        {"statistic": "count", "by": "who", "keys": [1, 2]},
+    ):
+        for operation in (releasing.release, planning.could):
+            with pytest.raises(SourdineError, match="columns that may be asked"):
+                ask(operation, {**body, "epsilon": 1})
