@@ -8,10 +8,9 @@ import subprocess
 import sys
 import venv
 from pathlib import Path
+from socket import socket
 
 import pytest
-
-from conftest import JAVA, _java, free_port
 
 SCRIPT = Path(__file__).with_name("other_python.py")
 ALL = "mean,unit,find,wide,text"
@@ -37,15 +36,19 @@ def pythons(tmp_path_factory):
     return found
 
 
+def _free_port():
+    with socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return str(s.getsockname()[1])
+
+
 def run(names, python, *, chosen, remote=False):
     """Return what the script printed, with an interpreter that is chosen or first on the path."""
-    if _java() is None:
-        pytest.fail(JAVA)
     env = {name: v for name, v in os.environ.items() if not name.startswith("PYSPARK_")}
     env["PATH"] = f"{python.parent}{os.pathsep}{env['PATH']}"
     if chosen:
         env["PYSPARK_PYTHON"] = str(python)
-    words = [sys.executable, SCRIPT, names, *([str(free_port())] if remote else [])]
+    words = [sys.executable, SCRIPT, names, *([_free_port()] if remote else [])]
     done = subprocess.run(  # noqa: S603 - our own script
         words, env=env, capture_output=True, text=True, check=False, timeout=600
     )
