@@ -19,10 +19,10 @@ EXTRAS = re.compile(rf"{INSTALL}[^`\n]*?\.\[([\w,]+)\]")
 
 def documents():
     """Return the text files of the repository, and what each holds on one line."""
-    left_out = {".git", "_build", "dist", "build", "__pycache__", "node_modules"}
+    left_out = {"_build", "dist", "build", "__pycache__", "node_modules"}
     for path in sorted(ROOT.rglob("*")):
         inside = path.relative_to(ROOT)
-        hidden = any(part in left_out or part.startswith(".venv") for part in inside.parts)
+        hidden = any(part in left_out or part.startswith(".") for part in inside.parts)
         if hidden or inside == SELF or path.suffix not in ENDS or not path.is_file():
             continue
         joined = re.sub(r"[\"']\s*\n\s*f?[\"']", "", path.read_text("utf-8", "replace"))

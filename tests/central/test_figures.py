@@ -47,5 +47,5 @@ def test_histograms_by_group_have_a_dot_for_each_bin_of_each_group():
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"sourdine\[plot\]"):
+    with pytest.raises(MissingExtraError, match=r"In the checkout, type pip install '\.\[plot\]'"):
         CASES["mean"][0]().plot()
