@@ -6,8 +6,8 @@ WORKERS ?= auto
 
 .PHONY: demo test test-engines test-faces test-audit test-all test-lab test-docs test-spark test-dist lint format bench lab figures docs dist audit examples simulate clean
 
-demo: .venv-demo/.ready ## the main job on real data: a picture and a table; installs the library alone
-	.venv-demo/bin/sourdine demo --out demo
+demo: .venv-demo/.ready ## the main job on real data: a picture and a table; installs what it imports, no more
+	PYTHONPATH=src .venv-demo/bin/python -m sourdine demo --out demo
 
 # Bytecode is kept, whatever the shell says: else every process that a test starts compiles all anew.
 PYTEST := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q
@@ -120,7 +120,7 @@ $(VENV)/.ready: pyproject.toml lab/pyproject.toml constraints.txt
 	$(call make_venv,$(VENV),-e '.[dev$(comma)plot$(comma)docs]' -e ./lab,constraints.txt)
 
 .venv-demo/.ready: pyproject.toml constraints.txt
-	$(call make_venv,.venv-demo,-e '.[plot]',constraints.txt)
+	$(call make_venv,.venv-demo,--no-compile attrs matplotlib narwhals numpy rich typer,constraints.txt)
 
 .venv-bench/.ready: pyproject.toml constraints-bench.txt
 	$(call make_venv,.venv-bench,-e '.[bench]',constraints-bench.txt)
