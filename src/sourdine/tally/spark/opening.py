@@ -123,13 +123,15 @@ def _texts(session: Any, path: str, reading: Reading) -> Any:  # noqa: ANN401
         "escape": '"',
         "quote": '"' if reading.quotes else "",
     }
-    reader = session.read.option("multiLine", "false").option("encoding", reading.encoding)
+
+    def reader() -> Any:  # noqa: ANN401
+        return session.read.option("multiLine", "false").option("encoding", reading.encoding)
+
     headed = reading.header is None
-    names = reader.options(**parsing, header="true").csv(path).columns if headed else reading.header
-    reader = session.read.option("multiLine", "false").option("encoding", reading.encoding)
+    names = reading.header or tuple(reader().options(**parsing, header="true").csv(path).columns)
     # A separator that nobody can guess, and a quote that is no character: a line is one column.
     whole = {"sep": token_hex(16), "quote": "\uffff", "escape": "\uffff"}
-    lines = reader.options(**whole, header=str(headed).lower()).schema("line string").csv(path)
+    lines = reader().options(**whole, header=str(headed).lower()).schema("line string").csv(path)
     f = functions(lines)
     most = max(_SEPARATORS, 2 * len(names))
     types = ", ".join(f"c{i} string" for i in range(len(names)))
