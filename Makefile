@@ -6,8 +6,8 @@ WORKERS ?= auto
 
 .PHONY: demo test test-engines test-faces test-audit test-all test-lab test-docs test-spark test-dist lint format bench lab figures docs dist audit examples simulate clean
 
-demo: $(VENV)/.ready ## the main job on real data: a picture and a table
-	$(BIN)/sourdine demo --out demo
+demo: .venv-demo/.ready ## the main job on real data: a picture and a table; installs what it imports, no more
+	PYTHONPATH=src .venv-demo/bin/python -m sourdine demo --out demo
 
 # Bytecode is kept, whatever the shell says: else every process that a test starts compiles all anew.
 PYTEST := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q
@@ -119,6 +119,9 @@ simulate: $(VENV)/.ready ## two hours: coverage of intervals, surveys, densities
 $(VENV)/.ready: pyproject.toml lab/pyproject.toml constraints.txt
 	$(call make_venv,$(VENV),-e '.[dev$(comma)plot$(comma)docs]' -e ./lab,constraints.txt)
 
+.venv-demo/.ready: pyproject.toml constraints.txt
+	$(call make_venv,.venv-demo,--no-compile attrs matplotlib narwhals numpy rich typer,constraints.txt)
+
 .venv-bench/.ready: pyproject.toml constraints-bench.txt
 	$(call make_venv,.venv-bench,-e '.[bench]',constraints-bench.txt)
 	@.venv-bench/bin/python -m pip --quiet install --no-deps -c constraints-bench.txt dp-accounting # asks for an old attrs, runs with any
@@ -138,4 +141,4 @@ define make_venv
 endef
 
 clean:
-	rm -rf .venv .venv-bench .venv-spark demo lab-report lab-report-quick docs/_build build dist
+	rm -rf .venv .venv-bench .venv-demo .venv-spark demo lab-report lab-report-quick docs/_build build dist

@@ -9,7 +9,7 @@ climbs on half of them; but what it reports can be believed.
 
 ``your_own_loop`` has the lines to copy: a guard, used directly.
 
-Run ``python examples/agent_loop.py [--seeds 20]`` (needs ``pip install 'sourdine[plot]'``). The
+Run ``python examples/agent_loop.py [--seeds 20]`` (needs ``pip install '.[plot]'``). The
 picture goes to ``examples/out/agent_loop.png``.
 """
 

@@ -1,6 +1,6 @@
 """A real sketch that counts 20 000 of 320 000 visitors, and the same one behind a key.
 
-Run ``python examples/fooled_sketch.py`` (needs ``pip install 'sourdine[sketches,plot]'``). An
+Run ``python examples/fooled_sketch.py`` (needs ``pip install '.[sketches,plot]'``). An
 attacker who knows the hash of Apache DataSketches, as everybody does, looks at home for items that
 leave a sketch as it is, then sends them. The picture goes to ``examples/out/fooled_sketch.png``.
 """

@@ -1,6 +1,6 @@
 """Ten thousand questions to one sample, each after the last answer, with ends that hold for all.
 
-Run ``python examples/ten_thousand_queries.py`` (needs ``pip install 'sourdine[plot]'``). An
+Run ``python examples/ten_thousand_queries.py`` (needs ``pip install '.[plot]'``). An
 attacker who knows the population, but not the sample, asks ten thousand queries to find out what is
 special about the sample, and ends with a query that fits it. The picture goes to
 ``examples/out/ten_thousand_queries.png``.

@@ -25,9 +25,7 @@ def pytest_terminal_summary(terminalreporter):
 @pytest.fixture(scope="session")
 def postgres_cluster():
     """Return a server of PostgreSQL for all tests of this process."""
-    what = (
-        "PostgreSQL was NOT TESTED (apt-get install postgresql; pip install 'sourdine[postgres]')"
-    )
+    what = "PostgreSQL was NOT TESTED (apt-get install postgresql; pip install '.[postgres]')"
     path = found("initdb", "SOURDINE_POSTGRES", what, also=BINARIES)
     if find_spec("psycopg") is None:
         missing(f"psycopg was not found, so {what}", "SOURDINE_POSTGRES")

@@ -103,9 +103,9 @@ def test_alone_the_library_is_imported_and_says_what_to_install(room):
     terms = ["--bounds", "0", "120", "--step", "1", "--epsilon", "1"]
     assert room.run("sourdine", "mean", "ages.csv", *terms).returncode == 0
     for words, hint in (
-        (("lab", "list"), "pip install sourdine-lab"),
-        (("density", "ages.csv", "--bounds", "0", "120", "--epsilon", "1"), "'sourdine[density]'"),
-        (("demo",), "'sourdine[plot]'"),
+        (("lab", "list"), "pip install . ./lab"),
+        (("density", "ages.csv", "--bounds", "0", "120", "--epsilon", "1"), "'.[density]'"),
+        (("demo",), "'.[plot]'"),
     ):
         told = room.run("sourdine", *words)
         assert told.returncode == 2, told.stderr

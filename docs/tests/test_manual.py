@@ -173,6 +173,46 @@ def test_every_page_can_be_reached(manual):
         assert f'href="{section}.html"' in front
 
 
+def test_the_side_bar_is_short(manual):
+    """Groups of pages are folded; every one of them is still there."""
+    front = (manual.folder / "index.html").read_text("utf-8")
+    side = front[front.index('class="sidebar-tree"') : front.index("</aside>")]
+    assert 10 <= side.count('class="toctree-l1') <= 20
+    for page in (*DOCS.glob("guides/*.md"), *DOCS.glob("tasks/*.md"), *DOCS.glob("mathematics/*")):
+        name = page.relative_to(DOCS).with_suffix(".html").as_posix()
+        assert f'href="{name}"' in side, name
+
+
+@pytest.mark.parametrize("word", ["excel", "conda", "window", "sas", "spss", "pypi", "epsilon"])
+def test_a_search_finds(word, manual):
+    """Sphinx looks for stems: that of Windows is window."""
+    index = (manual.folder / "searchindex.js").read_text("utf-8")
+    found = json.loads(index.removeprefix("Search.setIndex(").removesuffix(")"))
+    pages = set()
+    for kind in ("terms", "titleterms"):
+        hits = found[kind].get(word, [])
+        pages |= {found["docnames"][i] for i in ([hits] if isinstance(hits, int) else hits)}
+    assert "faq" in pages
+
+
+def test_the_comparison_knows_what_there_is():
+    """What the library has by now is not said to be missing."""
+    rows = {
+        cells[1].strip(): cells[2].strip()
+        for line in (DOCS / "comparison.md").read_text("utf-8").splitlines()
+        if (cells := line.split("|"))[1:]
+    }
+    there = {
+        "privacy loss distributions": "sourdine.privacy.accounting",
+        "local privacy: repeated collection": "sourdine.local.rounds",
+        "clusters (Spark, Beam)": "sourdine.tally.spark",
+        "budget kept in a file across processes": "sourdine.session",
+    }
+    for row, module in there.items():
+        assert import_module(module)
+        assert rows[row].startswith("yes"), row
+
+
 def test_every_experiment_is_in_the_gallery(manual):
     front = (manual.folder / "lab" / "index.html").read_text("utf-8")
     for name in all_experiments():

@@ -172,7 +172,7 @@ def test_what_the_lab_needs_is_asked_for_before_anything_is_computed(lab, tmp_pa
     said = lab("run", "today-mean", "--quick", "--out", str(tmp_path / "lab"))
     assert said.returncode == 2
     assert "the lab needs igraph" in said.stderr
-    assert "pip install sourdine-lab" in said.stderr
+    assert "In the checkout, type pip install . ./lab." in said.stderr
     assert not list(tmp_path.iterdir())
 
 

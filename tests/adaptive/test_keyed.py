@@ -357,5 +357,7 @@ def test_without_the_extra_a_person_learns_what_to_type(monkeypatch):
     from sourdine.adaptive.sketches.keyed import datasketches  # noqa: PLC0415
 
     monkeypatch.setitem(__import__("sys").modules, "datasketches", None)
-    with pytest.raises(MissingExtraError, match=r"sourdine\[sketches\]"):
+    with pytest.raises(
+        MissingExtraError, match=r"In the checkout, type pip install '\.\[sketches\]'"
+    ):
         datasketches()

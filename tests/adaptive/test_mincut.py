@@ -263,5 +263,7 @@ def test_texts_tell_what_is_public():
 
 def test_without_the_extra_a_person_learns_what_to_type(monkeypatch):
     monkeypatch.setitem(sys.modules, "igraph", None)
-    with pytest.raises(MissingExtraError, match=r"sourdine\[graphs\]"):
+    with pytest.raises(
+        MissingExtraError, match=r"In the checkout, type pip install '\.\[graphs\]'"
+    ):
         mincut(2, [(0, 1)])

@@ -180,5 +180,5 @@ def test_where_no_group_was_found_the_picture_says_so():
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"sourdine\[plot\]"):
+    with pytest.raises(MissingExtraError, match=r"In the checkout, type pip install '\.\[plot\]'"):
         CASES["mean"][0]().plot()

@@ -30,7 +30,7 @@ def test_audit_finds_the_hybrid_of_quantiles(sourdine):
 
 def test_audit_says_what_it_could_not_do(monkeypatch, capsys):
     def without(_):
-        raise MissingExtraError("got none. Type pip install 'sourdine[density]'.")
+        raise MissingExtraError("got none. In the checkout, type pip install '.[density]'.")
 
     laplace = next(s for s in audit_command.chosen(["noise.laplace"]) if s.name == "noise.laplace")
     lost = Specimen(name="density.lost", make=without, inputs=(0,), tight=True)
@@ -38,7 +38,7 @@ def test_audit_says_what_it_could_not_do(monkeypatch, capsys):
     assert audit_command.run([]) is True
     out = " ".join(capsys.readouterr().out.split())
     assert "All 1 keep their promise" in out
-    assert "Not audited: density.lost. got none. Type pip install 'sourdine[density]'." in out
+    assert "density.lost. got none. In the checkout, type pip install '.[density]'." in out
 
 
 def test_audit_says_where_only_weaker_copies_are_caught(capsys):

@@ -316,5 +316,5 @@ def test_without_pywavelets_the_error_says_what_to_install():
     assert len(told) == 4
     assert set(told) == {
         "PyWavelets must be installed for densities by wavelets, got none. "
-        "Type pip install 'sourdine[density]', or method='square-wave'."
+        "In the checkout, type pip install '.[density]', or method='square-wave'."
     }

@@ -150,5 +150,5 @@ def test_without_pyarrow_duckdb_reads_it():
     assert engine == "Duck ('age', 'vote', 'x') 3"
     assert rows == "[['31', None, '17'], ['yes', None, 'no'], ['0.5', None, '1']] [2, 2, 2]"
     assert series == "['31', None, '17'] 2"
-    assert error.endswith("Type pip install 'sourdine[arrow]', which reads more of them.")
+    assert error.endswith("In the checkout, type pip install '.[arrow]', which reads more of them.")
     assert "secret" not in error

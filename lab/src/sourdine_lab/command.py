@@ -196,7 +196,7 @@ def _folder(out: Path) -> Path:
     if missing:
         raise SourdineError(
             f"the lab needs {' and '.join(missing)}, which must be installed. "
-            "Type pip install sourdine-lab."
+            "In the checkout, type pip install . ./lab."
         )
     try:
         for name in ("figures", "numbers"):

@@ -39,7 +39,8 @@ def check(path: str | None, option: str = "--plot") -> None:
         import matplotlib  # noqa: F401, ICN001, PLC0415 - an extra
     except ImportError:
         raise SourdineError(
-            "a picture needs matplotlib, which is not installed. Type pip install 'sourdine[plot]'."
+            "a picture needs matplotlib, which is not installed. "
+            "In the checkout, type pip install '.[plot]'."
         ) from None
 
 

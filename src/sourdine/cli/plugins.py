@@ -40,8 +40,8 @@ def add_plugins(app: typer.Typer) -> None:
             _add_absent(app, name, f"sourdine {name} cannot be loaded from {entry.value}: {why}.")
     for name, distribution in APART.items():
         if name not in found:
-            hint = f"pip install {distribution}"
-            _add_absent(app, name, f"sourdine {name} comes with {distribution}: type {hint}.")
+            hint = f"in the checkout, type pip install . ./{name}"
+            _add_absent(app, name, f"sourdine {name} comes with {distribution}: {hint}.")
 
 
 def _names(app: typer.Typer) -> Iterator[str | None]:

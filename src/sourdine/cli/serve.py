@@ -107,7 +107,7 @@ def _run(  # noqa: PLR0913 - what a person may say of a server
         from sourdine.server.settings import ServerSettings  # noqa: PLC0415
     except ImportError as error:
         raise MissingExtraError(
-            "the server", "be installed", "none", "Type pip install 'sourdine[server]'."
+            "the server", "be installed", "none", "In the checkout, type pip install '.[server]'."
         ) from error
     listening, processes = read_port(port), max(whole(workers, "workers", 2), 1)
     seconds = float(read_number(tick, "tick", example=0.25))

@@ -77,7 +77,7 @@ class Connection:
                 "httpx",
                 "be installed to ask a server",
                 "none",
-                "Type pip install 'sourdine[client]'.",
+                "In the checkout, type pip install '.[client]'.",
             ) from error
         self.url = _checked(url)
         self._broken = httpx.TransportError

@@ -14,7 +14,7 @@ except ImportError:
         "store",
         "be a file of SQLite where psycopg is not installed",
         "an address of PostgreSQL",
-        "Type: pip install 'sourdine[postgres]'.",
+        "In the checkout, type pip install '.[postgres]'.",
     ) from None
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 
 
 class PostgresDialect:
-    """A database of PostgreSQL; needs psycopg (``pip install 'sourdine[postgres]'``)."""
+    """A database of PostgreSQL; needs psycopg (``pip install '.[postgres]'``)."""
 
     broken: tuple[type[Exception], ...] = (psycopg.OperationalError, psycopg.InterfaceError)
     refused: tuple[type[Exception], ...] = (psycopg.DatabaseError,)

@@ -17,7 +17,7 @@ except ImportError:
         "data",
         "be in a file where psycopg is not installed",
         "an address of PostgreSQL",
-        "Type: pip install 'sourdine[postgres]'.",
+        "In the checkout, type pip install '.[postgres]'.",
     ) from None
 
 if TYPE_CHECKING:

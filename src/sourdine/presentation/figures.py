@@ -75,7 +75,7 @@ def panels(count: int, width: float, height: float) -> tuple[Any, list[Any]]:
             "matplotlib",
             "be installed to draw",
             "none",
-            "Type pip install 'sourdine[plot]'.",
+            "In the checkout, type pip install '.[plot]'.",
         ) from error
     figure = _picture(Figure)(figsize=(width, height), dpi=150, layout="constrained")
     found = figure.subplots(1, count, squeeze=False)[0].tolist()

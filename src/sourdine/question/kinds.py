@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 __all__ = [
     "BINS", "BOUNDS", "BY", "CATEGORIES", "COUNT", "DATA", "DISTANCE", "FLAG", "GROUPS",
     "GROUP_KEYS", "KEYS", "KINDS", "NUMBER", "ORDERS", "PRIVACY", "PROBABILITY",
-    "PROBABILITY_OR_NONE", "READING", "ROWS", "TEXT", "VALUE", "WHAT", "Kind", "apart", "one_of", "says", "spelled",
+    "PROBABILITY_OR_NONE", "READING", "ROWS", "TEXT", "VALUE", "WHAT", "Kind",
+    "apart", "one_of", "says", "spelled",
 ]  # fmt: skip
 
 DATA, WHAT, GROUPS, PRIVACY = "Data", "What to publish", "Groups", "Privacy"

@@ -33,7 +33,10 @@ try:
     from psycopg import sql
 except ModuleNotFoundError:
     raise MissingExtraError(
-        "psycopg", "be installed for PostgreSQL", "none", "Type pip install 'sourdine[postgres]'."
+        "psycopg",
+        "be installed for PostgreSQL",
+        "none",
+        "In the checkout, type pip install '.[postgres]'.",
     ) from None
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ def open_capsule(data: object) -> Engine:
         hint = (
             "Check that the object still holds its data."
             if has_arrow
-            else "Type pip install 'sourdine[arrow]', which reads more of them."
+            else "In the checkout, type pip install '.[arrow]', which reads more of them."
         )
         raise ParameterError(
             "data",

@@ -57,7 +57,10 @@ def _cut(n: int, edges: AbstractSet[Edge]) -> int:
         from igraph import Graph  # noqa: PLC0415 - an extra, loaded late
     except ImportError as error:
         raise MissingExtraError(
-            "igraph", "be installed to cut graphs", "none", "Type pip install 'sourdine[graphs]'."
+            "igraph",
+            "be installed to cut graphs",
+            "none",
+            "In the checkout, type pip install '.[graphs]'.",
         ) from error
     return int(Graph(n=n, edges=list(edges)).mincut_value())
 

@@ -299,7 +299,7 @@ def datasketches() -> ModuleType:
             "datasketches",
             "be installed to sketch",
             "none",
-            "Type pip install 'sourdine[sketches]'.",
+            "In the checkout, type pip install '.[sketches]'.",
         ) from error
 
 

@@ -171,7 +171,7 @@ def _pywt() -> ModuleType:
             "PyWavelets",
             "be installed for densities by wavelets",
             "none",
-            "Type pip install 'sourdine[density]', or {method}.",
+            "In the checkout, type pip install '.[density]', or {method}.",
             method="square-wave",
         ) from error
 

@@ -1,4 +1,4 @@
-"""Learning from randomised tables, for scikit-learn (``pip install 'sourdine[learn]'``)."""
+"""Learning from randomised tables, for scikit-learn (``pip install '.[learn]'``)."""
 
 from sourdine.presentation.figures import MissingExtraError
 
@@ -6,7 +6,10 @@ try:
     import sklearn as _sklearn
 except ImportError as error:
     raise MissingExtraError(
-        "scikit-learn", "be installed to learn", "none", "Type pip install 'sourdine[learn]'."
+        "scikit-learn",
+        "be installed to learn",
+        "none",
+        "In the checkout, type pip install '.[learn]'.",
     ) from error
 
 from sourdine.local.learn.naive_bayes import NoisyGaussianNB

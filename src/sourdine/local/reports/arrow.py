@@ -3,7 +3,7 @@
 The table's metadata hold the version and the fingerprint. Its columns are ``id`` (16 bytes), under
 method ``"sample"`` ``c`` (the number of the column answered for), and ``a0``, ``a1``, ... (the
 reports in the schema's order, in the smallest type that holds them, null where a person was not
-asked). pyarrow is needed: ``pip install sourdine[arrow]``.
+asked). pyarrow is needed: ``pip install '.[arrow]'``.
 """
 
 from __future__ import annotations

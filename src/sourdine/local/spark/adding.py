@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sourdine.tally.spark.environment import mapped
 from sourdine.tally.spark.frames import functions, guarded
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def added(
         Where the sums are put.
     """
     f = functions(rows)
-    sums = rows.mapInArrow(work, _TYPES).groupBy("place").agg(f.sum("n").alias("n"))
+    sums = mapped(rows, work, _TYPES).groupBy("place").agg(f.sum("n").alias("n"))
     whole = np.zeros(sum(part.size for part in numbers), np.int64)
     for row in guarded(lambda: _rows(sums)):
         whole[row["place"]] = row["n"]

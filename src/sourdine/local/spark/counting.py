@@ -26,6 +26,7 @@ from sourdine.noise.keyed import KEY_BYTES
 from sourdine.privacy import LOCAL, Guarantee
 from sourdine.tally import Ticks
 from sourdine.tally.reading import STANDARD
+from sourdine.tally.spark.environment import mapped
 from sourdine.tally.spark.frames import functions, in_large_batches, kind_of, require_usable
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def count_reports(total: Aggregator, frame: Any) -> Receipt:  # noqa: ANN401
     reading = ReadReports(total.schema, files)
     first: ReadReports | None = reading
     if total.remember == "frame":
-        own = rows.mapInArrow(reading, reading.types)
+        own = mapped(rows, reading, reading.types)
         rows = own.repartition("id").sortWithinPartitions(*own.columns)
         first = None
     outcome = np.zeros(1 + len(Reason), np.int64)

@@ -15,7 +15,8 @@ from sourdine.local.table.sanitizing.blocks import matched
 from sourdine.noise.keyed import KEY_BYTES
 from sourdine.tally import Frame
 from sourdine.tally.spark.cells import Expressions
-from sourdine.tally.spark.frames import functions, guarded, in_large_batches
+from sourdine.tally.spark.environment import mapped
+from sourdine.tally.spark.frames import condition_of, functions, guarded, in_large_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,7 +36,7 @@ _WRITTEN = {
 }
 """Files appear when all are written; no file tells of the others. The least and the greatest of
 reports, which take long to find, are not written: `estimate` reads all of them."""
-_EXISTS = "PATH_ALREADY_EXISTS"
+_EXISTS, _UNWRITABLE = "PATH_ALREADY_EXISTS", "unwritable"
 _PATTERN = "*?[]{}"
 
 
@@ -80,17 +81,29 @@ def sanitize_frame(  # noqa: PLR0913 - one call does it
     placed = settled(frame, cells, data.reading)
     reports = drawn(schema, placed, names, source.bytes(KEY_BYTES))
 
-    def write() -> bool:
+    def write() -> str:
         try:
             with in_large_batches(frame.sparkSession, narrow=placed.narrow):
                 reports.write.mode("error").options(**_WRITTEN).parquet(folder)
         except Exception as error:
-            if _condition(error) == _EXISTS:
-                return False
+            if condition_of(error) == _EXISTS:
+                return _EXISTS
+            if not _is_writable(frame.sparkSession, folder):
+                return _UNWRITABLE
             raise
-        return True
+        return ""
 
-    if not guarded(write):
+    failure = guarded(write)
+    if failure == _UNWRITABLE:
+        raise ParameterError(
+            "to",
+            "be a folder that Spark can write",
+            repr(folder),
+            "Check that the folder above it exists and can be written, and that a colon stands "
+            "only in an address such as s3a://bucket/name; then type {to}.",
+            to="clean",
+        )
+    if failure == _EXISTS:
         raise ParameterError(
             "to",
             "be a new folder",
@@ -101,6 +114,18 @@ def sanitize_frame(  # noqa: PLR0913 - one call does it
             to=f"{folder}-2",
         )
     return guarded(lambda: frame.sparkSession.read.parquet(folder))
+
+
+def _is_writable(session: Any, folder: str) -> bool:  # noqa: ANN401
+    """Return whether one number, which is no data, can be written where a run has failed.
+
+    What a failed run leaves has to be deleted, and this is a part of it.
+    """
+    try:
+        session.range(1).write.mode("overwrite").parquet(f"{folder}/_temporary/trial")
+    except Exception:  # noqa: BLE001 - Spark has many kinds of errors
+        return False
+    return True
 
 
 def drawn(schema: Schema, placed: Settled, names: tuple[str, ...], key: bytes) -> Any:  # noqa: ANN401
@@ -121,7 +146,7 @@ def drawn(schema: Schema, placed: Settled, names: tuple[str, ...], key: bytes) -
     written = Reported(schema)
     work = Randomise(schema, placed.how, written, key, placed.mixed)
     types = written.types + ["place bigint"] * placed.mixed
-    reports = placed.rows.mapInArrow(work, ", ".join(types))
+    reports = mapped(placed.rows, work, ", ".join(types))
     if placed.mixed:
         reports = reports.repartition("place").sortWithinPartitions("place")
     values, marks = written.values(e), {KEY: mark(schema)}
@@ -166,9 +191,3 @@ def _demand_case(frame: Any, names: tuple[str, ...]) -> None:  # noqa: ANN401
             repr(twice),
             "Rename one of them, or set spark.sql.caseSensitive to true.",
         )
-
-
-def _condition(error: Exception) -> str | None:
-    """Return what Spark calls an error."""
-    told = getattr(error, "getCondition", None)
-    return told() if callable(told) else None

@@ -251,7 +251,7 @@ def check_text(text: str) -> list[str]:
             "PyYAML",
             "be installed to read an entry",
             "none",
-            "Type pip install 'sourdine[registry]'.",
+            "In the checkout, type pip install '.[registry]'.",
         ) from error
     try:
         events = list(yaml.parse(text, yaml.SafeLoader))

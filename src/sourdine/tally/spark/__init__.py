@@ -6,7 +6,7 @@ Two ways give the slot of `Cell.slots`:
   expressions that cannot raise, whatever the settings of the session are;
 * *by Python on the executors* (`executors`), for everything else (texts read as numbers, decimals,
   very wide lattices, many edges): `mapInArrow` runs the engine for data in memory on each batch, so
-  it counts what is counted there, by construction.
+  it counts what is counted there, by construction. `environment` sees that their Python can.
 
 Columns are renamed by position before anything else, so neither case nor dots nor quotes in their
 names matter. Nothing depends on the order of rows, on partitions, on the session's time zone, on

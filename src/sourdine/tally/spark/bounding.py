@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sourdine.tally.keyed import MOST, NARROW, chosen, sort_key, start
 from sourdine.tally.opening import open_data
 from sourdine.tally.spark.cells import TIMES
+from sourdine.tally.spark.environment import mapped
 from sourdine.tally.spark.executors import tables
 from sourdine.tally.spark.frames import windows
 
@@ -54,7 +55,7 @@ def bounded(  # noqa: PLR0913, PLR0917
     f, rows = e.functions, min(rows, MOST)
     read = plain(frame, e, kinds)
     types = type(read.schema)(list(read.schema.fields)).add("number", "long").add("order", "binary")
-    placed = read.mapInArrow(Place(unit, key), types)
+    placed = mapped(read, Place(unit, key), types)
     own = windows(frame).partitionBy(sortable(e, f.col(unit), kinds[unit])).orderBy("order")
     first, last = windows(frame).unboundedPreceding, windows(frame).unboundedFollowing
     one = f.count(f.lit(1))  # the number of a row would have 32 bits

@@ -17,6 +17,7 @@ from sourdine.tally.engine import Engine
 from sourdine.tally.spark.bounding import bounded, plain, sortable
 from sourdine.tally.spark.cells import FEW, Expressions
 from sourdine.tally.spark.determined import require_determined
+from sourdine.tally.spark.environment import mapped
 from sourdine.tally.spark.executors import Chosen, Texts, Work, decoded
 from sourdine.tally.spark.frames import STATED, functions, guarded, kind_of, require_usable
 from sourdine.tally.spark.planned import Planned
@@ -252,9 +253,7 @@ class Spark(Engine):
         )
         types = ", ".join(f"{name} bigint" for name in work.names)
         keys, values = work.names[: 1 + work.axes], work.names[1 + work.axes :]
-        added = (
-            rows.mapInArrow(work, types).groupBy(*keys).agg(*(f.sum(v).alias(v) for v in values))
-        )
+        added = mapped(rows, work, types).groupBy(*keys).agg(*(f.sum(v).alias(v) for v in values))
         found = guarded(added.toArrow).to_pydict()
         answers: list[Answer] = []
         for q, own in enumerate(asked):
@@ -279,7 +278,7 @@ class Spark(Engine):
             rows = self._frame.select(*(plain[n].alias(self._place[n]) for n in names))
             work = Texts(tuple(self._place[n] for n in names))
             types = ", ".join([*(f"{k} string" for k in keys), "n bigint"])
-            rows = rows.mapInArrow(work, types)
+            rows = mapped(rows, work, types)
             counted = rows.groupBy(*keys).agg(f.sum("n").alias("n"))
         found = guarded(counted.toArrow)
         columns = [Column.of(_texts(found.column(k))) for k in keys]
@@ -313,7 +312,7 @@ class Spark(Engine):
             return [self._other(self._frame.filter(own)) for own in of]
         rows = plain(self._frame, self._e, self._placed_kinds)
         chosen = [Chosen(place, keys, code) for code in range(len(keys.categories))]
-        return [self._read(rows.mapInArrow(own, rows.schema)) for own in chosen]
+        return [self._read(mapped(rows, own, rows.schema)) for own in chosen]
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         """Keep so many rows of each person; see `sourdine.tally.keyed`."""

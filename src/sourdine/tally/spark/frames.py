@@ -13,12 +13,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "STATED",
+    "condition_of",
     "functions",
     "guarded",
     "in_full",
     "in_large_batches",
+    "is_remote",
     "kind_of",
     "require_usable",
+    "unlogged",
     "windows",
 ]
 
@@ -41,17 +44,18 @@ _RETAINED = "spark.sql.retainGroupColumns"
 
 def functions(frame: Any) -> Any:  # noqa: ANN401
     """Return the functions that make columns for a frame: those of Connect are others."""
-    return import_module(f"pyspark.sql{'.connect' if _is_remote(frame) else ''}.functions")
+    return import_module(f"pyspark.sql{'.connect' if is_remote(frame) else ''}.functions")
 
 
 def windows(frame: Any) -> Any:  # noqa: ANN401
     """Return what makes windows over this frame's rows."""
     return import_module(
-        f"pyspark.sql.{'connect' if _is_remote(frame) else 'classic'}.window"
+        f"pyspark.sql.{'connect' if is_remote(frame) else 'classic'}.window"
     ).Window
 
 
-def _is_remote(frame: Any) -> bool:  # noqa: ANN401
+def is_remote(frame: Any) -> bool:  # noqa: ANN401
+    """Return whether a frame or a session is one of Connect."""
     return type(frame).__module__.startswith("pyspark.sql.connect")
 
 
@@ -69,8 +73,14 @@ def kind_of(dtype: Any) -> str:  # noqa: ANN401
 
 def guarded(work: Callable[[], Any]) -> Any:  # noqa: ANN401
     """Let Spark work; if it fails, say so without what it says, which may hold data."""
-    with _unlogged():
+    with unlogged():
         return _told_without_data(work)
+
+
+def condition_of(error: Exception) -> str | None:
+    """Return what Spark calls an error."""
+    told = getattr(error, "getCondition", None)
+    return told() if callable(told) else None
 
 
 def _told_without_data(work: Callable[[], Any]) -> Any:  # noqa: ANN401
@@ -81,13 +91,12 @@ def _told_without_data(work: Callable[[], Any]) -> Any:  # noqa: ANN401
             "data",
             "be readable to the end",
             "a Spark frame whose query failed",
-            "Its log says why: an expression in the frame may fail on a value, or an executor may "
-            "lack Sourdine.",
+            "Spark's log says why: an expression in the frame may fail on a value.",
         ) from None
 
 
 @contextmanager
-def _unlogged() -> Iterator[None]:
+def unlogged() -> Iterator[None]:
     """Keep PySpark from logging errors, with the values that they name.
 
     The loggers must be of its own kind: it calls them as no other can be called.

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
 from sourdine.tally.opening import CSV
 from sourdine.tally.reading import STANDARD
 from sourdine.tally.spark.engine import Spark
-from sourdine.tally.spark.frames import guarded
+from sourdine.tally.spark.frames import condition_of, functions, guarded
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sourdine.tally.reading import Reading
 
 __all__ = ["TABLE", "open_stored", "progress", "stored_frame"]
@@ -27,6 +30,8 @@ LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
 }
 """A Spark on this machine talks to nobody else."""
+_SEPARATORS = 20_000
+"""Of a line of CSV so many separators are read, or twice as many as there are columns."""
 OPENED: list[Any] = []
 """The sessions that were opened here, whose progress may be asked for."""
 
@@ -54,17 +59,47 @@ def stored_frame(path: str, master: str | None = None, reading: Reading = STANDA
     """Return a data frame of what is stored somewhere; see `open_stored`."""
     session = _session(master)
     if path.startswith(TABLE):
-        return guarded(lambda: session.table(path.removeprefix(TABLE)))
-    if "://" not in path and not any(Path().glob(path) if not Path(path).is_absolute() else [1]):
-        raise ParameterError(
-            "the file",
-            "be there",
-            repr(path),
-            f"Check the name and the folder, which is {str(Path.cwd())!r} now.",
-        )
+        name = path.removeprefix(TABLE)
+        return _opened(lambda: session.table(name), "the table", name)
     if _is_text(path):
-        return guarded(lambda: _texts(session, path, reading))
-    return guarded(lambda: session.read.parquet(path))
+        return _opened(lambda: _texts(session, path, reading), "the file", path, reading.encoding)
+    return _opened(lambda: session.read.parquet(path), "the file", path)
+
+
+def _opened(open_: Callable[[], Any], what: str, name: str, encoding: str | None = None) -> Any:  # noqa: ANN401
+    """Let Spark look for a file or a table; what it holds is not read yet.
+
+    Nothing that can fail here depends on a record, but for a file that is no Parquet at all.
+    """
+
+    def found() -> tuple[Any, Exception | None]:
+        try:
+            return open_(), None
+        except Exception as error:  # noqa: BLE001 - Spark has many kinds of errors
+            return None, error
+
+    frame, error = guarded(found)
+    if error is None:
+        return frame
+    condition = str(condition_of(error))
+    if condition.startswith("INVALID_PARAMETER_VALUE.CHARSET"):
+        raise ParameterError(
+            "encoding",
+            "be one that Spark reads: utf-8, iso-8859-1, us-ascii, utf-16 or utf-32",
+            repr(encoding),
+            "Save the file in one of them, or leave --engine out.",
+        )
+    there = "://" in name or what == "the table"
+    where = "" if there else f" and the folder, which is {str(Path.cwd())!r} now"
+    if condition in {"PATH_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND"}:
+        raise ParameterError(what, "be there", repr(name), f"Check the name{where}.")
+    raise ParameterError(
+        what,
+        "be one that Spark can open",
+        repr(name),
+        "It opens CSV and folders of Parquet files; a colon may stand only in an address such as "
+        "s3a://bucket/name, whose file system Spark must have.",
+    )
 
 
 def _is_text(path: str) -> bool:
@@ -76,19 +111,33 @@ def _is_text(path: str) -> bool:
 
 
 def _texts(session: Any, path: str, reading: Reading) -> Any:  # noqa: ANN401
-    """Read records as texts, each line on its own: none changes how another is read."""
-    tabs = path.lower().endswith((".tsv", ".tsv.gz"))
-    reader = (
-        session.read.option("mode", "PERMISSIVE")
-        .option("multiLine", "false")
-        .option("escape", '"')
-        .option("sep", reading.separator or ("\t" if tabs else ","))
-        .option("encoding", reading.encoding)
-        .option("quote", '"' if reading.quotes else "")
-    )
-    if reading.header is None:
-        return reader.option("header", "true").csv(path)
-    return reader.csv(path).toDF(*reading.header)
+    """Read records as texts, each line on its own: none changes how another is read.
+
+    Spark's reader of CSV fails on a line of more columns than it was told of. So it reads whole
+    lines, as files with one column, and of each line no more separators than its parser takes.
+    """
+    separator = reading.separator or ("\t" if path.lower().endswith((".tsv", ".tsv.gz")) else ",")
+    parsing = {
+        "mode": "PERMISSIVE",
+        "sep": separator,
+        "escape": '"',
+        "quote": '"' if reading.quotes else "",
+    }
+
+    def reader() -> Any:  # noqa: ANN401
+        return session.read.option("multiLine", "false").option("encoding", reading.encoding)
+
+    headed = reading.header is None
+    names = reading.header or tuple(reader().options(**parsing, header="true").csv(path).columns)
+    # A separator that nobody can guess, and a quote that is no character: a line is one column.
+    whole = {"sep": token_hex(16), "quote": "\uffff", "escape": "\uffff"}
+    lines = reader().options(**whole, header=str(headed).lower()).schema("line string").csv(path)
+    f = functions(lines)
+    most = max(_SEPARATORS, 2 * len(names))
+    types = ", ".join(f"c{i} string" for i in range(len(names)))
+    first = f.substring_index(f.col("line"), separator, most)
+    parsed = f.from_csv(first, types, {**parsing, "maxColumns": str(most + 1)})
+    return lines.select(parsed.alias("record")).select("record.*").toDF(*names)
 
 
 def _session(master: str | None) -> Any:  # noqa: ANN401
@@ -100,7 +149,7 @@ def _session(master: str | None) -> Any:  # noqa: ANN401
             "engine",
             "be installed",
             "spark without PySpark",
-            "Type pip install 'sourdine[spark]', and install Java 17.",
+            "In the checkout, type pip install '.[spark]', and install Java 17.",
         ) from None
     where = master or "local[*]"
     builder = SparkSession.builder.appName("sourdine")

@@ -111,7 +111,7 @@ def _parquet(target: IO[bytes], names: Sequence[str], ending: str, schema: str) 
             "to",
             "end in .csv where pyarrow is not installed",
             "a Parquet file",
-            "Type pip install 'sourdine[arrow]', or {to}.",
+            "In the checkout, type pip install '.[arrow]', or {to}.",
             to="clean.csv",
         )
     import pyarrow as pa  # noqa: PLC0415
