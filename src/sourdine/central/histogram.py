@@ -13,7 +13,6 @@ import numpy as np
 from attrs import field, frozen
 
 from sourdine.central.bins import edge_texts, even_edges
-from sourdine.central.finding.dates import refuse_dates
 from sourdine.central.groups import each
 from sourdine.central.keys import NamedCounts
 from sourdine.central.lattice import bounds_first
@@ -26,6 +25,8 @@ from sourdine.question import WHAT, kinds, says, sought
 from sourdine.question import converters as read
 from sourdine.question.dates import dates
 from sourdine.tally import Codes, Edges
+from sourdine.tally.column import DATES, NUMBERS
+from sourdine.tally.types import TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -163,11 +164,13 @@ class Histogram(Statistic):
         """Return what finds the bounds, if nobody knows them."""
         return super().first() or bounds_first(self)
 
-    def require_columns(self, data: Frame) -> None:
-        """Refuse a column that is not there, and to find the bounds of dates."""
-        super().require_columns(data)
-        if sought.is_sought(self.bounds):
-            refuse_dates(data, self.column)
+    @property
+    def needed(self) -> str:
+        """Texts for categories, and for bins what their edges are."""
+        if self.categories is not None:
+            return TEXTS
+        cell = None if sought.is_sought(self.bounds) else self.cell
+        return DATES if isinstance(cell, Edges) and cell.dated else NUMBERS
 
     def check(self) -> None:
         """Refuse parameters that do not go together."""

@@ -20,6 +20,8 @@ from sourdine.mechanisms import Laplace
 from sourdine.question import WHAT, kinds, says
 from sourdine.question import converters as read
 from sourdine.tally import Codes, Ticks
+from sourdine.tally.column import NUMBERS
+from sourdine.tally.types import TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -120,6 +122,11 @@ class Proportion(Statistic):
                 missing=LEFT_OUT,
             )
         _ = self.mechanism if self.known else self.ratio.mechanism  # refuses early
+
+    @property
+    def needed(self) -> str:
+        """Zeros and ones, or for a category anything that has a text."""
+        return NUMBERS if self.category is None else TEXTS
 
     @property
     def known(self) -> bool:

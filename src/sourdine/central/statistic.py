@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import attrs
 from attrs import frozen
 
+from sourdine.central.column_types import require_type
 from sourdine.central.groups import ByGroup, each
 from sourdine.central.parameters import CommonParameters
 from sourdine.central.target import epsilon_for
@@ -36,6 +37,7 @@ from sourdine.question import keys as grouping
 from sourdine.release import Release
 from sourdine.tally import Frame, Reading
 from sourdine.tally.reading import STANDARD
+from sourdine.tally.types import ANYTHING, TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -204,13 +206,30 @@ class Statistic(CommonParameters):
         """Return the columns that it reads: of rows that are kept by contents, these count."""
         return [data.resolve(column) for _, column in self._columns]
 
+    @property
+    def needed(self) -> str:
+        """What its column must hold (`sourdine.tally.types`)."""
+        return ANYTHING
+
     def require_columns(self, data: Frame) -> None:
-        """Refuse to ask about columns that are not there."""
+        """Refuse columns that are not there, or whose type cannot hold what is asked for.
+
+        *Claim*: nothing is charged for what is refused. *Checked by*
+        ``test_declared_types_are_refused_before_anything_is_charged``.
+        """
         for parameter, column in self._columns:
-            try:
-                data.resolve(column)
-            except ParameterError as error:
-                raise error.renamed(column=parameter) from None
+            need = self.needed if parameter == "column" else TEXTS
+            self.require_column(data, column, need, parameter)
+
+    def require_column(
+        self, data: Frame, column: str | None, need: str, parameter: str = "column"
+    ) -> None:
+        """Refuse one column, named by a parameter, that cannot be read as it must be."""
+        try:
+            name = data.resolve(column)
+        except ParameterError as error:
+            raise error.renamed(column=parameter) from None
+        require_type(self, data, name, need, parameter)
 
     @cached_property
     def drawer(self) -> Statistic | ByGroup | FoundFirst:

@@ -19,6 +19,7 @@ are those of a thousand records.
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,7 +27,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from attrs import field, frozen
 
 from sourdine.central.count import Count
-from sourdine.central.finding.dates import refuse_dates
 from sourdine.central.groups import each
 from sourdine.central.mean import Mean
 from sourdine.central.quantiles.single import Median
@@ -54,6 +54,8 @@ from sourdine.exact import given
 from sourdine.privacy.printing import shown
 from sourdine.question import WHAT, says
 from sourdine.question.sought import is_sought
+from sourdine.tally.column import DATES, NUMBERS
+from sourdine.tally.types import ANYTHING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -314,17 +316,14 @@ class Table(Statistic):
         return [*super().needs(data), *(column for column, _ in self.of if column != RECORDS)]
 
     def require_columns(self, data: Frame) -> None:
-        """Refuse to ask about columns that are not there."""
+        """Refuse columns that are not there, or whose type cannot hold what is asked for."""
         super().require_columns(data)
+        bounds = dict(self.bounds)
         for column, _ in self.of:
             if column != RECORDS:
-                try:
-                    data.resolve(column)
-                except ParameterError as error:
-                    raise error.renamed(column="of") from None
-        for column, bounds in self.bounds:
-            if is_sought(bounds):
-                refuse_dates(data, column, by_column=True)
+                dated = column in bounds and isinstance(bounds[column][0], dt.date)
+                need = DATES if dated else NUMBERS if column in bounds else ANYTHING
+                self.require_column(data, column, need, "of")
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Draw each statistic."""

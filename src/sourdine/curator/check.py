@@ -261,7 +261,7 @@ def _unsure(seen: Mapping[str, Any], best: Reading, other: Reading) -> tuple[str
         for name, (cells, _, _) in seen.items()
         if (texts := read_differently(cells, best, other))
     )
-    mark = best.decimal if best.decimal in shape(cells[0]) else best.thousands
+    mark = best.point if best.point in shape(cells[0]) else best.thousands
     ways = {True: f"1{mark}234 is 1234", False: f"1{mark}234 is a little more than 1"}
     thousands = mark == best.thousands
     rest = other.to_dict()

@@ -82,9 +82,9 @@ def best_reading(
     beside = set(declared.symbols).union(*(cells.symbols() for cells in kept))
     symbols = _declarable(sorted(beside))
     ways = [
-        replace(declared, decimal=d, thousands=t, symbols=each)
+        replace(declared, decimal=declared.decimal if d == "." else d, thousands=t, symbols=each)
         for (d, t), each in product(_WAYS, (declared.symbols, symbols))
-        if declared.decimal in {".", d} and declared.thousands in {"", t}
+        if declared.decimal in {None, d} and declared.thousands in {"", t}
     ]
     score = {way: sum(_read(cells, way) for cells in kept) for way in (declared, *ways)}
     best = [way for way, read in score.items() if read == max(score.values())]

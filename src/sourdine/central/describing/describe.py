@@ -21,7 +21,7 @@ from sourdine.question import DATA, PRIVACY, WHAT, converters, kinds, says
 from sourdine.release import Columns, Release
 from sourdine.release.release import read_confidence
 from sourdine.tally.column import DATES, NUMBERS, WORDS
-from sourdine.tally.memory import Memory
+from sourdine.tally.types import TEXTS
 
 if TYPE_CHECKING:
     from sourdine.errors import PythonWording
@@ -42,11 +42,8 @@ LEFT_OUT = (
 )
 ROWS = Fraction(1, 50)
 """The part of epsilon that pays for the number of rows."""
-STATED = {
-    "integer": WHOLE, "float": NUMBER, "decimal": NUMBER, "text": CATEGORY, "boolean": CATEGORY,
-    "date": DATE, "timestamp": DATE, NUMBERS: NUMBER, WORDS: CATEGORY, DATES: DATE,
-}  # fmt: skip
-"""The kind of a column whose type is stated."""
+STATED = {WORDS: CATEGORY, DATES: DATE}
+"""The kind of a column whose type is declared and not one of numbers."""
 
 
 def read_columns(x: object) -> tuple[str, ...] | None:
@@ -203,13 +200,12 @@ class Describe(Statistic):
         return [*super().needs(data), *(self.columns_ or data.columns)]
 
     def require_columns(self, data: Frame) -> None:
-        """Refuse to describe columns that are not there."""
+        """Refuse columns that are not there, or whose type cannot hold what is declared."""
         super().require_columns(data)
-        for name in (*(self.columns_ or ()), *dict(self.declared)):
-            try:
-                data.resolve(name)
-            except ParameterError as error:
-                raise error.renamed(column="columns") from None
+        declared = dict(self.declared)
+        for name in dict.fromkeys((*(self.columns_ or data.columns), *declared)):
+            need = NUMBERS if declared.get(name) in {NUMBER, WHOLE} else TEXTS
+            self.require_column(data, name, need, "columns")
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Draw the number of rows, then column by column."""
@@ -326,10 +322,8 @@ def _missing(count: tuple[Any, Any, Any], rows: tuple[int, int, int]) -> tuple[f
 
 def _stated(data: Frame, name: str) -> str | None:
     """Return the kind that a column's type states: values are not looked at."""
-    known = data.kind(name)
-    if known is None and isinstance(data.engine, Memory):
-        column = data.column(name)
-        stated = {"i": "integer", "u": "integer", "b": "boolean"}
-        numbers = column.holds == NUMBERS  # by its type: how a list is stored depends on its values
-        known = stated.get(column.data.dtype.kind, NUMBERS) if numbers else column.holds
-    return STATED.get(known or "")
+    known = data.declared(name)
+    if known is None or known.holds != NUMBERS:
+        return None if known is None else STATED.get(known.holds)
+    dtype = known.dtype.lower()  # such as int64, BIGINT, integer; bool, BOOLEAN
+    return CATEGORY if dtype.startswith("bool") else WHOLE if "int" in dtype else NUMBER

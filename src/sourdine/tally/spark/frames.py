@@ -7,12 +7,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
+from sourdine.tally.column import DATES, NUMBERS, WORDS
+from sourdine.tally.engine import require_different
+from sourdine.tally.types import NESTED, OTHER, Declared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 __all__ = [
     "STATED",
+    "declared",
     "functions",
     "guarded",
     "in_full",
@@ -26,6 +30,10 @@ _KINDS = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "integer"),
     **dict.fromkeys(("float", "double"), "float"),
     "boolean": "boolean", "date": "date", "timestamp_ntz": "time", "timestamp": "zoned",
+}  # fmt: skip
+_HOLDS = {
+    **dict.fromkeys(("integer", "float", "boolean", "decimal"), NUMBERS),
+    "text": WORDS, **dict.fromkeys(("date", "time", "zoned"), DATES),
 }  # fmt: skip
 _BY_ARROW = ("binary", "array", "struct", "interval day", "interval second", "time(")
 STATED = {"time": "timestamp", "zoned": "timestamp", "listed": None, "other": None}
@@ -67,6 +75,16 @@ def kind_of(dtype: Any) -> str:  # noqa: ANN401
     return "listed" if written.startswith(_BY_ARROW) else "other"
 
 
+def declared(dtype: Any) -> Declared | None:  # noqa: ANN401
+    """Return what a type says; None for that of nothing at all."""
+    written = dtype.simpleString()
+    if written == "void":
+        return None
+    if written.startswith(("array", "struct", "map", "variant")):
+        return Declared(NESTED, written)
+    return Declared(_HOLDS.get(kind_of(dtype), OTHER), written)
+
+
 def guarded(work: Callable[[], Any]) -> Any:  # noqa: ANN401
     """Let Spark work; if it fails, say so without what it says, which may hold data."""
     with _unlogged():
@@ -76,6 +94,8 @@ def guarded(work: Callable[[], Any]) -> Any:  # noqa: ANN401
 def _told_without_data(work: Callable[[], Any]) -> Any:  # noqa: ANN401
     try:
         return work()
+    except ParameterError:
+        raise
     except Exception:  # noqa: BLE001 - Spark has many kinds of errors
         raise ParameterError(
             "data",
@@ -164,9 +184,5 @@ def require_usable(frame: Any) -> list[str]:  # noqa: ANN401
             _RETAINED, "be true", "false", f'Type spark.conf.set("{_RETAINED}", "true").'
         )
     names = list(frame.columns)
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ParameterError(
-            "columns", "have different names", f"{twice!r} twice", "Rename one of them."
-        )
+    require_different(names)
     return names

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
+from sourdine.tally.engine import require_different
 from sourdine.tally.opening import CSV
 from sourdine.tally.reading import STANDARD
 from sourdine.tally.spark.engine import Spark
@@ -87,6 +88,8 @@ def _texts(session: Any, path: str, reading: Reading) -> Any:  # noqa: ANN401
         .option("quote", '"' if reading.quotes else "")
     )
     if reading.header is None:
+        for first in reader.csv(path).take(1):  # Spark would number names that stand twice
+            require_different([name for name in first if name] or [""])
         return reader.option("header", "true").csv(path)
     return reader.csv(path).toDF(*reading.header)
 
