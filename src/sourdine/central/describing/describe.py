@@ -18,6 +18,7 @@ from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
 from sourdine.privacy import Part
 from sourdine.question import DATA, PRIVACY, WHAT, converters, kinds, says
+from sourdine.question.question import plain_parameter
 from sourdine.release import Columns, Release
 from sourdine.release.release import read_confidence
 from sourdine.tally.column import DATES, NUMBERS, WORDS
@@ -146,8 +147,27 @@ class Describe(Statistic):
                 "delta", "be above 0: categories are named by a threshold", "0", "Type {delta}.",
                 delta=1e-6,
             )  # fmt: skip
-        part = self.part("value", None, len(self.columns_ or "1"), 1)
-        _ = part.mean, part.count, part.histogram, part.choosing, self.counting
+        self._require_enough(len(self.columns_ or "1"))
+
+    def _require_enough(self, columns: int) -> None:
+        """Refuse an epsilon so small that the noise on one of so many columns cannot be drawn."""
+        if not self._is_enough(self.epsilon, columns):
+            tenfold = (self.epsilon * 10**k for k in range(1, 400))
+            raise ParameterError(
+                "epsilon",
+                f"be larger for a description of {columns} column{'s' * (columns > 1)}",
+                given(plain_parameter(self.epsilon)),
+                "Type {epsilon} or more" + (", or name fewer columns." if columns > 1 else "."),
+                epsilon=next(x for x in tenfold if self._is_enough(x, columns)),
+            )
+
+    def _is_enough(self, epsilon: Fraction, columns: int) -> bool:
+        try:
+            self.part("value", None, columns, 1, epsilon).check()
+            Count(epsilon=epsilon * ROWS, **self.common)
+        except ParameterError:
+            return False
+        return True
 
     def as_read(self, reading: Reading) -> Self:
         """Return the question with its text read like this."""
@@ -173,12 +193,14 @@ class Describe(Statistic):
         """What counts the rows."""
         return Count(epsilon=self.epsilon * ROWS, **self.common)
 
-    def part(self, name: str, declared: str | None, of: int, rows: int) -> Described:
+    def part(
+        self, name: str, declared: str | None, of: int, rows: int, epsilon: Fraction | None = None
+    ) -> Described:
         """Return what is drawn of a column, one of so many, of about so many rows."""
         return Described(
             name=name,
             declared=declared,
-            epsilon=self.epsilon * (1 - ROWS) / of,
+            epsilon=(epsilon or self.epsilon) * (1 - ROWS) / of,
             delta=self.delta / of,
             rows=max(rows, 1),
             common=self.common,
@@ -202,15 +224,19 @@ class Describe(Statistic):
     def require_columns(self, data: Frame) -> None:
         """Refuse columns that are not there, or whose type cannot hold what is declared."""
         super().require_columns(data)
-        declared = dict(self.declared)
-        for name in dict.fromkeys((*(self.columns_ or data.columns), *declared)):
+        declared, names = dict(self.declared), self._described(data)
+        self._require_enough(len(names))
+        for name in dict.fromkeys((*names, *declared)):
             need = NUMBERS if declared.get(name) in {NUMBER, WHOLE} else TEXTS
             self.require_column(data, name, need, "columns")
 
+    def _described(self, data: Frame) -> tuple[str, ...]:
+        """Return the columns that are described."""
+        return self.columns_ or tuple(name for name in data.columns if name != self.unit)
+
     def draw(self, data: Frame) -> dict[str, Any]:
         """Draw the number of rows, then column by column."""
-        names = self.columns_ or tuple(name for name in data.columns if name != self.unit)
-        declared = dict(self.declared)
+        names, declared = self._described(data), dict(self.declared)
         counted, drawn = self.counting.draw(data), {}
         rows = self.counting.value(counted)
         for name in names:
