@@ -16,7 +16,7 @@ from sourdine.central.bins import edge_texts, even_edges
 from sourdine.central.groups import each
 from sourdine.central.keys import NamedCounts
 from sourdine.central.lattice import bounds_first
-from sourdine.central.statistic import Statistic
+from sourdine.central.statistic import CHECK, Statistic
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, one_of
 from sourdine.mechanisms import Laplace
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sourdine.central.finding.first import FoundFirst
+    from sourdine.errors import PythonWording
     from sourdine.exact.parameters import Number
     from sourdine.privacy import Part
     from sourdine.question.converters import Bounds
@@ -44,6 +45,7 @@ UNKNOWN = "unknown"
 AnyEdges = tuple[Fraction, ...] | tuple[dt.date, ...]
 MOST_BINS = 1_000_000
 POLICIES = ("exclude", "count")
+SHOWN_NAMES = 5
 
 
 def read_bins(x: int | Sequence[Number | dt.date | str] | None) -> int | AnyEdges | None:
@@ -288,6 +290,17 @@ class Histogram(Statistic):
             return ""
         first, last = (edge_texts(self.cell)[i] for i in (0, -1))
         return f"Values outside {first} to {last} are in the first or the last bin."
+
+    def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
+        """Say of which listed categories no record was told apart from none."""
+        if not isinstance(self.cell, Codes):
+            return super().remarks(release, words)
+        low, _ = release.interval(self.shown)
+        none = [str(c) for c, x in zip(self.categories or (), low, strict=False) if x <= 0]
+        if not none:
+            return ()
+        listed = ", ".join(none[:SHOWN_NAMES]) + (" and others" if len(none) > SHOWN_NAMES else "")
+        return (f"None or next to none: {listed}. If there should be some, {CHECK}.",)
 
     def foresee(self, data: Frame) -> None:
         """Say what will be read."""

@@ -277,6 +277,11 @@ class Proportion(Statistic):
         """A share is at most 1."""
         return 1.0
 
+    @property
+    def span(self) -> tuple[Any, Any]:
+        """A share is between 0 and 1."""
+        return 0.0, 1.0
+
     def planned(self, beta: float, n: int | None) -> float:
         """Return the error among ``n`` records; for a private n, of a share of 15 %."""
         n = self.public_n(n)

@@ -21,6 +21,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import attrs
+import numpy as np
 from attrs import frozen
 
 from sourdine.central.column_types import require_type
@@ -45,11 +46,19 @@ if TYPE_CHECKING:
     from sourdine.central.finding.first import FoundFirst
     from sourdine.central.population import SumEvidence
     from sourdine.central.stages import Stages
+    from sourdine.errors import PythonWording
     from sourdine.exact.parameters import Number
     from sourdine.privacy import Part
     from sourdine.release import Drawer, Release
 
 __all__ = ["Statistic"]
+
+
+CHECK = "sourdine check shows how a file without types, such as CSV, is read"
+WHOLE_RANGE = (
+    "The interval is the whole range, so the answer says nothing: type a larger {epsilon}. If "
+    f"there are many records, the column may not be readable: {CHECK}."
+)
 
 
 @frozen(kw_only=True, slots=False)
@@ -283,6 +292,22 @@ class Statistic(CommonParameters):
     def evidence(self, drawn: Mapping[str, Any]) -> SumEvidence | None:  # noqa: ARG002
         """Return what was drawn of a law on [0, 1], where the statistic is its mean."""
         return None
+
+    @property
+    def span(self) -> tuple[Any, Any] | None:
+        """The least and the largest answer that there can be, where both are known."""
+        return None
+
+    def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
+        """Say so where an interval is the whole range: that follows from the release alone."""
+        if self.span is None or not self.is_whole_range(*release.interval(self.shown)):
+            return ()
+        return (WHOLE_RANGE.format(epsilon=words.subject("epsilon")),)
+
+    def is_whole_range(self, low: Any, high: Any) -> bool:  # noqa: ANN401
+        """Return whether an interval, or each of several, leaves nothing out."""
+        least, most = self.span or (-inf, inf)
+        return bool(np.all(np.less_equal(low, least)) and np.all(np.greater_equal(high, most)))
 
     @property
     def widest(self) -> float:

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 
     from sourdine.central.finding.first import FoundFirst
     from sourdine.central.stages import Stages
+    from sourdine.errors import PythonWording
     from sourdine.privacy import Part
     from sourdine.question.converters import Bounds
     from sourdine.release import Release
@@ -349,6 +350,12 @@ class Table(Statistic):
             )
             for name, part in self.statistics.items()
         }
+
+    def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
+        """Return what each statistic suggests to type, after its name."""
+        own = self._releases(release).items()
+        said = [(name, self.statistics[name].remarks(part, words)) for name, part in own]
+        return tuple(f"{name}: {text}" for name, texts in said for text in texts)
 
     def limits(self, release: Release, beta: float, of: str) -> dict[str, Any]:
         """Return the ends of each statistic; they hold for all together.

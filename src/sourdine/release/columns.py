@@ -122,7 +122,10 @@ class Columns:
             return [(label(v),) for v in self.values]
         ends = list(zip(self.lower, self.upper, strict=True))
         if not self.even:
-            return [any_row(v, pair) for v, pair in zip(self.values, ends, strict=True)]
+            return [
+                (label(v), "", "") if None in pair else any_row(v, pair)
+                for v, pair in zip(self.values, ends, strict=True)
+            ]
         width = min((high - low for low, high in ends if high > low), default=0.0)
         return [
             (shown(v, width), outward(pair[0], width, floor), outward(pair[1], width, ceil))

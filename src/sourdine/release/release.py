@@ -356,9 +356,6 @@ class Release(Answer):
             grid=getattr(mechanism, "grid", None),
         )
 
-    def __repr__(self) -> str:
-        return f"<Release: {self.mechanism}, {self.price}>"
-
 
 def read_drawer(facts: Mapping[str, Any]) -> Drawer:
     """Return what wrote these facts with `to_dict`, of whichever kind it is."""
