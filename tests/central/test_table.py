@@ -238,3 +238,13 @@ def test_a_table_of_dates_is_drawn(tmp_path):
     drawn = table(data, of=of, by="sex", keys=["f", "m"], bounds=bounds, epsilon=5)
     drawn.plot(path=str(tmp_path / "dates.svg"))
     assert (tmp_path / "dates.svg").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("groups", [{}, {"by": "sex", "keys": ["f", "m"]}])
+def test_printed_tables_have_their_intervals(groups):
+    asked = {"of": {"age": ["mean", "quartiles"], "*": ["count"]}, "bounds": {"age": (0, 120)}}
+    people = {"age": [20, 30, 40] * 1000, "sex": ["f", "m", "f"] * 1000}
+    release = sd.table(people, epsilon=1, **asked, **groups)
+    text = " ".join(str(release).split())
+    for value, low, high in release.columns().texts():
+        assert (f"{value} [{low}, {high}]" if groups else f"{value} {low} {high}") in text

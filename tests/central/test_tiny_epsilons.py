@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 import sourdine as sd
@@ -47,12 +49,11 @@ def test_what_is_charged_is_drawn(name):
         for epsilon in TINY:
             for relation in ("add_remove", "substitute"):
                 session = sd.Session(PEOPLE, epsilon=10**10, delta=0.5, relation=relation)
-                try:
+                with suppress(SourdineError):
                     getattr(session, name)(**own, epsilon=epsilon)
-                except SourdineError as error:
-                    assert not session.charges, (own, epsilon, relation, str(error))
-                else:
                     drawn += 1
+                    continue
+                assert not session.charges, (own, epsilon, relation)
     assert drawn
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from attrs import field, frozen
 
-from sourdine.central.bins import edge_texts, even_edges
+from sourdine.central.bins import edge_texts, edge_values, even_edges
 from sourdine.central.groups import each
 from sourdine.central.keys import NamedCounts
 from sourdine.central.lattice import bounds_first
@@ -359,6 +359,15 @@ class Histogram(Statistic):
             names = [f"{a} to {b}" for a, b in pairwise(edge_texts(self.cell))]
         gone = ["missing"] * (self.missing == "count")
         return {"bin" if isinstance(self.cell, Edges) else "category": names + gone}
+
+    def further(self, release: Release) -> dict[str, Sequence[Any]]:
+        """Return the edges of bins as numbers or dates; the bin of what is missing has none."""
+        del release
+        if not isinstance(self.cell, Edges):
+            return {}
+        edges = edge_values(self.cell)
+        gone = [None] * (self.missing == "count")
+        return {"bin_from": [*edges[:-1], *gone], "bin_to": [*edges[1:], *gone]}
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw bars with their intervals."""

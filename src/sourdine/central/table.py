@@ -302,10 +302,7 @@ class Table(Statistic):
             for part in self.statistics.values()
             if hasattr(part, "clipping") and part.column not in found
         }
-        missing = (
-            "Missing values are left out. Intervals, whose ends are in to_frame() and in the JSON, "
-            "hold for all statistics together."
-        )
+        missing = "Missing values are left out. Intervals hold for all statistics together."
         return (*clipped.values(), missing, *self.person)
 
     def reads(self) -> dict[str, str | None]:
@@ -352,9 +349,10 @@ class Table(Statistic):
         }
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
-        """Return what each statistic suggests to type, after its name."""
+        """Say of which statistics an interval is the whole range."""
         own = self._releases(release).items()
-        said = [(name, self.statistics[name].remarks(part, words)) for name, part in own]
+        ranged = [(self.statistics[name], name, part) for name, part in own]
+        said = [(name, one.remarks(part, words)) for one, name, part in ranged if one.span]
         return tuple(f"{name}: {text}" for name, texts in said for text in texts)
 
     def limits(self, release: Release, beta: float, of: str) -> dict[str, Any]:

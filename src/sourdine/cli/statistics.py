@@ -192,6 +192,7 @@ def _session(
 
 def _facts(release: Release, session: Session | None) -> dict[str, Any]:
     facts = release.to_dict()
+    facts["cost"] |= {"decimal": release.cost.decimal}
     if release.mechanism.intervals:
         confidence = release.mechanism.shown
         ends = plain(release.interval(confidence))

@@ -14,7 +14,7 @@ from sourdine.errors import ParameterError, SourdineError
 from sourdine.presentation.dates import is_date, is_duration
 from sourdine.presentation.texts import json_text, printable
 from sourdine.release.arithmetic import OneNumber
-from sourdine.release.columns import label
+from sourdine.release.columns import label, with_ends
 from sourdine.release.sheet import Sheet, Shown
 
 if TYPE_CHECKING:
@@ -120,9 +120,12 @@ class Answer(OneNumber, Shown):
         """Return the first numbers with their intervals, and what they cost."""
         columns = self.columns()
         few = columns.picked(range(min(len(columns.values), FEW)))
-        names = [" ".join(map(label, own)) for own in zip(*few.labels.values(), strict=True)]
+        names = [
+            " ".join(filter(None, map(label, own)))
+            for own in zip(*few.labels.values(), strict=True)
+        ]
         texts = columns.texts()[:FEW] if columns.even else few.texts()
-        told = [_told(*own) for own in texts]
+        told = [with_ends(*own) for own in texts]
         if names:
             told = [f"{name}: {number}" for name, number in zip(names, told, strict=True)]
         left = len(columns.values) - len(told)
@@ -138,17 +141,6 @@ class Answer(OneNumber, Shown):
 
     def __hash__(self) -> int:
         return hash(self.to_json())
-
-
-def _told(value: str, *ends: str) -> str:
-    """Return a number and its interval in one line.
-
-    Examples
-    --------
-    >>> _told("37.2", "36", "39"), _told("bus")
-    ('37.2 [36, 39]', 'bus')
-    """
-    return f"{value} [{', '.join(ends)}]" if any(ends) else value
 
 
 def brief(answer: Answer) -> str:

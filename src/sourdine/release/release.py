@@ -115,6 +115,10 @@ class Drawer(ABC):
         """Return what tells the numbers of a release apart, by name."""
         return {}
 
+    def further(self, release: Release) -> Mapping[str, Sequence[Any]]:  # noqa: ARG002
+        """Return columns that a frame has besides its labels, as long as these."""
+        return {}
+
     def columns(self, release: Release) -> Columns:
         """Return the numbers of a release, with labels and the ends that are shown."""
         own = self._shown_ends(release, "sample") if self.intervals else None
@@ -128,6 +132,7 @@ class Drawer(ABC):
             confidence=self.shown,
             even=self.even,
             most=self.most,
+            further=self.further(release),
             printed=self.printed_rows(release),
         )
 
