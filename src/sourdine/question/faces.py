@@ -74,9 +74,11 @@ def named(cls: type[Question], given_: tuple[Any, ...], typed: dict[str, Any]) -
         return typed
     places = [p for p in parameters(cls) if p.positional]
     placed = {p.name: x for p, x in zip(places, given_, strict=False)}
-    texts = (isinstance(p.kind.parse(x), str) for p, x in zip(places, given_, strict=False))
-    if len(given_) > len(places) or placed.keys() & typed.keys() or any(texts):
+    texts = any(isinstance(p.kind.parse(x), str) for p, x in zip(places, given_, strict=False))
+    if len(given_) > len(places) or texts:
         raise _named_instead(cls, given_, typed)
+    if twice := placed.keys() & typed.keys():
+        raise TypeError(f"{cls.kind}() got several values for {', '.join(sorted(twice))}")
     return {**placed, **typed}
 
 
