@@ -107,7 +107,8 @@ def test_every_face(groups, tmp_path):
     assert max(map(len, top)) <= 80
     assert "v mean" in str(release)
     release.plot(path=str(tmp_path / "table.png"))
-    assert release._repr_html_().count("<tr>") == keys + 1
+    lines = numbers if groups == "none" else keys
+    assert release._repr_html_().count("<tr>") == lines + 1
     question = getattr(release.mechanism, "question", release.mechanism)
     facts = json.loads(json.dumps(question.to_dict()))
     assert sd.questions.read(facts) == question
@@ -238,3 +239,13 @@ def test_a_table_of_dates_is_drawn(tmp_path):
     drawn = table(data, of=of, by="sex", keys=["f", "m"], bounds=bounds, epsilon=5)
     drawn.plot(path=str(tmp_path / "dates.svg"))
     assert (tmp_path / "dates.svg").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("groups", [{}, {"by": "sex", "keys": ["f", "m"]}])
+def test_printed_tables_have_their_intervals(groups):
+    asked = {"of": {"age": ["mean", "quartiles"], "*": ["count"]}, "bounds": {"age": (0, 120)}}
+    people = {"age": [20, 30, 40] * 1000, "sex": ["f", "m", "f"] * 1000}
+    release = sd.table(people, epsilon=1, **asked, **groups)
+    text = " ".join(str(release).split())
+    for value, low, high in release.columns().texts():
+        assert (f"{value} [{low}, {high}]" if groups else f"{value} {low} {high}") in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,8 +13,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.main import get_command
 
 import sourdine as sd
+from sourdine.cli.app import app
 
 SOURDINE = (sys.executable, "-c", "from sourdine.cli import main; main()")
 
@@ -227,3 +230,19 @@ def test_python_runs_it_by_the_name_of_the_package():
         [sys.executable, "-m", "sourdine", "--version"], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, f"sourdine {sd.__version__}\n")
+
+
+def commands(command, name="sourdine"):
+    yield name, command
+    for own, each in getattr(command, "commands", {}).items():
+        yield from commands(each, f"{name} {own}")
+
+
+@pytest.mark.parametrize(
+    ("name", "command"), list(commands(get_command(app))), ids=lambda x: str(x)[:40]
+)
+def test_help_shows_no_types_of_python(name, command, capsys):
+    """FILE and NAME say what to type; <str> and <path> do not."""
+    with pytest.raises(SystemExit):
+        command.main(["--help"], name)
+    assert not re.findall(r"<(str|path|int|float|text|bool)>", capsys.readouterr().out)

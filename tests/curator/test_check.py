@@ -152,3 +152,44 @@ def test_a_number_of_thousands_of_digits_is_looked_at():
     long = 10**5000
     for values in ([1, 2, 3, 4, long, -long], ["1", "2", "3", "4", "9" * 5000]):
         assert "infinite numbers" in " ".join(str(sd.check(values)).split())
+
+
+def test_mixed_units_are_not_declared():
+    people = {"height": ["170 cm", "1.80 m", "165 cm", "1.60 m"] * 50, "heat": ["36 °C"] * 200}
+    found = sd.check(people)
+    assert found.reading.symbols == ("°C",)
+    assert "in height, numbers stand beside 'cm', 'm'." in " ".join(str(found).split())
+    assert "units" not in str(sd.check({"height": ["170 cm", "165 CM", "180"] * 50}))
+
+
+@pytest.mark.parametrize("quoted", [False, True])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_ragged_rows_are_counted(quoted, encoding, tmp_path):
+    path = tmp_path / "ragged.csv"
+    first = '"a,1",2,3' if quoted else "a,2,3"
+    rows = ["x,y,z", first, "1,2", "", "1,2,3,4", "1,2,3"] + ["1"] * 4
+    path.write_text("\n".join(rows), encoding=encoding)
+    text = " ".join(str(sd.check(path)).split())
+    assert "5 records have fewer cells than the first line, and 1 have more" in text
+    assert "record 2 has 2 of 3" in text
+    path.write_text("x,y,z\n1,2,3\n\n4,,\n", encoding=encoding)
+    assert "ragged" not in dict(sd.check(path).remarks)
+
+
+def test_names_that_stand_twice_are_said(tmp_path):
+    path = tmp_path / "twice.csv"
+    path.write_text("age,sex,age\n31,f,32\n", encoding="utf-8")
+    found = sd.check(path)
+    assert "'age' stands twice in the first line: rename one." in " ".join(str(found).split())
+    assert found.rows == 1
+
+
+def test_an_encoding_that_changes_categories_is_said(tmp_path):
+    path = tmp_path / "regions.csv"
+    for written, declared in (("cp1252", "utf-8"), ("utf-8", "cp1252")):
+        path.write_text("region\n" + "Nord\nSüd\n" * 5, encoding=written)
+        text = " ".join(str(sd.check(path, read={"encoding": declared})).split())
+        assert f"read as {declared}, letters that are not ASCII would be other ones" in text
+        assert f"the file seems to be {written}." in text
+        same = sd.check(path, read={"encoding": written})
+        assert "would be other ones" not in str(same)

@@ -499,7 +499,8 @@ def people(tmp_path_factory):
     """The data as a file, whose number of rows is public."""
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     path = tmp_path_factory.mktemp("data") / "people.parquet"
-    parquet.write_table(pa.table(DATA), path)
+    days = [dt.datetime.fromisoformat(day) for day in DATA["day"]]
+    parquet.write_table(pa.table({**DATA, "day": days}), path)
     return str(path)
 
 

@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import sourdine as sd
 from sourdine.errors import ParameterError
 from sourdine.release import Columns
 
@@ -101,3 +102,20 @@ def test_a_label_that_is_called_like_a_number_keeps_its_column(name):
     found = columns.to_dict()
     assert list(found.values()) == [["f", "m"], [1, 2], [4.5, 3.5], [4.0, 3.0], [5.0, 4.0]]
     assert list(found)[2:] == ["mean", "lower", "upper"]
+
+
+def test_bins_have_their_edges_as_numbers():
+    ages = {"age": [5, 25, 45], "sex": ["f", "m", "f"]}
+    asked = {"column": "age", "bins": [0, 18, 65], "epsilon": 1, "missing": "count"}
+    frame = sd.histogram(ages, **asked).to_frame("polars")
+    assert frame["bin_from"].to_list() == [0.0, 18.0, None]
+    assert frame["bin_to"].to_list() == [18.0, 65.0, None]
+    assert frame.columns == ["bin", "bin_from", "bin_to", "count", "lower", "upper"]
+    both = sd.histogram(ages, by="sex", keys=["f", "m"], **asked).to_frame("polars")
+    assert both["bin_to"].to_list() == [18.0, 65.0, None] * 2
+    dates = sd.histogram(
+        ["2024-02-29"], bins=2, bounds=("2024-01-01", "2024-03-01"), epsilon=1
+    ).to_frame("polars")
+    assert str(dates["bin_from"].dtype) == "Date"
+    found = sd.histogram(ages["age"] * 999, bins=3, bounds="find", epsilon=1).to_frame("polars")
+    assert found["bin_from"][0] < found["bin_to"][0] == found["bin_from"][1]

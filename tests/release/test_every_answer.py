@@ -128,6 +128,27 @@ def test_each_is_of_its_kind(name):
 
 
 @pytest.mark.parametrize("name", ALL)
+def test_a_plain_repr_shows_the_number(name):
+    """A notebook without HTML, a debugger or a log shows what the answer is."""
+    answer = made(name)
+    columns, shown = answer.columns(), repr(answer)
+    assert len(shown) < 500
+    assert "\n" not in shown
+    first = columns.texts()[0]
+    assert first[0] in shown
+    if columns.bounded:
+        assert f"[{first[1]}, {first[2]}]" in shown
+    cost = [text for word, text in answer.notes() if word == "cost"]
+    assert not cost or cost[0] in shown
+
+
+def test_every_kind_of_answer_has_that_repr():
+    kinds = [Answer, *Answer.__subclasses__()]
+    kinds += [kind for one in kinds[1:] for kind in one.__subclasses__()]
+    assert {kind.__repr__ for kind in kinds} == {Answer.__repr__}
+
+
+@pytest.mark.parametrize("name", ALL)
 def test_json_gives_back_an_equal_answer(name):
     answer = made(name)
     again = type(answer).from_json(answer.to_json())

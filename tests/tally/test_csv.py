@@ -90,8 +90,15 @@ def test_the_header_names_the_separator(separator, csv):
     assert frame.total(Ticks("b c", GRID)) == 2
 
 
-def test_names_that_are_empty_or_stand_twice(csv):
-    assert csv(b"a,,A,a\n1,2,3,4\n").columns == ("a", "column1", "A_2", "a_3")
+def test_names_that_are_empty_or_differ_in_case(csv):
+    assert csv(b"a,,A,\n1,2,3,4\n").columns == ("a", "column1", "A_2", "column3")
+
+
+def test_names_that_stand_twice_are_not_shown(csv):
+    """The first line may be somebody's record."""
+    with pytest.raises(ParameterError, match="name each column once") as error:
+        csv(b"4711,x,4711\n1,2,3\n")
+    assert "4711" not in str(error.value)
 
 
 def test_compressed_and_several_files(csv, tmp_path):

@@ -8,11 +8,14 @@ import sys
 import tracemalloc
 from decimal import Decimal
 from fractions import Fraction
+from importlib.util import find_spec
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -77,6 +80,35 @@ def test_shapes_that_do_not_fit():
         Frame({"a": [1], "b": [1, 2]})
     with pytest.raises(ParameterError, match="columns of one length"):
         Frame({})
+    rows = [[1, 2], [3, 4]]
+    for data in (rows, tuple(map(tuple, rows)), [{"a": 1}], {"a": rows}, [np.array([1, 2])]):
+        with pytest.raises(ParameterError, match="be a list of single values, or a dict of"):
+            Frame(data)
+    assert len(Frame([*rows, 3])) == 3, "one record alone decides nothing"
+    for data in (pd.DataFrame(), pa.table({}), pl.DataFrame(), pl.LazyFrame()):
+        with pytest.raises(ParameterError, match="data must have a column, got a table without"):
+            Frame(data)
+
+
+def test_names_that_stand_twice_are_refused(tmp_path):
+    """Which of them is meant cannot be known; Polars and Ibis have no such frames."""
+    table = pa.table([pa.array([1]), pa.array([{"x": 1}]), pa.array([2])], names=["x", "y", "x"])
+    pq.write_table(table, tmp_path / "x.parquet")
+    (tmp_path / "x.csv").write_text("x,y,x\n1,2,3\n", encoding="utf-8")
+    frame = pd.DataFrame([[1, 2, 3]], columns=["x", "y", "x"])
+    data = [table, table.to_reader(), frame, duckdb.sql("SELECT 1 AS x, 2 AS y, 3 AS x")]
+    data += [tmp_path / "x.parquet", str(tmp_path / "x.csv"), {1: [1], "1": [2]}]
+    data += [ds.dataset(table)]
+    if find_spec("dask"):
+        import dask.dataframe as dd  # noqa: PLC0415
+
+        data += [dd.from_pandas(frame, npartitions=1)]
+    for each in data:
+        with pytest.raises(ParameterError, match=r"different names|each column once"):
+            Frame(each)
+    once = pa.table([pa.array([{"x": 1}]), pa.array([2])], names=["y", "x"])
+    pq.write_table(once, tmp_path / "y.parquet")
+    assert Frame(tmp_path / "y.parquet").columns == ("y", "x")
 
 
 def test_a_wrong_name_lists_the_columns():
@@ -131,6 +163,12 @@ ODD = [
     *(pd.Timestamp("2020-01-01", tz="Asia/Tokyo"), np.float32(0.1), np.datetime64("9999999-01-01")),
     *(dt.datetime.max.replace(tzinfo=dt.timezone(dt.timedelta(hours=-5))), np.array([1, 2])),
 ]
+
+
+def is_row(value):
+    return isinstance(value, (list, np.ndarray))
+
+
 VALUES = st.one_of(
     *(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.fractions()),
     *(st.binary(max_size=3), st.decimals(), st.dates(), st.datetimes(), st.timedeltas()),
@@ -138,8 +176,9 @@ VALUES = st.one_of(
 )
 
 
-@given(st.lists(VALUES, max_size=8))
+@given(st.lists(VALUES, max_size=8).filter(lambda v: not all(map(is_row, v)) or not v))
 def test_no_value_raises(values):
+    """A list of nothing but rows is no column, and refused (``test_shapes_that_do_not_fit``)."""
     for data in (values, np.fromiter(values, object, len(values)), {"a": values}):
         frame = Frame(data)
         assert frame.tally(Ticks(None, GRID)).counts.sum() == len(values)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["AdaptiveAnswer", "Certificate"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AdaptiveAnswer(Answer):
     """One answer about the population behind a sample, however it was come by.
 

@@ -27,6 +27,7 @@ from sourdine.errors import ParameterError
 from sourdine.grid import MISSING, Grid
 from sourdine.tally.asked import Asked
 from sourdine.tally.cells import Codes, Edges, Present, Ticked, Ticks
+from sourdine.tally.column import DATES, NUMBERS, WORDS
 from sourdine.tally.group_rows import between_each
 from sourdine.tally.grouped import Partition
 from sourdine.tally.number_or_text import read_number, read_text
@@ -172,6 +173,21 @@ def shape(open_: Open) -> None:
     for name in rows:
         kind = frame.engine.kind(name)
         _same(kind is None or (isinstance(kind, str) and not frame.parsed), True, name)  # noqa: FBT003
+
+
+@_covers("declared")
+def types(open_: Open) -> None:
+    """Check that what is declared of a column is true, and the same whatever its rows are."""
+    table = hostile()
+    frame, empty = open_(table), open_(table.slice(0, 0))
+    for name in table.column_names:
+        declared = frame.declared(name)
+        if declared is not None:
+            _same(frame.parsed, False, name)  # noqa: FBT003
+            kind = WORDS if name in {"text", "who", NAME} else NUMBERS
+            _same(declared.holds, DATES if name in {"date", "moment"} else kind, name)
+        _same(empty.declared(name), declared, name)
+        _same(frame.only(name).declared(name), declared, name)
 
 
 @_covers("groups", "foresee")

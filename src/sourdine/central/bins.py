@@ -13,7 +13,7 @@ from sourdine.presentation.numbers import shown
 if TYPE_CHECKING:
     from sourdine.tally import Edges
 
-__all__ = ["edge_texts", "even_edges"]
+__all__ = ["edge_texts", "edge_values", "even_edges"]
 
 
 def even_edges(lower: Any, upper: Any, bins: int) -> list[Any]:  # noqa: ANN401 - numbers or dates
@@ -29,6 +29,21 @@ def even_edges(lower: Any, upper: Any, bins: int) -> list[Any]:  # noqa: ANN401 
     return [lower + (upper - lower) * i / bins for i in range(bins + 1)]
 
 
+def edge_values(cell: Edges) -> list[Any]:
+    """Return the edges as numbers, or as dates or times.
+
+    Examples
+    --------
+    >>> from sourdine.tally import Edges
+    >>> edge_values(Edges(None, [0, 0.5, 2]))
+    [0.0, 0.5, 2.0]
+    """
+    if not cell.dated:
+        return [float(edge) for edge in cell.edges]
+    dates = all(edge % DAY == 0 for edge in cell.edges)
+    return [moment(int(edge), date=dates) for edge in cell.edges]
+
+
 def edge_texts(cell: Edges) -> list[str]:
     """Return the edges as a person reads them.
 
@@ -39,8 +54,7 @@ def edge_texts(cell: Edges) -> list[str]:
     ['2020-01-01', '2020-02-01']
     """
     if cell.dated:
-        dates = all(edge % DAY == 0 for edge in cell.edges)
-        return [written(moment(int(edge), date=dates)) for edge in cell.edges]
+        return [written(edge) for edge in edge_values(cell)]
     edges = [float(e) for e in cell.edges]
     width = min(b - a for a, b in pairwise(edges))
     return [shown(int(e) if e.is_integer() else e, width) for e in edges]

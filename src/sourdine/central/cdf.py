@@ -183,6 +183,15 @@ class Cdf(Numeric):
         """A distribution function."""
         return Distribution
 
+    def is_whole_range(self, low: Any, high: Any) -> bool:  # noqa: ANN401
+        """Return whether nothing is known but that all records are at or below the last value."""
+        return super().is_whole_range(low[:-1], high[:-1])
+
+    @property
+    def span(self) -> tuple[Any, Any]:
+        """A share is between 0 and 1."""
+        return 0.0, 1.0
+
     @property
     def widest(self) -> float:
         """All records, of which an error is a share."""

@@ -252,6 +252,3 @@ class ReadOff(Answer):
         release: Any = Distribution.from_dict(facts["release"])
         found: Self = release.quantile(asked) if name == "quantile" else release.probability(*asked)
         return found
-
-    def __repr__(self) -> str:
-        return f"<{self.name} read off {self.release.mechanism}>"

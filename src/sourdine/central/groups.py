@@ -153,7 +153,8 @@ class ByGroup(Drawer):
         columns = " and ".join(self.columns_of)
         if self.question.finds:
             return f"{self.part}, for each group of {columns} above a private threshold"
-        return f"{self.part}, for each of {self.planned_for} groups of {columns}"
+        groups = "one group" if self.planned_for == 1 else f"each of {self.planned_for} groups"
+        return f"{self.part}, for {groups} of {columns}"
 
     @property
     def head(self) -> str:
@@ -268,6 +269,11 @@ class ByGroup(Drawer):
         by = {name: [key[i] for key in keys] for i, name in enumerate(self.columns_of)}
         rest = {head: [x for labels in own for x in labels[head]] for head in own[0]} if own else {}
         return beside(by, rest)
+
+    def further(self, release: Release) -> dict[str, Sequence[Any]]:
+        """Return what a frame has besides, of all groups."""
+        own = [self.part.further(part) for part in self.releases(release)]
+        return {name: [x for part in own for x in part[name]] for name in own[0]} if own else {}
 
     def printed_rows(self, release: Release) -> Sequence[int] | None:
         """Return the rows that each group prints, one group after the other."""

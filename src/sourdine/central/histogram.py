@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from attrs import field, frozen
 
-from sourdine.central.bins import edge_texts, even_edges
-from sourdine.central.finding.dates import refuse_dates
+from sourdine.central.bins import edge_texts, edge_values, even_edges
 from sourdine.central.groups import each
 from sourdine.central.keys import NamedCounts
 from sourdine.central.lattice import bounds_first
-from sourdine.central.statistic import Statistic
+from sourdine.central.statistic import CHECK, Statistic
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, one_of
 from sourdine.mechanisms import Laplace
@@ -26,11 +25,14 @@ from sourdine.question import WHAT, kinds, says, sought
 from sourdine.question import converters as read
 from sourdine.question.dates import dates
 from sourdine.tally import Codes, Edges
+from sourdine.tally.column import DATES, NUMBERS
+from sourdine.tally.types import TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sourdine.central.finding.first import FoundFirst
+    from sourdine.errors import PythonWording
     from sourdine.exact.parameters import Number
     from sourdine.privacy import Part
     from sourdine.question.converters import Bounds
@@ -43,6 +45,7 @@ UNKNOWN = "unknown"
 AnyEdges = tuple[Fraction, ...] | tuple[dt.date, ...]
 MOST_BINS = 1_000_000
 POLICIES = ("exclude", "count")
+SHOWN_NAMES = 5
 
 
 def read_bins(x: int | Sequence[Number | dt.date | str] | None) -> int | AnyEdges | None:
@@ -164,11 +167,13 @@ class Histogram(Statistic):
         """Return what finds the bounds, if nobody knows them."""
         return super().first() or bounds_first(self)
 
-    def require_columns(self, data: Frame) -> None:
-        """Refuse a column that is not there, and to find the bounds of dates."""
-        super().require_columns(data)
-        if sought.is_sought(self.bounds):
-            refuse_dates(data, self.column)
+    @property
+    def needed(self) -> str:
+        """Texts for categories, and for bins what their edges are."""
+        if self.categories is not None:
+            return TEXTS
+        cell = None if sought.is_sought(self.bounds) else self.cell
+        return DATES if isinstance(cell, Edges) and cell.dated else NUMBERS
 
     def check(self) -> None:
         """Refuse parameters that do not go together."""
@@ -287,6 +292,17 @@ class Histogram(Statistic):
         first, last = (edge_texts(self.cell)[i] for i in (0, -1))
         return f"Values outside {first} to {last} are in the first or the last bin."
 
+    def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
+        """Say of which listed categories no record was told apart from none."""
+        if not isinstance(self.cell, Codes):
+            return super().remarks(release, words)
+        low, _ = release.interval(self.shown)
+        none = [str(c) for c, x in zip(self.categories or (), low, strict=False) if x <= 0]
+        if not none:
+            return ()
+        listed = ", ".join(none[:SHOWN_NAMES]) + (" and others" if len(none) > SHOWN_NAMES else "")
+        return (f"None or next to none: {listed}. If there should be some, {CHECK}.",)
+
     def foresee(self, data: Frame) -> None:
         """Say what will be read."""
         if self.cell is not None:
@@ -344,6 +360,15 @@ class Histogram(Statistic):
             names = [f"{a} to {b}" for a, b in pairwise(edge_texts(self.cell))]
         gone = ["missing"] * (self.missing == "count")
         return {"bin" if isinstance(self.cell, Edges) else "category": names + gone}
+
+    def further(self, release: Release) -> dict[str, Sequence[Any]]:
+        """Return the edges of bins as numbers or dates; the bin of what is missing has none."""
+        del release
+        if not isinstance(self.cell, Edges):
+            return {}
+        edges = edge_values(self.cell)
+        gone = [None] * (self.missing == "count")
+        return {"bin_from": [*edges[:-1], *gone], "bin_to": [*edges[1:], *gone]}
 
     def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
         """Draw bars with their intervals."""

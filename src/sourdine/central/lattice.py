@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from attrs import field, frozen
 
 from sourdine.calendar import moment
-from sourdine.central.finding.dates import refuse_dates
 from sourdine.central.statistic import Statistic
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.grid import Grid
@@ -19,6 +18,7 @@ from sourdine.question import WHAT, kinds, says, sought
 from sourdine.question import converters as read
 from sourdine.question.converters import Bounds
 from sourdine.tally import Ticks
+from sourdine.tally.column import DATES, NUMBERS
 from sourdine.tally.octaves import Octaves
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from sourdine.central.finding.bounds import BoundsFirst
     from sourdine.central.finding.first import FoundFirst
-    from sourdine.tally import Frame
 
 __all__ = ["Bounds", "GaussianReady", "Numeric", "bounds_first", "lattice"]
 
@@ -77,11 +76,10 @@ class Numeric(Statistic):
         """Return what finds the bounds, if nobody knows them."""
         return super().first() or (bounds_first(self) if self.searches else None)
 
-    def require_columns(self, data: Frame) -> None:
-        """Refuse a column that is not there, and to find the bounds of dates."""
-        super().require_columns(data)
-        if sought.is_sought(self.bounds):
-            refuse_dates(data, self.column)
+    @property
+    def needed(self) -> str:
+        """Dates between dates, else numbers."""
+        return DATES if self.lasting else NUMBERS
 
     @property
     def units(self) -> str:

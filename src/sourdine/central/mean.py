@@ -341,6 +341,11 @@ class Mean(GaussianReady):
         return self.mechanism.error(beta) / (2 * self.last * n)
 
     @property
+    def span(self) -> tuple[Any, Any]:
+        """The bounds."""
+        return self.place(0.0), self.place(1.0, ceil)
+
+    @property
     def error_lasts(self) -> bool:
         """Whether errors are durations."""
         return self.lasting

@@ -13,6 +13,7 @@ from sourdine.mechanisms import PermuteAndFlip
 from sourdine.question import WHAT, kinds, says
 from sourdine.question import converters as read
 from sourdine.tally import Codes
+from sourdine.tally.types import TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -82,6 +83,11 @@ class Mode(Statistic):
     def cell(self) -> Codes:
         """The column and its categories."""
         return Codes(self.column, self.categories)
+
+    @property
+    def needed(self) -> str:
+        """Anything that has a text."""
+        return TEXTS
 
     @cached_property
     def mechanism(self) -> PermuteAndFlip:

@@ -19,6 +19,7 @@ from sourdine.presentation.figures import (
     panels,
     saved,
 )
+from sourdine.release.columns import end_heads, with_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,20 +33,26 @@ OWN = ("column", "statistic", "q")
 
 
 def across(columns: Columns) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return heads and lines, a line for each group.
+    """Return heads and lines, a line for each group; without groups a line for each number.
 
-    A column is named once: where quantiles follow one another, only their orders do.
+    A column is named once: where quantiles follow one another, only their orders do. Intervals
+    stand behind their numbers.
     """
     names, keys = _names(columns), _keys(columns)
     groups = list(dict.fromkeys(keys))
     own = [columns.labels.get(name, [None] * len(keys)) for name in OWN[:2]] + [_orders(columns)]
     per = len(keys) // max(len(groups), 1)
     first = list(zip(*own, strict=True))[:per]
+    if not names:
+        called = [_head(*what, again=False) for what in first]
+        ends = end_heads(columns.confidence) if columns.bounded else ()
+        lines = [(name, *text) for name, text in zip(called, columns.texts(), strict=True)]
+        return ("statistic", columns.name, *ends), lines
     heads = [
         _head(column, word, q, again=i > 0 and first[i - 1][:2] == (column, word))
         for i, (column, word, q) in enumerate(first)
     ]
-    texts = [text[0] for text in columns.texts()]
+    texts = [with_ends(*text) for text in columns.texts()]
     lines = [(*map(str, group), *texts[i * per : (i + 1) * per]) for i, group in enumerate(groups)]
     return (*names, *heads), lines
 

@@ -20,6 +20,8 @@ from sourdine.mechanisms import Laplace
 from sourdine.question import WHAT, kinds, says
 from sourdine.question import converters as read
 from sourdine.tally import Codes, Ticks
+from sourdine.tally.column import NUMBERS
+from sourdine.tally.types import TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -120,6 +122,11 @@ class Proportion(Statistic):
                 missing=LEFT_OUT,
             )
         _ = self.mechanism if self.known else self.ratio.mechanism  # refuses early
+
+    @property
+    def needed(self) -> str:
+        """Zeros and ones, or for a category anything that has a text."""
+        return NUMBERS if self.category is None else TEXTS
 
     @property
     def known(self) -> bool:
@@ -268,6 +275,11 @@ class Proportion(Statistic):
     def widest(self) -> float:
         """A share is at most 1."""
         return 1.0
+
+    @property
+    def span(self) -> tuple[Any, Any]:
+        """A share is between 0 and 1."""
+        return 0.0, 1.0
 
     def planned(self, beta: float, n: int | None) -> float:
         """Return the error among ``n`` records; for a private n, of a share of 15 %."""

@@ -21,8 +21,10 @@ from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import attrs
+import numpy as np
 from attrs import frozen
 
+from sourdine.central.column_types import require_type
 from sourdine.central.groups import ByGroup, each
 from sourdine.central.parameters import CommonParameters
 from sourdine.central.target import epsilon_for
@@ -36,6 +38,7 @@ from sourdine.question import keys as grouping
 from sourdine.release import Release
 from sourdine.tally import Frame, Reading
 from sourdine.tally.reading import STANDARD
+from sourdine.tally.types import ANYTHING, TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,11 +46,19 @@ if TYPE_CHECKING:
     from sourdine.central.finding.first import FoundFirst
     from sourdine.central.population import SumEvidence
     from sourdine.central.stages import Stages
+    from sourdine.errors import PythonWording
     from sourdine.exact.parameters import Number
     from sourdine.privacy import Part
     from sourdine.release import Drawer, Release
 
 __all__ = ["Statistic"]
+
+
+CHECK = "sourdine check shows how a file without types, such as CSV, is read"
+WHOLE_RANGE = (
+    "The interval is the whole range, so the answer says nothing: type a larger {epsilon}. If "
+    f"there are many records, the column may not be readable: {CHECK}."
+)
 
 
 @frozen(kw_only=True, slots=False)
@@ -215,13 +226,30 @@ class Statistic(CommonParameters):
         """Return the columns that it reads: of rows that are kept by contents, these count."""
         return [data.resolve(column) for _, column in self._columns]
 
+    @property
+    def needed(self) -> str:
+        """What its column must hold (`sourdine.tally.types`)."""
+        return ANYTHING
+
     def require_columns(self, data: Frame) -> None:
-        """Refuse to ask about columns that are not there."""
+        """Refuse columns that are not there, or whose type cannot hold what is asked for.
+
+        *Claim*: nothing is charged for what is refused. *Checked by*
+        ``test_declared_types_are_refused_before_anything_is_charged``.
+        """
         for parameter, column in self._columns:
-            try:
-                data.resolve(column)
-            except ParameterError as error:
-                raise error.renamed(column=parameter) from None
+            need = self.needed if parameter == "column" else TEXTS
+            self.require_column(data, column, need, parameter)
+
+    def require_column(
+        self, data: Frame, column: str | None, need: str, parameter: str = "column"
+    ) -> None:
+        """Refuse one column, named by a parameter, that cannot be read as it must be."""
+        try:
+            name = data.resolve(column)
+        except ParameterError as error:
+            raise error.renamed(column=parameter) from None
+        require_type(self, data, name, need, parameter)
 
     @cached_property
     def drawer(self) -> Statistic | ByGroup | FoundFirst:
@@ -275,6 +303,22 @@ class Statistic(CommonParameters):
     def evidence(self, drawn: Mapping[str, Any]) -> SumEvidence | None:  # noqa: ARG002
         """Return what was drawn of a law on [0, 1], where the statistic is its mean."""
         return None
+
+    @property
+    def span(self) -> tuple[Any, Any] | None:
+        """The least and the largest answer that there can be, where both are known."""
+        return None
+
+    def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
+        """Say so where an interval is the whole range: that follows from the release alone."""
+        if self.span is None or not self.is_whole_range(*release.interval(self.shown)):
+            return ()
+        return (WHOLE_RANGE.format(epsilon=words.subject("epsilon")),)
+
+    def is_whole_range(self, low: Any, high: Any) -> bool:  # noqa: ANN401
+        """Return whether an interval, or each of several, leaves nothing out."""
+        least, most = self.span or (-inf, inf)
+        return bool(np.all(np.less_equal(low, least)) and np.all(np.greater_equal(high, most)))
 
     @property
     def widest(self) -> float:

@@ -19,6 +19,7 @@ are those of a thousand records.
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,7 +27,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from attrs import field, frozen
 
 from sourdine.central.count import Count
-from sourdine.central.finding.dates import refuse_dates
 from sourdine.central.groups import each
 from sourdine.central.mean import Mean
 from sourdine.central.quantiles.single import Median
@@ -54,6 +54,8 @@ from sourdine.exact import given
 from sourdine.privacy.printing import shown
 from sourdine.question import WHAT, says
 from sourdine.question.sought import is_sought
+from sourdine.tally.column import DATES, NUMBERS
+from sourdine.tally.types import ANYTHING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
 
     from sourdine.central.finding.first import FoundFirst
     from sourdine.central.stages import Stages
+    from sourdine.errors import PythonWording
     from sourdine.privacy import Part
     from sourdine.question.converters import Bounds
     from sourdine.release import Release
@@ -300,10 +303,7 @@ class Table(Statistic):
             for part in self.statistics.values()
             if hasattr(part, "clipping") and part.column not in found
         }
-        missing = (
-            "Missing values are left out. Intervals, whose ends are in to_frame() and in the JSON, "
-            "hold for all statistics together."
-        )
+        missing = "Missing values are left out. Intervals hold for all statistics together."
         return (*clipped.values(), missing, *self.person)
 
     def reads(self) -> dict[str, str | None]:
@@ -320,17 +320,14 @@ class Table(Statistic):
         return [*super().needs(data), *(column for column, _ in self.of if column != RECORDS)]
 
     def require_columns(self, data: Frame) -> None:
-        """Refuse to ask about columns that are not there."""
+        """Refuse columns that are not there, or whose type cannot hold what is asked for."""
         super().require_columns(data)
+        bounds = dict(self.bounds)
         for column, _ in self.of:
             if column != RECORDS:
-                try:
-                    data.resolve(column)
-                except ParameterError as error:
-                    raise error.renamed(column="of") from None
-        for column, bounds in self.bounds:
-            if is_sought(bounds):
-                refuse_dates(data, column, by_column=True)
+                dated = column in bounds and isinstance(bounds[column][0], dt.date)
+                need = DATES if dated else NUMBERS if column in bounds else ANYTHING
+                self.require_column(data, column, need, "of")
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Draw each statistic."""
@@ -356,6 +353,13 @@ class Table(Statistic):
             )
             for name, part in self.statistics.items()
         }
+
+    def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
+        """Say of which statistics an interval is the whole range."""
+        own = self._releases(release).items()
+        ranged = [(self.statistics[name], name, part) for name, part in own]
+        said = [(name, one.remarks(part, words)) for one, name, part in ranged if one.span]
+        return tuple(f"{name}: {text}" for name, texts in said for text in texts)
 
     def limits(self, release: Release, beta: float, of: str) -> dict[str, Any]:
         """Return the ends of each statistic; they hold for all together.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
@@ -27,10 +26,7 @@ __all__ = [
 
 RECORDS = "*"
 """Stands for no column: what is asked of records."""
-ORDERS = {
-    "quartiles": tuple(Fraction(k, 4) for k in range(1, 4)),
-    "deciles": tuple(Fraction(k, 10) for k in range(1, 10)),
-}
+ORDERS = kinds.NAMED_ORDERS
 WORDS = ("count", "sum", "mean", "variance", "median", *ORDERS)
 EXAMPLE = {"age": ["mean", "deciles"], RECORDS: ["count"]}
 

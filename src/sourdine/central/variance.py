@@ -183,6 +183,11 @@ class Variance(Numeric):
         return min(a for a, _ in ends), min(max(b for _, b in ends), HIGHEST)
 
     @property
+    def span(self) -> tuple[float, float]:
+        """From none to the largest within the bounds."""
+        return 0.0, self.widest
+
+    @property
     def widest(self) -> float:
         """The largest variance within the bounds."""
         return HIGHEST * self._range

@@ -171,7 +171,9 @@ def audit(
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("demo"),
+    out: Annotated[Path, typer.Option(help="Folder for the picture.", metavar="FOLDER")] = Path(
+        "demo"
+    ),
 ) -> None:
     """Publish mean, deciles and histogram of 247 696 wages under one epsilon, with a picture."""
     from sourdine.cli.demo import run  # noqa: PLC0415 - commands load what they need

@@ -72,11 +72,17 @@ class ShellCommand(TyperCommand):
 
 
 def _bare(parameters: list[Any]) -> list[Any]:
-    """Return parameters whose flags are printed without a type."""
+    """Return parameters whose flags and arguments are printed without a type: FILE says enough."""
     for each in parameters:
         if getattr(each, "is_flag", False) and each.metavar is None:
             each.metavar = ""
+        if each.param_type_name == "argument":
+            each.display_type_rich = _no_type
     return parameters
+
+
+def _no_type(ctx: object) -> None:
+    """Return nothing to print for the type of an argument."""
 
 
 def spread(words: Sequence[str], pairs: dict[str, str]) -> list[str]:

@@ -34,8 +34,8 @@ guard = typer.Typer(
     no_args_is_help=True,
     help="Evaluation data that may be used again and again: the labels stay in the guard's file, "
     "every answer is counted, and what is said stays true for all tries at once.\n\n"
-    "The exit status says the verdict: 0 confirmed or answered, 1 not confirmed, 2 for what "
-    "cannot be, 3 where too little is left, 74 where the answer could not be printed.",
+    "The exit status says the verdict: 0 confirmed or answered, 1 not confirmed, 2 for a "
+    "wrong command or file, 3 where too little is left, 74 where the answer could not be printed.",
     epilog="Begin here:\n\n"
     "$ sourdine guard init labels.csv -c y --out eval.guard --baseline old.csv --error 0.05\n\n"
     "$ sourdine guard confirm eval.guard new.csv\n\n"

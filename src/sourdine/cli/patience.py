@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["patience"]
 
-LARGE = 50_000_000
+LARGE = 20_000_000
 """A bar is drawn for files of at least this many bytes."""
 EVERY = 0.2
 """Seconds between two looks at what is done."""
@@ -35,7 +35,7 @@ def patience(file: str, *, spark: bool = False) -> Iterator[None]:
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
     with Progress(*columns, TimeElapsedColumn(), console=terminal, transient=True) as bar:
         stop = Event()
-        reading = "Spark" if spark else f"reading {size / 1e9:.2g} GB"
+        reading = "Spark" if spark else f"reading {size / 1e6:,.0f} MB"
         watcher = Thread(target=_watch, args=(bar, reading, stop))
         watcher.start()
         try:

@@ -191,6 +191,7 @@ def _session(
 
 def _facts(release: Release, session: Session | None) -> dict[str, Any]:
     facts = release.to_dict()
+    facts["cost"] |= {"decimal": release.cost.decimal}
     interval = release.printed_interval()
     if interval is not None:
         facts["interval"] = interval

@@ -47,6 +47,8 @@ class ShellWording(PythonWording):
         """Return what to type; an argument has no name."""
         if name in self._arguments:
             return _quoted(_word(value))
+        if name == "read" and isinstance(value, dict):  # an option for each part
+            return " ".join(self.typed(part, own) for part, own in value.items())
         if name not in self._options:
             return super().typed(name, value)
         if value is True:

@@ -10,6 +10,7 @@ from codecs import getincrementaldecoder
 from collections import Counter
 from dataclasses import dataclass, replace
 from glob import glob
+from itertools import islice
 from os import PathLike, fspath
 from pathlib import Path
 from shlex import quote
@@ -23,10 +24,12 @@ from sourdine.exact import given
 from sourdine.release import Sheet, Shown
 from sourdine.tally import Frame, Reading
 from sourdine.tally.opening import CSV, LINES
-from sourdine.tally.records import open_bytes
+from sourdine.tally.records import open_bytes, records
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sourdine.tally.separated import Header
 
 __all__ = ["Checked", "ColumnFacts", "check"]
 
@@ -39,6 +42,10 @@ _LARGEST = float_info.max
 """A whole number beyond it counts as infinite."""
 _CODES = {sign * (10**k - 1) for k in range(1, 7) for sign in (1, -1)} | {-1}
 """Numbers that often stand for an answer that is missing."""
+_OTHER_LETTERS = (
+    "read as {}, letters that are not ASCII would be other ones, and a category such as 'Süd' "
+    "would not be found: the file seems to be {}."
+)
 _UNDEFINED = frozenset(b"\x81\x8d\x8f\x90\x9d")
 """Bytes that Windows' Western encoding does not have."""
 
@@ -174,9 +181,10 @@ def check(
     source = fspath(data) if isinstance(data, (str, PathLike)) else None
     if source is not None:
         reading, remarks = _of_file(source, reading)
-    frame = Frame(data, read=None if isinstance(data, Frame) else reading)
+    frame = _opened(data, source, reading)
     seen = {name: _seen(frame, name, reading) for name in frame.columns}
     best, other = best_reading(reading, [cells for cells, _, _ in seen.values()])
+    remarks += [_mixed(name, cells) for name, (cells, _, _) in seen.items() if cells.mixed()]
     if other is not None:
         remarks.append(_unsure(seen, best, other))
     form, other_form = best_format(best, [cells for cells, _, _ in seen.values()])
@@ -194,6 +202,25 @@ def check(
         reading=best,
         remarks=tuple(remarks),
         unit=unit,
+    )
+
+
+def _opened(data: object, source: str | None, reading: Reading) -> Frame:
+    """Open data, even a CSV file with a name twice, which statistics refuse."""
+    if source is not None and source.lower().endswith(CSV) and Path(source).is_file():
+        from sourdine.tally.files import TextFile  # noqa: PLC0415
+
+        return Frame(TextFile([source], reading, anyway=True))
+    return Frame(data, read=None if isinstance(data, Frame) else reading)
+
+
+def _mixed(name: str, cells: ColumnTexts) -> tuple[str, str]:
+    """Return a remark on numbers beside several symbols."""
+    symbols = cells.mixed()
+    listed = ", ".join(map(repr, map(printable, symbols[:_SHAPES])))
+    return "units", (
+        f"in {printable(name)}, numbers stand beside {listed}. If these are units, convert all "
+        "numbers to one of them: read together they would be added up as they are."
     )
 
 
@@ -261,7 +288,7 @@ def _unsure(seen: Mapping[str, Any], best: Reading, other: Reading) -> tuple[str
         for name, (cells, _, _) in seen.items()
         if (texts := read_differently(cells, best, other))
     )
-    mark = best.decimal if best.decimal in shape(cells[0]) else best.thousands
+    mark = best.point if best.point in shape(cells[0]) else best.thousands
     ways = {True: f"1{mark}234 is 1234", False: f"1{mark}234 is a little more than 1"}
     thousands = mark == best.thousands
     rest = other.to_dict()
@@ -321,6 +348,10 @@ def _of_file(source: str, declared: Reading) -> tuple[Reading, list[tuple[str, s
         guesses = Counter(map(_guessed, files))
         reading = replace(declared, encoding=guesses.most_common(1)[0][0]) if guesses else declared
     remarks = [("encoding", reading.encoding)]
+    if reading.encoding != declared.encoding:
+        remarks.append(("look", _OTHER_LETTERS.format(declared.encoding, reading.encoding)))
+    elif declared.encoding not in {"utf-8", "ascii"} and all(map(_is_utf_8, files)):
+        remarks.append(("look", _OTHER_LETTERS.format(declared.encoding, "utf-8")))
     if lowered.endswith(CSV) and files:
         from sourdine.tally.separated import header  # noqa: PLC0415
 
@@ -328,11 +359,59 @@ def _of_file(source: str, declared: Reading) -> tuple[Reading, list[tuple[str, s
         marks = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
         remarks[0] = ("encoding", head.encoding)
         remarks.append(("separator", marks[head.separator]))
+        if head.twice:
+            listed = ", ".join(map(repr, map(printable, head.twice)))
+            twice = f"{listed} stands twice in the first line: rename one. Statistics refuse it."
+            remarks.append(("header", twice))
+        remarks += _ragged(files, reading)
         if not head.declared and any(_is_value(name) for name in head.names):
             remarks.append(
                 ("header", "the first line holds numbers: if it is a record, declare a header.")
             )
     return reading, remarks
+
+
+def _ragged(files: Sequence[str], reading: Reading) -> list[tuple[str, str]]:
+    """Return a remark on records that have fewer or more cells than the first line."""
+    from sourdine.tally.separated import header  # noqa: PLC0415
+
+    fewer = more = 0
+    first = ""
+    for path in files:
+        head = header(path, reading)
+        for number, cells in enumerate(_widths(path, head), start=1):
+            if cells != len(head.names):
+                fewer, more = fewer + (cells < len(head.names)), more + (cells > len(head.names))
+                first = first or f"record {number} has {cells} of {len(head.names)}"
+    if not first:
+        return []
+    text = (
+        f"{fewer} records have fewer cells than the first line, and {more} have more; {first}. "
+        "Cells that are not there are missing, and those beyond are dropped: quote cells that "
+        "hold the separator."
+    )
+    return [("ragged", text)]
+
+
+def _widths(path: str, head: Header) -> Iterator[int]:
+    """Yield how many cells each record has; a blank line is none."""
+    one = len(head.names) == 1
+    if not head.mac and head.encoding in {"utf-8", "ascii", "cp1252", "iso8859-1"}:
+        mark = head.separator.encode()
+        with open_bytes(path) as file:
+            if not (head.quotes and any(b'"' in line for line in file)):
+                file.seek(0)
+                lines = (line for line in file if one or line.strip(b"\r\n"))
+                yield from (line.count(mark) + 1 for line in islice(lines, not head.declared, None))
+                return
+    rows = islice(records(path, head.layout), not head.declared, None)
+    yield from (len(row) for row in rows if one or row != [""])
+
+
+def _is_utf_8(path: str) -> bool:
+    """Return whether a file is UTF-8, and not merely ASCII."""
+    with open_bytes(path) as file:
+        return not file.read(_BLOCK).isascii() and _guessed(path) == "utf-8"
 
 
 def _is_value(name: str) -> bool:

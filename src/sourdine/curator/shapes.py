@@ -70,21 +70,36 @@ class ColumnTexts:
         least = max(2, _OFTEN * self.filled)
         return {symbol for symbol, k in beside.items() if k >= least}
 
+    def mixed(self) -> list[str]:
+        """Return the symbols of a column that has several: units that are not to be added up.
+
+        Examples
+        --------
+        >>> ColumnTexts(Counter({"170 cm": 40, "1.80 m": 30, "165": 9}), 0).mixed()
+        ['cm', 'm']
+        >>> ColumnTexts(Counter({"170 cm": 40, "165 CM": 30}), 0).mixed()
+        []
+        """
+        symbols = sorted(self.symbols())
+        return symbols if len(set(map(str.casefold, symbols))) > 1 else []
+
 
 def best_reading(
     declared: Reading, columns: Iterable[ColumnTexts]
 ) -> tuple[Reading, Reading | None]:
     """Return the reading that makes numbers of most cells, and another that reads as many.
 
-    Columns that hold words under a reading do not count for it, and what was declared stays.
+    Columns that hold words under a reading do not count for it, and what was declared stays. The
+    symbols of a column that has several are not declared.
     """
     kept = [cells for cells in columns if cells.texts]
-    beside = set(declared.symbols).union(*(cells.symbols() for cells in kept))
+    of_one_unit = (cells.symbols() for cells in kept if not cells.mixed())
+    beside = set(declared.symbols).union(*of_one_unit)
     symbols = _declarable(sorted(beside))
     ways = [
-        replace(declared, decimal=d, thousands=t, symbols=each)
+        replace(declared, decimal=declared.decimal if d == "." else d, thousands=t, symbols=each)
         for (d, t), each in product(_WAYS, (declared.symbols, symbols))
-        if declared.decimal in {".", d} and declared.thousands in {"", t}
+        if declared.decimal in {None, d} and declared.thousands in {"", t}
     ]
     score = {way: sum(_read(cells, way) for cells in kept) for way in (declared, *ways)}
     best = [way for way, read in score.items() if read == max(score.values())]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import finalize
 
 from sourdine.database.dialects import PATIENCE
@@ -23,7 +23,7 @@ except ImportError:
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Snapshot"]
+__all__ = ["ColumnType", "Snapshot"]
 
 SETTINGS = (
     "TimeZone=UTC",
@@ -38,6 +38,18 @@ SETTINGS = (
 REACHED = 10
 """Seconds for a connection."""
 FETCHED = 1 << 15
+TYPES = """
+    SELECT oid::text, format_type(oid, NULL)::text, typcategory::text
+    FROM pg_catalog.pg_type WHERE oid = ANY(%s::oid[])
+"""
+
+
+class ColumnType(NamedTuple):
+    """The type of a column: its number, its name, and the letter of its category."""
+
+    number: int
+    name: str
+    category: str
 
 
 class Snapshot:
@@ -55,12 +67,15 @@ class Snapshot:
         self._url, self._names = url, count()
         self._connection: psycopg.Connection[Any] | None = None
 
-    def kinds(self, table: str) -> dict[str, int]:
-        """Return the number of the type of each column of a table, whose name is quoted."""
+    def types(self, table: str) -> dict[str, ColumnType]:
+        """Return the type of each column of a table, whose name is quoted."""
 
-        def look() -> dict[str, int]:
+        def look() -> dict[str, ColumnType]:
             found = self._open().execute(f"SELECT * FROM {table} LIMIT 0")  # noqa: S608 - quoted
-            return {one.name: one.type_code for one in found.description or ()}
+            numbers = {one.name: one.type_code for one in found.description or ()}
+            named = self._open().execute(TYPES, [list(numbers.values())])
+            known = {int(number): (name, category) for number, name, category in named}
+            return {c: ColumnType(number, *known[number]) for c, number in numbers.items()}
 
         return dict(_guarded(look))
 

@@ -249,8 +249,10 @@ def _refusal(  # noqa: PLR0913, PLR0917 - the parts of one sentence
     if not left:
         hint, tries = "Nothing is left: another total would come on top of this one.", {}
     if not whole:
-        begin = "ask what needs none, or begin with a total that has some"
-        hint, tries = f"The total holds no {name}: {begin}.", {}
+        begin = f"begin a total with {name}={shown(wanted)}"
+        if name == "delta":  # what is not reserved is spent on composition
+            begin += f" and reserve={shown(wanted)}"
+        hint, tries = f"The total holds no {name}: {begin}, or ask what needs none.", {}
     return BudgetExceededError(
         f"{name} of {label!r}" if label else name,
         f"be at most {shown(left, up=False)}, what is left of {shown(whole)}",

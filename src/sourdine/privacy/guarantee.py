@@ -196,6 +196,18 @@ class Guarantee:
             "relation": self.relation.value,
         }
 
+    @property
+    def decimal(self) -> dict[str, float | None]:
+        """The nearest floats, for those who need no exact numbers; None for no guarantee.
+
+        Examples
+        --------
+        >>> Guarantee(0.05).decimal
+        {'epsilon': 0.05, 'delta': 0.0}
+        """
+        epsilon = float(self.epsilon) if self.is_finite else None
+        return {"epsilon": epsilon, "delta": float(self.delta)}
+
     @classmethod
     def from_dict(cls, record: dict[str, str]) -> Guarantee:
         """Return the guarantee that `to_dict` wrote."""

@@ -47,6 +47,8 @@ __all__ = [
 
 Bounds = tuple[Fraction, Fraction] | DateBounds
 WIDEST = Fraction(10**290)
+MOST_SHOWN = 4
+"""A longer list is not repeated in an error."""
 
 LARGEST_EPSILON = 10**300
 """It is a float, and nobody means one that is anywhere near."""
@@ -213,7 +215,7 @@ def bounds(x: Sequence[Number | dt.date | str] | None) -> Bounds:
         raise ParameterError("bounds", "be two public numbers", "none", _WHICH, bounds=(0, 120))
     if isinstance(x, str) or not hasattr(x, "__len__") or len(x) != 2:
         raise ParameterTypeError(
-            "bounds", "be two numbers", given(x), "Type {bounds}.", bounds=(0, 120)
+            "bounds", "be two numbers", _several(x), "Type {bounds}.", bounds=(0, 120)
         )
     if (typed := dates(x, "bounds")) is not None:
         return typed[0], typed[1]
@@ -237,6 +239,13 @@ def bounds(x: Sequence[Number | dt.date | str] | None) -> Bounds:
             bounds=(0, 120),
         )
     return lower, upper
+
+
+def _several(x: Any) -> str:  # noqa: ANN401
+    """Return what was typed, where it is a few words or numbers."""
+    if not isinstance(x, (list, tuple)) or not 0 < len(x) <= MOST_SHOWN:
+        return given(x)
+    return given(x[0]) if len(x) == 1 else f"({', '.join(map(given, x))})"
 
 
 def _bound(x: object, must: str) -> Fraction:

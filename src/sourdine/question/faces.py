@@ -10,6 +10,8 @@ import inspect
 from functools import cache
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
+from sourdine.errors import ParameterTypeError
+from sourdine.exact import given
 from sourdine.question.question import Question, parameters, plain_parameter, read
 
 if TYPE_CHECKING:
@@ -48,8 +50,8 @@ class Face(Generic[P]):
 
 
 def _method(cls: type[Question]) -> Callable[..., Any]:
-    def ask(self: Any, /, *given: Any, **typed: Any) -> Any:  # noqa: ANN401
-        return self._ask(cls, named(cls, given, typed))
+    def ask(self: Any, /, *placed: Any, **typed: Any) -> Any:  # noqa: ANN401
+        return self._ask(cls, named(cls, placed, typed))
 
     return documented(ask, cls, "self")
 
@@ -58,25 +60,47 @@ def function(statistic: Callable[P, Question]) -> Callable[Concatenate[object, P
     """Return the function that releases this statistic of data."""
     cls: Any = statistic
 
-    def call(x: object, /, *given: P.args, **typed: P.kwargs) -> Release:
-        question: Question = read(cls, named(cls, given, typed))
+    def call(x: object, /, *placed: P.args, **typed: P.kwargs) -> Release:
+        question: Question = read(cls, named(cls, placed, typed))
         return question.release(x)
 
     documented(call, cls, "x")
     return call
 
 
-def named(cls: type[Question], given: tuple[Any, ...], typed: dict[str, Any]) -> dict[str, Any]:
+def named(cls: type[Question], given_: tuple[Any, ...], typed: dict[str, Any]) -> dict[str, Any]:
     """Return what was typed by name, also what was typed by position."""
-    if not given:
+    if not given_:
         return typed
-    places = [p.name for p in parameters(cls) if p.positional]
-    if len(given) > len(places):
-        raise TypeError(f"{cls.kind}() takes {len(places)} positional arguments beside the data")
-    placed = dict(zip(places, given, strict=False))
+    places = [p for p in parameters(cls) if p.positional]
+    placed = {p.name: x for p, x in zip(places, given_, strict=False)}
+    texts = any(isinstance(p.kind.parse(x), str) for p, x in zip(places, given_, strict=False))
+    if len(given_) > len(places) or texts:
+        raise _named_instead(cls, given_, typed)
     if twice := placed.keys() & typed.keys():
         raise TypeError(f"{cls.kind}() got several values for {', '.join(sorted(twice))}")
     return {**placed, **typed}
+
+
+def _named_instead(
+    cls: type[Question], given_: tuple[Any, ...], typed: dict[str, Any]
+) -> ParameterTypeError:
+    """Return the refusal of values without a name; it says which name each was probably for."""
+    known = {p.name: p for p in parameters(cls)}
+    meant: dict[str, Any] = {}
+    for x in given_:
+        pair = isinstance(x, (list, tuple)) and len(x) == 2
+        guesses = (
+            ("column", "columns") if isinstance(x, str) else ("bounds", "q") if pair else ()
+        ) or (("q", "epsilon") if isinstance(x, (int, float)) else ("q", "columns"))
+        free = [name for name in guesses if name in known and name not in {**meant, **typed}]
+        if free:
+            meant[free[0]] = [x] if free[0] == "columns" and isinstance(x, str) else x
+    first = next(iter(meant), "parameters")
+    hint = f"Type {', '.join(f'{{{name}}}' for name in meant)}." if meant else ""
+    got = f"{given(given_[0])} without a name"
+    listed = f" {cls.kind}() knows {', '.join(sorted(known))}."
+    return ParameterTypeError(first, "be given by name", got, hint or listed, **meant)
 
 
 def documented(call: Callable[..., Any], cls: type[Question], first: str) -> Callable[..., Any]:

@@ -108,6 +108,11 @@ def _numbers(x: object) -> Any:  # noqa: ANN401
     return _each(_listed(x))
 
 
+def _orders(x: object) -> Any:  # noqa: ANN401
+    """Return orders of quantiles: numbers, or a word for several."""
+    return NAMED_ORDERS.get(x.strip().lower()) or _numbers(x) if isinstance(x, str) else _numbers(x)
+
+
 def _pair(x: object) -> Any:  # noqa: ANN401
     """Return the numbers or dates between blanks or commas, or in a list; none and find are words.
 
@@ -218,10 +223,21 @@ BOUNDS = Kind(
     parse=_pair,
     words=2,
 )
+NAMED_ORDERS = {
+    "quartiles": tuple(Fraction(k, 4) for k in range(1, 4)),
+    "deciles": tuple(Fraction(k, 10) for k in range(1, 10)),
+}
+"""Orders of quantiles that have a name."""
 ORDERS = Kind(
     metavar="Q,Q,...",
-    schema={"anyOf": [*_NUMBER["anyOf"], {"type": "array", "items": _NUMBER, "minItems": 1}]},
-    parse=_numbers,
+    schema={
+        "anyOf": [
+            *_NUMBER["anyOf"],
+            {"type": "array", "items": _NUMBER, "minItems": 1},
+            {"enum": list(NAMED_ORDERS)},
+        ]
+    },
+    parse=_orders,
 )
 BINS = Kind(
     metavar="COUNT",

@@ -111,6 +111,15 @@ class Question(Drawer):
         }
 
 
+SYNONYMS = {
+    **dict.fromkeys(("groupby", "group_by", "groups"), "by"),
+    **dict.fromkeys(("range", "limits", "clip", "lower", "upper"), "bounds"),
+    **dict.fromkeys(("col", "variable", "columns"), "column"), "eps": "epsilon",
+}  # fmt: skip
+"""What other libraries call a parameter."""
+FILTERS = ("where", "filter", "query")
+LIKE = 0.7
+"""How much two names resemble each other for one to be a slip for the other."""
 HINTS = 3
 """How many hints are followed before one is shown."""
 UNSAID = ("error",)
@@ -251,8 +260,10 @@ def _require_known(cls: type[Question], said: Mapping[str, Any]) -> None:
     for name in said:
         if name in known or name in cls.unlisted:
             continue
-        near = get_close_matches(name, known, 1)
-        meant = f" Did you mean {near[0]}?" if near else ""
+        near = [SYNONYMS[name]] if name in SYNONYMS else get_close_matches(name, known, 1, LIKE)
+        meant = f" Did you mean {near[0]}?" if near and near[0] in known else ""
+        if name in FILTERS:
+            meant = " Filter the rows before, by a public condition."
         raise ParameterTypeError(
             name,
             f"be a parameter of {cls.kind}",

@@ -12,8 +12,9 @@ import numpy as np
 from sourdine.calendar import spelled
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.presentation.dates import is_date, is_duration
-from sourdine.presentation.texts import json_text
+from sourdine.presentation.texts import json_text, printable
 from sourdine.release.arithmetic import OneNumber
+from sourdine.release.columns import label, with_ends
 from sourdine.release.sheet import Sheet, Shown
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "brief", "plain"]
 
+FEW = 4
+"""How many numbers a plain repr shows."""
 UNREADABLE = (
     ValueError,
     TypeError,
@@ -112,6 +115,23 @@ class Answer(OneNumber, Shown):
 
     def __format__(self, spec: str) -> str:
         return format(self._alone(), spec) if spec else str(self)
+
+    def __repr__(self) -> str:
+        """Return the first numbers with their intervals, and what they cost."""
+        columns = self.columns()
+        few = columns.picked(range(min(len(columns.values), FEW)))
+        names = [
+            " ".join(filter(None, map(label, own)))
+            for own in zip(*few.labels.values(), strict=True)
+        ]
+        texts = columns.texts()[:FEW] if columns.even else few.texts()
+        told = [with_ends(*own) for own in texts]
+        if names:
+            told = [f"{name}: {number}" for name, number in zip(names, told, strict=True)]
+        left = len(columns.values) - len(told)
+        listed = "; ".join([*told, *([f"and {left} more"] if left else [])])
+        cost = next((f", {text}" for word, text in self.notes() if word == "cost"), "")
+        return printable(f"<{type(self).__name__}: {columns.name} {listed}{cost}>")
 
     def __eq__(self, other: object) -> bool:
         """Return whether everything public is the same."""

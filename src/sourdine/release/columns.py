@@ -14,7 +14,7 @@ from sourdine.presentation.numbers import outward, shown
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Columns", "beside", "end_heads", "framed", "label"]
+__all__ = ["Columns", "beside", "end_heads", "framed", "label", "with_ends"]
 
 C = TypeVar("C")
 
@@ -44,6 +44,8 @@ class Columns:
     even
         Whether all numbers are printed as precisely as the narrowest interval deserves, as befits
         shares of one whole; else each as its own interval does.
+    further
+        Columns that a frame has besides, such as the edges of bins as numbers; not printed.
     printed
         Which rows are printed; all of them if left out.
     most
@@ -67,6 +69,7 @@ class Columns:
     confidence: float | None = 0.95
     even: bool = False
     most: int | None = None
+    further: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     printed: Sequence[int] | None = None
     by: Sequence[str] = ()
 
@@ -86,6 +89,7 @@ class Columns:
         return replace(
             self,
             labels={name: picked(column) for name, column in self.labels.items()},
+            further={name: picked(column) for name, column in self.further.items()},
             values=picked(self.values),
             lower=self.lower and picked(self.lower),
             upper=self.upper and picked(self.upper),
@@ -142,7 +146,8 @@ class Columns:
             own |= {"lower": _of_one_type(self.lower), "upper": _of_one_type(self.upper)}
         for of, (low, high) in self.beside.items():
             own |= {f"{of}_lower": list(low), f"{of}_upper": list(high)}
-        return beside({name: _of_one_type(x) for name, x in self.labels.items()}, own)
+        labels = {**self.labels, **self.further}
+        return beside({name: _of_one_type(x) for name, x in labels.items()}, own)
 
     def to_frame(self, library: str) -> Any:  # noqa: ANN401
         """Return a frame of the library named: pandas, polars or pyarrow."""
@@ -214,6 +219,17 @@ def spanned(low: Any, high: Any) -> str:  # noqa: ANN401
     return f"{first} to {last}"
 
 
+def with_ends(value: str, *ends: str) -> str:
+    """Return a number and its interval in one line.
+
+    Examples
+    --------
+    >>> with_ends("37.2", "36", "39"), with_ends("bus")
+    ('37.2 [36, 39]', 'bus')
+    """
+    return f"{value} [{', '.join(ends)}]" if any(ends) else value
+
+
 def label(x: object) -> str:
     """Return a label as a person reads it: numbers with few digits.
 
@@ -223,7 +239,7 @@ def label(x: object) -> str:
     ('0.1', '0', '10 000 000', 'yes', '0.33333333')
     """
     if not isinstance(x, float):
-        return str(x)
+        return "" if x is None else str(x)
     text = shown(x, 1e-6 * abs(x)) if x else "0"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

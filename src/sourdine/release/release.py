@@ -130,6 +130,10 @@ class Drawer(ABC):
         """Return what tells the numbers of a release apart, by name."""
         return {}
 
+    def further(self, release: Release) -> Mapping[str, Sequence[Any]]:  # noqa: ARG002
+        """Return columns that a frame has besides its labels, as long as these."""
+        return {}
+
     def columns(self, release: Release) -> Columns:
         """Return the numbers of a release, with labels and the ends that are shown."""
         own = self._shown_ends(release, "sample") if self.prints_intervals else None
@@ -143,6 +147,7 @@ class Drawer(ABC):
             confidence=self.shown,
             even=self.even,
             most=self.most,
+            further=self.further(release),
             printed=self.printed_rows(release),
         )
 
@@ -385,9 +390,6 @@ class Release(Answer):
             drawn=facts["drawn"],
             grid=getattr(mechanism, "grid", None),
         )
-
-    def __repr__(self) -> str:
-        return f"<Release: {self.mechanism}, {self.price}>"
 
 
 def read_drawer(facts: Mapping[str, Any]) -> Drawer:

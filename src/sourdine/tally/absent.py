@@ -27,11 +27,12 @@ def listed_columns(frame: Frame, wanted: str | None = None) -> str:
     >>> listed_columns(Frame({"age": [31], "vote": ["yes"]}))
     "The columns are: 'age', 'vote'."
     """
-    if not frame.parsed or frame.reading.header is not None:
-        return f"The columns are: {', '.join(map(repr, frame.columns))}."
     like = _like(wanted or "", frame.columns)
+    meant = f"Did you mean {' or '.join(map(repr, like))}?" if like else ""
+    if not frame.parsed or frame.reading.header is not None:
+        return f"{meant} The columns are: {', '.join(map(repr, frame.columns))}.".strip()
     if like:
-        return f"Did you mean {' or '.join(map(repr, like))}?"
+        return meant
     if any(not name or read_number(name) is not None for name in frame.columns):
         return (
             "The first line of the file holds numbers. If it is a record and no header, name the "

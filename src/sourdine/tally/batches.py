@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
-from sourdine.tally.engine import Engine
+from sourdine.tally.engine import Engine, require_different
 from sourdine.tally.series import memory_of_frame
+from sourdine.tally.types import declared_by_series
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from sourdine.tally.cells import Cell, Codes
     from sourdine.tally.column import Column
     from sourdine.tally.memory import Memory
+    from sourdine.tally.types import Declared
 
 __all__ = ["Batches", "batches_of_dask", "batches_of_dataset", "is_dataset"]
 
@@ -45,16 +47,25 @@ class Batches(Engine):
         The columns.
     source
         What reads them.
+    types
+        What their types say.
     """
 
-    def __init__(self, names: Sequence[str], source: _Source) -> None:
-        self._names, self._source = tuple(names), source
+    def __init__(
+        self, names: Sequence[str], source: _Source, types: Mapping[str, Declared | None]
+    ) -> None:
+        require_different(names)
+        self._names, self._source, self._types = tuple(names), source, types
         self._cut: tuple[str, Codes, int] | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names."""
         return self._names
+
+    def declared(self, name: str) -> Declared | None:
+        """Return what the type of a column says."""
+        return self._types[name]
 
     def rows(self) -> int:
         """Return how many there are."""
@@ -159,14 +170,8 @@ def batches_of_dataset(data: Any) -> Batches:  # noqa: ANN401
     """Return the engine of an Arrow dataset, which streams its files."""
     import pyarrow as pa  # noqa: PLC0415
 
-    names = list(dict.fromkeys(data.schema.names))
-    if len(names) < len(data.schema.names):
-        raise ParameterError(
-            "data",
-            "have columns with different names",
-            "a name twice",
-            "Rename one of them.",
-        )
+    names = list(data.schema.names)
+    require_different(names)
 
     def each(columns: list[str]) -> Iterator[Any]:
         wanted = columns or names[:1]
@@ -174,14 +179,14 @@ def batches_of_dataset(data: Any) -> Batches:  # noqa: ANN401
             if len(batch):
                 yield pa.Table.from_batches([batch])
 
-    return Batches(
-        names, _Source(each, lambda columns: data.to_table(columns=columns), data.count_rows)
-    )
+    source = _Source(each, lambda columns: data.to_table(columns=columns), data.count_rows)
+    return Batches(names, source, _types(data.schema.empty_table()))
 
 
 def batches_of_dask(data: Any) -> Batches:  # noqa: ANN401
     """Return the engine of a Dask frame: its partitions one after the other."""
     names = [str(name) for name in data.columns]
+    require_different(names)
     native = dict(zip(names, data.columns, strict=True))
 
     def some(columns: list[str]) -> Any:  # noqa: ANN401
@@ -191,4 +196,13 @@ def batches_of_dask(data: Any) -> Batches:  # noqa: ANN401
         for part in some(columns).to_delayed():
             yield part.compute()
 
-    return Batches(names, _Source(each, lambda columns: some(columns).compute(), lambda: len(data)))
+    source = _Source(each, lambda columns: some(columns).compute(), lambda: len(data))
+    return Batches(names, source, _types(data._meta))  # noqa: SLF001 - an empty frame of its types
+
+
+def _types(empty: Any) -> dict[str, Declared | None]:  # noqa: ANN401
+    """Return what the types of a native frame say."""
+    import narwhals as nw  # noqa: PLC0415
+
+    frame = nw.from_native(empty, eager_only=True)
+    return {str(name): declared_by_series(frame.get_column(name)) for name in frame.columns}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sourdine.errors import ParameterError
 from sourdine.exact import kind
 from sourdine.tally.duck import Duck, private_connection
+from sourdine.tally.engine import require_different
 from sourdine.tally.series import memory_of_frame, memory_of_series
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ def open_capsule(data: object) -> Engine:
     has_arrow = find_spec("pyarrow") is not None
     try:
         return _in_arrow(data) if has_arrow else _in_duckdb(data)
+    except ParameterError:
+        raise
     except Exception:  # noqa: BLE001 - what an exporter says may hold data
         hint = (
             "Check that the object still holds its data."
@@ -51,6 +54,7 @@ def _in_arrow(data: Any) -> Engine:  # noqa: ANN401
     column = pa.chunked_array(data)
     if not pa.types.is_struct(column.type):
         return memory_of_series(nw.from_native(column, series_only=True))
+    require_different([field.name for field in column.type])
     return memory_of_frame(nw.from_native(pa.Table.from_struct_array(column), eager_only=True))
 
 

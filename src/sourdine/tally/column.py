@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
     from sourdine.tally.reading import Reading
 
-__all__ = ["DATES", "NUMBERS", "WORDS", "Column", "Moments"]
+__all__ = ["DATES", "HOLDS", "NUMBERS", "WORDS", "Column", "Moments"]
 
 NUMBERS, WORDS, DATES = "numbers", "words", "dates"
+HOLDS = (NUMBERS, WORDS, DATES)
 _HOLDS = dict.fromkeys("biuf", NUMBERS) | dict.fromkeys("UST", WORDS) | {"M": DATES}
 """What arrays hold, by the letter of their type."""
 _INT64 = 1 << 63

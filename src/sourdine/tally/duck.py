@@ -15,17 +15,18 @@ from sourdine.errors import ParameterError
 from sourdine.tally import sql
 from sourdine.tally.bounding import bounded
 from sourdine.tally.column import WORDS, Column
-from sourdine.tally.engine import Engine
+from sourdine.tally.engine import Engine, require_different
 from sourdine.tally.ranges import inside
 from sourdine.tally.reading import STANDARD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from sourdine.tally.cells import Cell, Codes, Ticks
     from sourdine.tally.reading import Reading
+    from sourdine.tally.types import Declared
 
 __all__ = ["Duck", "guarded", "private_connection", "progress"]
 
@@ -107,10 +108,22 @@ class Duck(Engine):
         Kept open as long as the relation is used.
     parsed
         Whether the rows come from text.
+    untyped
+        Columns whose type says nothing, besides those of text that is parsed.
     """
 
-    def __init__(self, relation: Any, connection: Any = None, *, parsed: bool = False) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        relation: Any,  # noqa: ANN401
+        connection: Any = None,  # noqa: ANN401
+        *,
+        parsed: bool = False,
+        untyped: Collection[str] = (),
+    ) -> None:
+        require_different(relation.columns)
         self.parsed = parsed
+        types = zip(relation.columns, relation.types, strict=True)
+        self._types = {c: t for c, t in types if not parsed and c not in untyped}
         self._part = False
         kinds = [sql.kind_of(t) for t in relation.types]
         self._kinds = dict(zip(relation.columns, kinds, strict=True))
@@ -136,6 +149,10 @@ class Duck(Engine):
     def kind(self, name: str) -> str | None:
         """Return the type of a column; that of text is what its values look like, so none."""
         return None if self.parsed else self._kinds[name]
+
+    def declared(self, name: str) -> Declared | None:
+        """Return what the type of a column says."""
+        return sql.declared(self._types[name]) if name in self._types else None
 
     def rows(self) -> int:
         """Return how many there are."""

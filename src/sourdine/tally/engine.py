@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sourdine.errors import ParameterError
 from sourdine.tally.counts import merge
 from sourdine.tally.ranges import inside
 from sourdine.tally.reading import STANDARD
@@ -24,8 +25,36 @@ if TYPE_CHECKING:
     from sourdine.tally.cells import Cell, Codes, Ticks
     from sourdine.tally.column import Column
     from sourdine.tally.reading import Reading
+    from sourdine.tally.types import Declared
 
-__all__ = ["Engine"]
+__all__ = ["Engine", "name_twice", "require_different"]
+
+
+def require_different(names: Sequence[str]) -> None:
+    """Refuse no columns at all, and a name that stands twice: which is meant cannot be known.
+
+    Examples
+    --------
+    >>> require_different(["age", "sex", "age"])
+    Traceback (most recent call last):
+    sourdine.errors.ParameterError: data must have columns with different names, got 'age' twice. Rename one of them.
+    """  # noqa: E501
+    if not names:
+        raise ParameterError(
+            "data", "have a column", "a table without any", "Pass data of one column or more."
+        )
+    if len(set(names)) < len(names):
+        raise name_twice(next(name for i, name in enumerate(names) if name in names[:i]))
+
+
+def name_twice(name: str | None = None) -> ParameterError:
+    """Return the refusal of columns of one name."""
+    return ParameterError(
+        "data",
+        "have columns with different names",
+        "a name twice" if name is None else f"{name!r} twice",
+        "Rename one of them.",
+    )
 
 
 class Engine(ABC):
@@ -45,6 +74,13 @@ class Engine(ABC):
 
     def kind(self, name: str) -> str | None:  # noqa: ARG002
         """Return the type that the data itself states, in a word; None if it states none."""
+        return None
+
+    def declared(self, name: str) -> Declared | None:  # noqa: ARG002
+        """Return what the type of a column says; None if it has none, or one that says nothing.
+
+        Values are not looked at: what is refused for its type is refused whatever the rows are.
+        """
         return None
 
     @abstractmethod

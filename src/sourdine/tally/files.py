@@ -26,12 +26,14 @@ from sourdine.errors import ParameterError
 from sourdine.tally import sql
 from sourdine.tally.column import Column
 from sourdine.tally.duck import Duck, guarded, private_connection
+from sourdine.tally.engine import require_different
 from sourdine.tally.folders import PATH, files_below, folder_columns, root_of
 from sourdine.tally.memory import UNNAMED, Memory
 from sourdine.tally.opening import CSV, LINES, NAMELESS, PARQUET, is_path
 from sourdine.tally.reading import STANDARD
 from sourdine.tally.records import BOM, LONGEST, is_plain, rewritten
 from sourdine.tally.separated import fixed, header, strict_column
+from sourdine.tally.types import declared_by_numpy
 from sourdine.tally.unnamed import Copy
 
 if TYPE_CHECKING:
@@ -96,10 +98,11 @@ def _opened(
 ) -> Engine:
     if ending.endswith(PARQUET):
         connection = private_connection("statistics_propagation")
+        _require_different_columns(connection, files)
         rows = _scanned(connection, _parquet(files))
         if named:
             rows = _with_folders(rows, _scanned(connection, _parquet(files, PATH)), named)
-        engine: Engine = Duck(rows, connection)
+        engine: Engine = Duck(rows, connection, untyped=named)
     elif named:
         raise ParameterError(
             "the folder",
@@ -127,11 +130,21 @@ class TextFile(Duck):
         Their paths.
     reading
         What is declared of them.
+    anyway
+        Whether a file is opened that has a name twice, for a curator who looks through it.
     """
 
-    def __init__(self, files: Sequence[str], reading: Reading) -> None:
+    def __init__(self, files: Sequence[str], reading: Reading, *, anyway: bool = False) -> None:
         self._files = files
         self._heads = [header(path, reading) for path in files]
+        if any(head.twice for head in self._heads) and not anyway:
+            raise ParameterError(
+                "a CSV file",
+                "name each column once in its first line",
+                "a name that stands twice",
+                "Rename one of them, which sourdine check shows. If the first line is a record, "
+                "name the columns yourself, as header in a Reading or on the command line.",
+            )
         self._copies: list[Copy] = []
         self._opened: Any = None
         names = self._heads[0].names
@@ -220,11 +233,13 @@ def _lines(path: str, reading: Reading, errors: str = "replace") -> list[str | N
 
 def _of_arrays(files: Sequence[str]) -> Memory:
     arrays = [_array(path) for path in files]
+    types = {declared_by_numpy(array.dtype) for array in arrays}
     if len({array.dtype for array in arrays}) == 1:
         column = Column.of_array(np.concatenate(arrays))
     else:
         column = Column.of([value for array in arrays for value in array.tolist()])
-    return Memory({UNNAMED: lambda: column}, len(column))
+    own = types.pop() if len({one and one.holds for one in types}) == 1 else None
+    return Memory({UNNAMED: lambda: column}, len(column), types={UNNAMED: own})
 
 
 def _array(path: str) -> NDArray[Any]:
@@ -251,6 +266,21 @@ def _scanned(connection: Any, scan: str) -> Any:  # noqa: ANN401
 
 def _listed(files: Sequence[str]) -> str:
     return "[" + ", ".join(sql.string(escape(f) if has_magic(f) else f) for f in files) + "]"
+
+
+def _require_different_columns(connection: Any, files: Sequence[str]) -> None:  # noqa: ANN401
+    """Refuse a Parquet file that has a name twice: DuckDB would give the second another one.
+
+    A schema lists a column and then what it is made of, each with the number of its children.
+    """
+    fields = f"SELECT file_name, name, num_children FROM parquet_schema({_listed(files)})"  # noqa: S608
+    for _, own in groupby(guarded(connection.sql(fields).fetchall), lambda field: field[0]):
+        names, inside = [], 0
+        for _, name, children in list(own)[1:]:
+            if not inside:
+                names.append(name)
+            inside += (children or 0) - bool(inside)
+        require_different(names)
 
 
 def _parquet(files: Sequence[str], path: str | None = None) -> str:

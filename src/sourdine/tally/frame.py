@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sourdine.tally.column import Column
     from sourdine.tally.counts import Tally
     from sourdine.tally.engine import Engine
+    from sourdine.tally.types import Declared
 
 __all__ = ["Frame"]
 
@@ -107,6 +108,16 @@ class Frame:
         Values are not looked at.
         """
         return self._engine.kind(self.resolve(column))
+
+    def declared(self, column: str | None = None) -> Declared | None:
+        """Return what the type of a column says; None where there is none, as in a list.
+
+        Examples
+        --------
+        >>> Frame(np.array(["3", "4"])).declared()
+        Declared(holds='words', dtype='<U1')
+        """
+        return self._engine.declared(self.resolve(column))
 
     def __len__(self) -> int:
         """Return the number of rows, missing values included."""

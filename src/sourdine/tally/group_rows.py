@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sourdine.tally.asked import Asked
     from sourdine.tally.cells import Cell, Ticks
     from sourdine.tally.grouped import Counted, Partition, Ranges
+    from sourdine.tally.types import Declared
 
 __all__ = ["GroupRows", "between_each"]
 
@@ -43,6 +44,10 @@ class GroupRows(Engine):
     def kind(self, name: str) -> str | None:
         """Return the type that the data itself states."""
         return self.whole.engine.kind(name)
+
+    def declared(self, name: str) -> Declared | None:
+        """Return what the type of a column says."""
+        return self.whole.engine.declared(name)
 
     def rows(self) -> int:
         """Return how many there are."""

@@ -15,12 +15,13 @@ import numpy as np
 from sourdine.calendar import DATES, DAY, FIRST, LAST
 from sourdine.errors import ParameterError
 from sourdine.tally.cells import Codes, Ticked, Ticks
-from sourdine.tally.engine import Engine
+from sourdine.tally.engine import Engine, name_twice, require_different
 from sourdine.tally.octaves import Octaves
 from sourdine.tally.present import Present
 from sourdine.tally.reading import STANDARD
 from sourdine.tally.series import column_of_series, is_whole, memory_of_frame
 from sourdine.tally.sql import exactness
+from sourdine.tally.types import declared_by_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from sourdine.tally.cells import Cell, Edges
     from sourdine.tally.column import Column
     from sourdine.tally.reading import Reading
+    from sourdine.tally.types import Declared
 
 __all__ = ["LazyEngine"]
 
@@ -52,12 +54,17 @@ class LazyEngine(Engine):
 
     def __init__(self, frame: Any, reading: Reading = STANDARD) -> None:  # noqa: ANN401
         self._frame, self.reading = frame, reading
-        self._types = dict(frame.collect_schema())
+        self._types = dict(_schema(frame))
+        require_different(tuple(self._types))
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names."""
         return tuple(self._types)
+
+    def declared(self, name: str) -> Declared | None:
+        """Return what the type of a column says."""
+        return declared_by_type(self._types[name])
 
     def rows(self) -> int:
         """Return how many there are."""
@@ -196,6 +203,16 @@ class LazyEngine(Engine):
         engine = memory_of_frame(_collected(self._frame.select(self.columns)))
         engine.reading = self.reading
         return engine
+
+
+def _schema(frame: Any) -> Any:  # noqa: ANN401
+    """Return the types of a frame, whose names must differ."""
+    from narwhals.exceptions import DuplicateError  # noqa: PLC0415
+
+    try:
+        return frame.collect_schema()
+    except DuplicateError:
+        raise name_twice() from None
 
 
 def _collected(frame: Any) -> Any:  # noqa: ANN401

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from sourdine.tally.cells import Cell, Codes
     from sourdine.tally.column import Column
+    from sourdine.tally.types import Declared
 
 __all__ = ["UNNAMED", "Memory"]
 
@@ -37,6 +38,8 @@ class Memory(Engine):
         How many rows there are.
     part
         Gives the slots of some rows alone; without it they are cut out of the whole column.
+    types
+        What the types of columns say, of those that have one.
     """
 
     def __init__(
@@ -44,11 +47,14 @@ class Memory(Engine):
         readers: Mapping[str, Callable[[], Column]],
         rows: int,
         part: Callable[[str, Cell, slice], NDArray[np.int64]] | None = None,
+        *,
+        types: Mapping[str, Declared | None] | None = None,
     ) -> None:
         self._readers = dict(readers)
         self._read: dict[str, Column] = {}
         self._rows = rows
         self._part = part
+        self._types = dict(types or {})
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -58,6 +64,10 @@ class Memory(Engine):
     def rows(self) -> int:
         """Return how many there are."""
         return self._rows
+
+    def declared(self, name: str) -> Declared | None:
+        """Return what the type of a column says."""
+        return self._types.get(name)
 
     def column(self, name: str, *, strict: bool = False) -> Column:
         """Return a column."""
@@ -126,6 +136,7 @@ class Memory(Engine):
         def reader(name: str) -> Callable[[], Column]:
             return lambda: self.column(name)[rows]
 
-        part = Memory({name: reader(name) for name in self.columns}, len(rows))
+        readers = {name: reader(name) for name in self.columns}
+        part = Memory(readers, len(rows), types=self._types)
         part.parsed, part.reading = self.parsed, self.reading
         return part

@@ -11,16 +11,18 @@ import numpy as np
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import kind
 from sourdine.tally.column import Column
-from sourdine.tally.engine import Engine
+from sourdine.tally.engine import Engine, name_twice
 from sourdine.tally.memory import UNNAMED, Memory
 from sourdine.tally.reading import STANDARD
+from sourdine.tally.types import declared_by_numpy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from sourdine.tally.reading import Reading
+    from sourdine.tally.types import Declared
 
 __all__ = ["CSV", "LINES", "NAMELESS", "PARQUET", "is_path", "open_data"]
 
@@ -52,26 +54,44 @@ def open_data(data: object, reading: Reading = STANDARD) -> Engine:
 def _of_memory(data: object) -> Engine:
     if isinstance(data, np.ndarray):
         _require_one_dimension(data)
-        return Memory({UNNAMED: lambda: Column.of_array(data)}, len(data))
+        types = {UNNAMED: declared_by_numpy(data.dtype)}
+        return Memory({UNNAMED: lambda: Column.of_array(data)}, len(data), types=types)
     if isinstance(data, (list, tuple, range)):
-        column = _column(data)  # now: a list may grow
+        column, _ = _column(data)  # now: a list may grow
         return Memory({UNNAMED: lambda: column}, len(column))
     if isinstance(data, Mapping):
         return _of_dict(data)
     return _of_native(data)
 
 
-def _column(values: Any) -> Column:  # noqa: ANN401
-    """Read one column: a sequence, an array or a series."""
+def _column(values: Any) -> tuple[Column, Declared | None]:  # noqa: ANN401
+    """Read one column, a sequence, an array or a series, and what its type says."""
     if isinstance(values, np.ndarray):
         _require_one_dimension(values)
-        return Column.of_array(values)
+        return Column.of_array(values), declared_by_numpy(values.dtype)
     if isinstance(values, (list, tuple, range)):
-        return Column.of(values)
+        _require_values(values)
+        return Column.of(values), None
     engine = _of_native(values)
     if len(engine.columns) != 1:
         raise _no_data(values)
-    return engine.column(engine.columns[0])
+    (name,) = engine.columns
+    return engine.column(name), engine.declared(name)
+
+
+def _require_values(values: Sequence[Any]) -> None:
+    """Refuse a list of rows, each itself a list or a dict: it has the shape of a table.
+
+    One such element among others is a value like any other, and missing.
+    """
+    if values and all(isinstance(v, (list, tuple, Mapping, np.ndarray)) for v in values):
+        raise ParameterError(
+            "data",
+            "be a list of single values, or a dict of columns",
+            "a list of rows",
+            'Pass one column, or a dict such as {"age": [31, 17]}; pandas.DataFrame(data) makes '
+            "columns of rows.",
+        )
 
 
 def _require_one_dimension(values: NDArray[Any]) -> None:
@@ -85,7 +105,8 @@ def _require_one_dimension(values: NDArray[Any]) -> None:
 
 
 def _of_dict(data: Mapping[Any, Any]) -> Memory:
-    columns = {str(name): _column(values) for name, values in data.items()}
+    read = {str(name): _column(values) for name, values in data.items()}
+    columns = {name: column for name, (column, _) in read.items()}
     lengths = {len(column) for column in columns.values()}
     if len(lengths) != 1 or len(columns) != len(data):
         raise ParameterError(
@@ -94,7 +115,8 @@ def _of_dict(data: Mapping[Any, Any]) -> Memory:
             f"{len(data)} columns of {len(lengths)} lengths",
             "Give each column as many values as there are rows.",
         )
-    return Memory({name: _known(column) for name, column in columns.items()}, lengths.pop())
+    readers = {name: _known(column) for name, column in columns.items()}
+    return Memory(readers, lengths.pop(), types={name: own for name, (_, own) in read.items()})
 
 
 def _known(column: Column) -> Callable[[], Column]:
@@ -111,11 +133,14 @@ def _of_native(data: object) -> Engine:
 
         return Spark(data)
     import narwhals as nw  # noqa: PLC0415
+    from narwhals.exceptions import DuplicateError  # noqa: PLC0415
 
     try:
         frame: Any = nw.from_native(data, allow_series=True)
     except TypeError:
         return _of_batches(data)
+    except DuplicateError:
+        raise name_twice() from None
     if isinstance(frame, nw.LazyFrame) and frame.implementation.is_dask():
         from sourdine.tally.batches import batches_of_dask  # noqa: PLC0415
 

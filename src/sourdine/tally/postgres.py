@@ -17,16 +17,17 @@ import numpy as np
 from sourdine.errors import ParameterError
 from sourdine.tally import sql
 from sourdine.tally.column import DATES, NUMBERS, WORDS, Column
-from sourdine.tally.engine import Engine
+from sourdine.tally.engine import Engine, require_different
 from sourdine.tally.memory import Memory
 from sourdine.tally.reading import STANDARD
+from sourdine.tally.types import NESTED, OTHER, Declared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from sourdine.database.snapshots import Snapshot
+    from sourdine.database.snapshots import ColumnType, Snapshot
     from sourdine.tally.cells import Cell, Codes
     from sourdine.tally.reading import Reading
 
@@ -65,6 +66,16 @@ KINDS: dict[int, tuple[str, str, Callable[[str], Any]]] = {
 }
 """By the number of the type: its name, what it holds, and what reads it."""
 TEXT: tuple[str, str, Callable[[str], Any]] = ("text", WORDS, str)
+CATEGORIES = {"S": WORDS, "E": WORDS, "N": WORDS, "A": NESTED, "C": NESTED}
+"""What other types hold, by PostgreSQL's category of them: strings, enums, arrays, composites.
+
+Other numbers, such as money, are written as text.
+"""
+
+
+def _declared(one: ColumnType) -> Declared:
+    known = KINDS.get(one.number)
+    return Declared(known[1] if known else CATEGORIES.get(one.category, OTHER), one.name)
 
 
 def open_table(url: str, table: str, reading: Reading = STANDARD) -> Postgres:
@@ -102,7 +113,10 @@ class Postgres(Engine):
 
     def __init__(self, look: Callable[[], Snapshot], table: str) -> None:
         self._begin, self._table = look, table
-        self._types = look().kinds(table)
+        types = look().types(table)
+        require_different(tuple(types))
+        self._types = {name: one.number for name, one in types.items()}
+        self._declared = {name: _declared(one) for name, one in types.items()}
         self._names = tuple(self._types)
         self._snapshot: Snapshot | None = None
         self._cuts: tuple[tuple[str, Codes, int], ...] = ()
@@ -121,6 +135,10 @@ class Postgres(Engine):
     def kind(self, name: str) -> str | None:
         """Return the type of a column."""
         return self._type(name)[0]
+
+    def declared(self, name: str) -> Declared | None:
+        """Return what the type of a column says."""
+        return self._declared[name]
 
     def _type(self, name: str) -> tuple[str, str, Callable[[str], Any]]:
         return KINDS.get(self._types[name], TEXT)

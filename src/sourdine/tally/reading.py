@@ -40,7 +40,9 @@ class Reading:
     """How a text file is laid out, and how numbers are written in text.
 
     Everything is public and declared before a row is read. It holds for files and for columns of
-    text in frames alike; values that are numbers already are what they are.
+    text in frames alike; values that are numbers already are what they are. A column whose type is
+    text is read as numbers only where ``decimal``, ``thousands`` or ``symbols`` is declared, and as
+    dates only where ``date_format`` is; text files have no types and are read anyway.
 
     Parameters
     ----------
@@ -54,7 +56,7 @@ class Reading:
     quotes
         Whether cells may stand in quotes. If not, every line is a record, whatever it holds.
     decimal
-        What stands before the decimals of a number: a point or a comma.
+        What stands before the decimals of a number: a point or a comma; a point if left out.
     thousands
         What stands between groups of three digits: a comma, point, blank, apostrophe or underscore.
     symbols
@@ -84,7 +86,7 @@ class Reading:
     separator: str | None = None
     header: tuple[str, ...] | None = None
     quotes: bool = True
-    decimal: str = "."
+    decimal: str | None = None
     thousands: str = ""
     symbols: tuple[str, ...] = field(default=())
     date_format: str | None = None
@@ -99,14 +101,15 @@ class Reading:
         if self.header is not None:
             set_(self, "header", _texts(self.header, "header", ("age", "income")))
         _require(self.quotes, "quotes", (True, False), example=True)
-        _require(self.decimal, "decimal", (".", ","), ",")
+        if self.decimal is not None:
+            _require(self.decimal, "decimal", (".", ","), ",")
         _require(self.thousands, "thousands", tuple(_THOUSANDS), ".")
-        if self.thousands == self.decimal:
-            other = "," if self.decimal == "." else "."
+        if self.thousands == self.point:
+            other = "," if self.point == "." else "."
             raise ParameterError(
                 "thousands",
                 "differ from the decimal mark",
-                f"{self.decimal!r} for both",
+                f"{self.point!r} for both",
                 "Type {thousands}.",
                 thousands=other,
             )
@@ -171,10 +174,20 @@ class Reading:
             if value != getattr(STANDARD, name)
         }
 
+    @property
+    def point(self) -> str:
+        """What stands before the decimals of a number."""
+        return self.decimal or "."
+
+    @property
+    def writes_numbers(self) -> bool:
+        """Whether it is declared how numbers are written in text."""
+        return self.decimal is not None or bool(self.thousands or self.symbols)
+
     @cached_property
     def is_standard(self) -> bool:
         """Whether numbers are written as Python writes them."""
-        return (self.decimal, self.thousands, self.symbols) == (".", "", ())
+        return (self.point, self.thousands, self.symbols) == (".", "", ())
 
     @cached_property
     def dates(self) -> DateFormat:
@@ -188,7 +201,7 @@ class Reading:
     @cached_property
     def pattern(self) -> str:
         """A number as text, its sign and its digits in groups, as Python and DuckDB know it."""
-        digits, point = "[0-9]+", re.escape(self.decimal)
+        digits, point = "[0-9]+", re.escape(self.point)
         if self.thousands:
             mark = f"[{_THOUSANDS[self.thousands]}]"
             digits = f"[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+|[0-9]+"
@@ -207,7 +220,7 @@ class Reading:
     @property
     def marks(self) -> str:
         """The decimal mark, and after it what is dropped between digits."""
-        return self.decimal + _THOUSANDS[self.thousands]
+        return self.point + _THOUSANDS[self.thousands]
 
     def number(self, v: object) -> int | float | None:
         """Return what a value is as a number; see `sourdine.tally.number_or_text`."""
@@ -217,7 +230,7 @@ class Reading:
         if found is None:
             return None
         dropped = dict.fromkeys(map(ord, self.marks[1:]))
-        return read_number(found[1] + found[2].translate({**dropped, ord(self.decimal): "."}))
+        return read_number(found[1] + found[2].translate({**dropped, ord(self.point): "."}))
 
 
 def _require(value: object, name: str, known: tuple[object, ...], example: object) -> None:

@@ -31,7 +31,8 @@ class Header:
     """What is public of a text file: declared, or said by its first line.
 
     The line's most frequent separator (comma, semicolon, tab or bar) separates the cells, and what
-    ends it ends the records. A mark before it may name the encoding.
+    ends it ends the records. A mark before it may name the encoding. Names that stand `twice` are
+    told apart by numbers in `names`.
     """
 
     separator: str
@@ -40,6 +41,7 @@ class Header:
     quotes: bool
     mac: bool
     declared: bool
+    twice: tuple[str, ...] = ()
 
     @property
     def layout(self) -> Layout:
@@ -108,7 +110,8 @@ def _named(own: Header, path: str) -> Header:
             f"an empty one in {path!r}",
             "Write a header, such as age,income.",
         )
-    return replace(own, names=tuple(_different(names)))
+    twice = tuple(dict.fromkeys(name for i, name in enumerate(names) if name in names[:i] and name))
+    return replace(own, names=tuple(_different(names)), twice=twice)
 
 
 def strict_column(files: Sequence[str], name: str, reading: Reading) -> list[str | None]:

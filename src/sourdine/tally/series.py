@@ -8,9 +8,11 @@ import numpy as np
 
 from sourdine.grid import MISSING
 from sourdine.tally.cells import Codes
-from sourdine.tally.column import DATES, NUMBERS, WORDS, Column, Moments
+from sourdine.tally.column import DATES, HOLDS, Column, Moments
+from sourdine.tally.engine import require_different
 from sourdine.tally.instants import instants_of_series
 from sourdine.tally.memory import UNNAMED, Memory
+from sourdine.tally.types import declared_by_series
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +26,9 @@ __all__ = ["column_of_series", "is_whole", "memory_of_frame", "memory_of_series"
 
 def memory_of_series(series: Any) -> Memory:  # noqa: ANN401
     """Return the engine of a series."""
-    return Memory({series.name or UNNAMED: lambda: column_of_series(series)}, len(series))
+    name = series.name or UNNAMED
+    types = {name: declared_by_series(series)}
+    return Memory({name: lambda: column_of_series(series)}, len(series), types=types)
 
 
 def memory_of_frame(frame: Any) -> Memory:  # noqa: ANN401
@@ -36,7 +40,10 @@ def memory_of_frame(frame: Any) -> Memory:  # noqa: ANN401
     def part(name: str, cell: Cell, rows: slice) -> NDArray[np.int64]:
         return _slots(frame.get_column(name)[rows], cell)
 
-    return Memory({name: reader(name) for name in frame.columns}, len(frame), part)
+    require_different(frame.columns)
+    readers = {name: reader(name) for name in frame.columns}
+    types = {name: declared_by_series(frame.get_column(name)) for name in frame.columns}
+    return Memory(readers, len(frame), part, types=types)
 
 
 def _slots(series: Any, cell: Cell) -> NDArray[np.int64]:  # noqa: ANN401
@@ -55,7 +62,8 @@ def column_of_series(series: Any) -> Column:  # noqa: ANN401
     import narwhals as nw  # noqa: PLC0415
 
     dtype = series.dtype
-    holds = _declared(series)
+    declared = declared_by_series(series)
+    holds = declared.holds if declared is not None and declared.holds in HOLDS else None
     if dtype.is_float():
         return Column(np.asarray(series.to_numpy(), _float_kind(dtype)), holds=holds)
     if dtype == nw.Boolean or is_whole(dtype):
@@ -69,23 +77,6 @@ def column_of_series(series: Any) -> Column:  # noqa: ANN401
     if holds == DATES and (instants := instants_of_series(series)) is not None:
         return Moments(instants, lambda: np.fromiter(_values(series), object, len(series)))
     return Column.of(_values(series), holds=holds)
-
-
-def _declared(series: Any) -> str | None:  # noqa: ANN401
-    """Return what a series holds by its type; objects may hold anything."""
-    import narwhals as nw  # noqa: PLC0415
-
-    dtype = series.dtype
-    native = str(getattr(nw.to_native(series), "dtype", ""))
-    if native == "object":
-        return None
-    if native.startswith("datetime64"):  # also those with a zone that narwhals does not know
-        return DATES
-    if dtype.is_numeric() or dtype == nw.Boolean:
-        return NUMBERS
-    if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return WORDS
-    return DATES if dtype in (nw.Date, nw.Datetime) else None
 
 
 def _values(series: Any) -> list[Any]:  # noqa: ANN401

@@ -26,6 +26,7 @@ from sourdine.tally.number_or_text import WHOLE, WRITTEN
 from sourdine.tally.present import Present
 from sourdine.tally.reading import STANDARD
 from sourdine.tally.sql_ticks import binned, double, float_tick, integer, integer_tick, narrow
+from sourdine.tally.types import NESTED, OTHER, Declared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Key",
+    "declared",
     "exactness",
     "holding",
     "holds",
@@ -64,6 +66,7 @@ _INTEGERS = {
 }
 TIMES = ("time", "zoned", "nanos")
 NONE = "CAST(-1 AS BIGINT)"
+_OTHER = ("BLOB", "BIT", "INTERVAL", "TIME", "UUID", "JSON")
 _TEXTS = {"VARCHAR", "HUGEINT", "UHUGEINT", "BIGNUM", "VARINT"}
 
 
@@ -104,6 +107,23 @@ def holds(dtype: object) -> str | None:
     if written in _TEXTS:
         return NUMBERS
     return DATES if written.startswith(("DATE", "TIMESTAMP")) else None
+
+
+def declared(dtype: object) -> Declared | None:
+    """Return what a type says; None for one that says nothing, such as that of nothing at all.
+
+    Examples
+    --------
+    >>> declared("DECIMAL(9,2)"), declared("INTEGER[]").holds, declared("INTERVAL").holds
+    (Declared(holds='numbers', dtype='DECIMAL(9,2)'), 'nested', 'other')
+    """
+    written = str(dtype).upper()
+    if written.endswith("]") or written.startswith(("STRUCT", "MAP", "UNION")):
+        return Declared(NESTED, str(dtype))
+    known = holds(dtype)
+    if known is None and not written.startswith(_OTHER):
+        return None
+    return Declared(known or OTHER, str(dtype))
 
 
 def raw(column: str, kind: str) -> str:

@@ -18,10 +18,11 @@ from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
 from sourdine.privacy import Part
 from sourdine.question import DATA, PRIVACY, WHAT, converters, kinds, says
+from sourdine.question.question import plain_parameter
 from sourdine.release import Columns, Release
 from sourdine.release.release import holding, read_confidence
 from sourdine.tally.column import DATES, NUMBERS, WORDS
-from sourdine.tally.memory import Memory
+from sourdine.tally.types import TEXTS
 
 if TYPE_CHECKING:
     from sourdine.errors import PythonWording
@@ -42,11 +43,8 @@ LEFT_OUT = (
 )
 ROWS = Fraction(1, 50)
 """The part of epsilon that pays for the number of rows."""
-STATED = {
-    "integer": WHOLE, "float": NUMBER, "decimal": NUMBER, "text": CATEGORY, "boolean": CATEGORY,
-    "date": DATE, "timestamp": DATE, NUMBERS: NUMBER, WORDS: CATEGORY, DATES: DATE,
-}  # fmt: skip
-"""The kind of a column whose type is stated."""
+STATED = {WORDS: CATEGORY, DATES: DATE}
+"""The kind of a column whose type is declared and not one of numbers."""
 
 
 def read_columns(x: object) -> tuple[str, ...] | None:
@@ -149,8 +147,27 @@ class Describe(Statistic):
                 "delta", "be above 0: categories are named by a threshold", "0", "Type {delta}.",
                 delta=1e-6,
             )  # fmt: skip
-        part = self.part("value", None, len(self.columns_ or "1"), 1)
-        _ = part.mean, part.count, part.histogram, part.choosing, self.counting
+        self._require_enough(len(self.columns_ or "1"))
+
+    def _require_enough(self, columns: int) -> None:
+        """Refuse an epsilon so small that the noise on one of so many columns cannot be drawn."""
+        if not self._is_enough(self.epsilon, columns):
+            tenfold = (self.epsilon * 10**k for k in range(1, 400))
+            raise ParameterError(
+                "epsilon",
+                f"be larger for a description of {columns} column{'s' * (columns > 1)}",
+                given(plain_parameter(self.epsilon)),
+                "Type {epsilon} or more" + (", or name fewer columns." if columns > 1 else "."),
+                epsilon=next(x for x in tenfold if self._is_enough(x, columns)),
+            )
+
+    def _is_enough(self, epsilon: Fraction, columns: int) -> bool:
+        try:
+            self.part("value", None, columns, 1, epsilon).check()
+            Count(epsilon=epsilon * ROWS, **self.common)
+        except ParameterError:
+            return False
+        return True
 
     def as_read(self, reading: Reading) -> Self:
         """Return the question with its text read like this."""
@@ -176,12 +193,14 @@ class Describe(Statistic):
         """What counts the rows."""
         return Count(epsilon=self.epsilon * ROWS, **self.common)
 
-    def part(self, name: str, declared: str | None, of: int, rows: int) -> Described:
+    def part(
+        self, name: str, declared: str | None, of: int, rows: int, epsilon: Fraction | None = None
+    ) -> Described:
         """Return what is drawn of a column, one of so many, of about so many rows."""
         return Described(
             name=name,
             declared=declared,
-            epsilon=self.epsilon * (1 - ROWS) / of,
+            epsilon=(epsilon or self.epsilon) * (1 - ROWS) / of,
             delta=self.delta / of,
             rows=max(rows, 1),
             common=self.common,
@@ -208,18 +227,21 @@ class Describe(Statistic):
         return [*super().needs(data), *(self.columns_ or data.columns)]
 
     def require_columns(self, data: Frame) -> None:
-        """Refuse to describe columns that are not there."""
+        """Refuse columns that are not there, or whose type cannot hold what is declared."""
         super().require_columns(data)
-        for name in (*(self.columns_ or ()), *dict(self.declared)):
-            try:
-                data.resolve(name)
-            except ParameterError as error:
-                raise error.renamed(column="columns") from None
+        declared, names = dict(self.declared), self._described(data)
+        self._require_enough(len(names))
+        for name in dict.fromkeys((*names, *declared)):
+            need = NUMBERS if declared.get(name) in {NUMBER, WHOLE} else TEXTS
+            self.require_column(data, name, need, "columns")
+
+    def _described(self, data: Frame) -> tuple[str, ...]:
+        """Return the columns that are described."""
+        return self.columns_ or tuple(name for name in data.columns if name != self.unit)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Draw the number of rows, then column by column."""
-        names = self.columns_ or tuple(name for name in data.columns if name != self.unit)
-        declared = dict(self.declared)
+        names, declared = self._described(data), dict(self.declared)
         counted, drawn = self.counting.draw(data), {}
         rows = self.counting.value(counted)
         for name in names:
@@ -332,10 +354,8 @@ def _missing(count: tuple[Any, Any, Any], rows: tuple[int, int, int]) -> tuple[f
 
 def _stated(data: Frame, name: str) -> str | None:
     """Return the kind that a column's type states: values are not looked at."""
-    known = data.kind(name)
-    if known is None and isinstance(data.engine, Memory):
-        column = data.column(name)
-        stated = {"i": "integer", "u": "integer", "b": "boolean"}
-        numbers = column.holds == NUMBERS  # by its type: how a list is stored depends on its values
-        known = stated.get(column.data.dtype.kind, NUMBERS) if numbers else column.holds
-    return STATED.get(known or "")
+    known = data.declared(name)
+    if known is None or known.holds != NUMBERS:
+        return None if known is None else STATED.get(known.holds)
+    dtype = known.dtype.lower()  # such as int64, BIGINT, integer; bool, BOOLEAN
+    return CATEGORY if dtype.startswith("bool") else WHOLE if "int" in dtype else NUMBER

@@ -105,6 +105,13 @@ class Described:
         asked = self._asked(1 - KIND - COUNT)
         return Histogram(categories="unknown", delta=self.delta, **asked)
 
+    def check(self) -> None:
+        """Refuse early what the noise of a part cannot carry, whatever is found on the way."""
+        _ = self.mean, self.count, self.histogram, self.choosing
+        asked = self._asked(1 - KIND - MEAN)
+        for n in (1, max(1, int(EDGES / asked["epsilon"]))):
+            Cdf(bounds=(0, 1), n=n, **asked)
+
     def _asked(self, share: Fraction) -> dict[str, Any]:
         return {"column": self.name, "epsilon": self.epsilon * share, **self.common}
 

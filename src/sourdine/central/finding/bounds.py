@@ -28,10 +28,10 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from sourdine.central.column_types import EXAMPLES
 from sourdine.central.finding.candidates import MOST_CELLS, Candidates
 from sourdine.central.finding.candidates import settled as settled_bounds
 from sourdine.central.finding.centre import Centre
-from sourdine.central.finding.dates import EXAMPLE
 from sourdine.central.finding.first import FoundFirst
 from sourdine.central.finding.search import OutwardSearch
 from sourdine.central.quantiles.order_statistics import Reader
@@ -47,6 +47,7 @@ from sourdine.question import sought
 from sourdine.question.kinds import spelled
 from sourdine.question.question import plain_parameter
 from sourdine.tally import Ticks
+from sourdine.tally.column import DATES
 from sourdine.tally.octaves import Octaves
 
 if TYPE_CHECKING:
@@ -304,7 +305,7 @@ class BoundsFirst(FoundFirst):
         """Say what to type of dates, where the count tells too few numbers from none."""
         count, enough = release.drawn.get("count"), self._counting.error(Fraction(1, 20))
         few = count is not None and count <= enough
-        dates = words.typed("bounds", EXAMPLE)
+        dates = words.typed("bounds", EXAMPLES[DATES])
         text = f"Values were read as numbers too seldom to tell from never. Of dates type {dates}."
         return (*([text] if few else ()), *super().remarks(release, words))
 

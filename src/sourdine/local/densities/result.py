@@ -181,9 +181,6 @@ class Density(Answer):
         """Return what stands below the table."""
         return [("cost", str(self.cost)), ("how", f"{self.method}, {self.reports} reports")]
 
-    def __repr__(self) -> str:
-        return f"<Density: {self.method}, {self.reports} reports, {self.cost}>"
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything public as what JSON knows."""
         return {

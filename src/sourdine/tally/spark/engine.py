@@ -19,7 +19,14 @@ from sourdine.tally.spark.cells import FEW, Expressions
 from sourdine.tally.spark.determined import require_determined
 from sourdine.tally.spark.environment import mapped
 from sourdine.tally.spark.executors import Chosen, Texts, Work, decoded
-from sourdine.tally.spark.frames import STATED, functions, guarded, kind_of, require_usable
+from sourdine.tally.spark.frames import (
+    STATED,
+    declared,
+    functions,
+    guarded,
+    kind_of,
+    require_usable,
+)
 from sourdine.tally.spark.planned import Planned
 from sourdine.tally.spark.sums import fits, limbs, within
 
@@ -30,6 +37,7 @@ if TYPE_CHECKING:
 
     from sourdine.tally.cells import Cell, Codes, Ticks
     from sourdine.tally.spark.cells import SparkKey
+    from sourdine.tally.types import Declared
 
     Whole = NDArray[np.int64]
     Named = Sequence[tuple[str, Cell]]
@@ -55,6 +63,7 @@ class Spark(Engine):
         self._place = {name: f"c{i}" for i, name in enumerate(names)}
         fields = frame.schema.fields
         self._kinds = {n: kind_of(field.dataType) for n, field in zip(names, fields, strict=True)}
+        self._types = {n: declared(field.dataType) for n, field in zip(names, fields, strict=True)}
         self._frame = frame.toDF(*self._place.values())
         self._e = Expressions(functions(frame))
         self._forget()
@@ -79,6 +88,10 @@ class Spark(Engine):
     def kind(self, name: str) -> str | None:
         """Return the type of a column."""
         return STATED.get(self._kinds[name], self._kinds[name])
+
+    def declared(self, name: str) -> Declared | None:
+        """Return what the type of a column says; text that was parsed has none."""
+        return None if self.parsed else self._types[name]
 
     # ---------------------------------------------------------------- questions
 

@@ -7,6 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
+from sourdine.tally.column import DATES, NUMBERS, WORDS
+from sourdine.tally.engine import require_different
+from sourdine.tally.types import NESTED, OTHER, Declared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "STATED",
     "condition_of",
+    "declared",
     "functions",
     "guarded",
     "in_full",
@@ -29,6 +33,10 @@ _KINDS = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "integer"),
     **dict.fromkeys(("float", "double"), "float"),
     "boolean": "boolean", "date": "date", "timestamp_ntz": "time", "timestamp": "zoned",
+}  # fmt: skip
+_HOLDS = {
+    **dict.fromkeys(("integer", "float", "boolean", "decimal"), NUMBERS),
+    "text": WORDS, **dict.fromkeys(("date", "time", "zoned"), DATES),
 }  # fmt: skip
 _BY_ARROW = ("binary", "array", "struct", "interval day", "interval second", "time(")
 STATED = {"time": "timestamp", "zoned": "timestamp", "listed": None, "other": None}
@@ -71,6 +79,16 @@ def kind_of(dtype: Any) -> str:  # noqa: ANN401
     return "listed" if written.startswith(_BY_ARROW) else "other"
 
 
+def declared(dtype: Any) -> Declared | None:  # noqa: ANN401
+    """Return what a type says; None for that of nothing at all."""
+    written = dtype.simpleString()
+    if written == "void":
+        return None
+    if written.startswith(("array", "struct", "map", "variant")):
+        return Declared(NESTED, written)
+    return Declared(_HOLDS.get(kind_of(dtype), OTHER), written)
+
+
 def guarded(work: Callable[[], Any]) -> Any:  # noqa: ANN401
     """Let Spark work; if it fails, say so without what it says, which may hold data."""
     with unlogged():
@@ -86,6 +104,8 @@ def condition_of(error: Exception) -> str | None:
 def _told_without_data(work: Callable[[], Any]) -> Any:  # noqa: ANN401
     try:
         return work()
+    except ParameterError:
+        raise
     except Exception:  # noqa: BLE001 - Spark has many kinds of errors
         raise ParameterError(
             "data",
@@ -173,9 +193,5 @@ def require_usable(frame: Any) -> list[str]:  # noqa: ANN401
             _RETAINED, "be true", "false", f'Type spark.conf.set("{_RETAINED}", "true").'
         )
     names = list(frame.columns)
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ParameterError(
-            "columns", "have different names", f"{twice!r} twice", "Rename one of them."
-        )
+    require_different(names)
     return names

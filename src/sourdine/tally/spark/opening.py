@@ -9,6 +9,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
+from sourdine.tally.engine import require_different
 from sourdine.tally.opening import CSV
 from sourdine.tally.reading import STANDARD
 from sourdine.tally.spark.engine import Spark
@@ -128,6 +129,9 @@ def _texts(session: Any, path: str, reading: Reading) -> Any:  # noqa: ANN401
         return session.read.option("multiLine", "false").option("encoding", reading.encoding)
 
     headed = reading.header is None
+    if headed:
+        for first in reader().options(**parsing).csv(path).take(1):
+            require_different([name for name in first if name] or [""])  # Spark numbers doubles
     names = reading.header or tuple(reader().options(**parsing, header="true").csv(path).columns)
     # A separator that nobody can guess, and a quote that is no character: a line is one column.
     whole = {"sep": token_hex(16), "quote": "\uffff", "escape": "\uffff"}
