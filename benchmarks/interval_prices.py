@@ -25,8 +25,9 @@ OUT = Path(__file__).parent / "out" / "interval_prices.md"
 
 
 def measured(orders: list[float], n: int, epsilon: float, runs: int) -> tuple[float, ...]:
-    """Return both rank errors, the half width of the widest interval, and how often one
-    reaches an end of the range. In percentage points.
+    """Return both rank errors and the half width of the widest interval, in percentage points.
+
+    Last comes how often an interval reaches an end of the range.
     """
     x = np.arange(n) + 0.5
     truth = np.ceil(np.array(orders) * n) - 0.5
@@ -50,7 +51,15 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=300)
     runs = parser.parse_args().runs
     cases = [(name, n, eps) for name in ORDERS for n in SIZES for eps in EPSILONS]
-    heads = ("statistic", "n", "epsilon", "error, none", "error, default", "half width", "to an end")
+    heads = (
+        "statistic",
+        "n",
+        "epsilon",
+        "error, none",
+        "error, default",
+        "half width",
+        "to an end",
+    )
     lines = []
     for name, n, epsilon in track(cases, "Measuring"):
         found = measured(ORDERS[name], n, epsilon, runs)
