@@ -147,7 +147,7 @@ class Plan(Shown):
     @property
     def _points(self) -> str:
         """What an error of ranks means."""
-        orders = self.question.orders
+        orders: tuple[Fraction, ...] = getattr(self.question, "orders", ())
         of = (
             f"the {ordinal(100 * float(orders[0]))} percentile"
             if len(orders) == 1
@@ -274,8 +274,8 @@ def ordinal(percent: float) -> str:
     >>> ordinal(50), ordinal(1), ordinal(12), ordinal(93), ordinal(2.5)
     ('50th', '1st', '12th', '93rd', '2.5th')
     """
-    last = percent % 10 if percent % 100 // 10 != 1 else 0
-    return f"{percent:g}" + {1: "st", 2: "nd", 3: "rd"}.get(last, "th")
+    last = percent % 10 if percent % 100 // 10 != 1 else 0.0
+    return f"{percent:g}" + {1.0: "st", 2.0: "nd", 3.0: "rd"}.get(last, "th")
 
 
 def _head(*plans: Plan) -> str:

@@ -60,8 +60,8 @@ def curve(
     if columns.by:
         return _of_groups(statistic, release, truth, path=path, title=title)
     # Without intervals both ends are the value, so that no bar or band is seen.
-    ends = (columns.lower, columns.upper) if columns.bounded else (columns.values,) * 2
-    values, low, high = (np.array(places(list(v))) for v in (columns.values, *ends))
+    sides = (columns.values, columns.lower or columns.values, columns.upper or columns.values)
+    values, low, high = (np.asarray(places(list(side)), np.float64) for side in sides)
     percent = 100 * orders
     figure, axes = figures.canvas()
     few = len(orders) <= FEW

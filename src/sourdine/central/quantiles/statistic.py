@@ -123,7 +123,7 @@ class Quantiles(GaussianReady):
             kinds.one_of(*METHODS), "The algorithm; auto chooses for you.", group=WHAT
         ),
     )  # fmt: skip
-    interval: Fraction | None = field(
+    interval: Fraction | str | None = field(
         default=AUTO, converter=read_interval, kw_only=True,
         metadata=says(
             kinds.PROBABILITY_OR_NONE,
@@ -203,7 +203,7 @@ class Quantiles(GaussianReady):
         raise ParameterError(
             name,
             f"be left out for method {self.method!r}: it has no counts to pay for",
-            str(float(self.interval)) if self.interval is not None else "True",
+            str(float(cast("Fraction", self.interval))) if name == "interval" else "True",
             f"Type {{method}}, or leave {{{name}}} out.",
             **{"method": "auto", name: LEFT_OUT},
         )
@@ -211,7 +211,9 @@ class Quantiles(GaussianReady):
     @property
     def level(self) -> Fraction | None:
         """The confidence of intervals that are paid for."""
-        return Fraction(19, 20) if self.interval is None and self.population else self.interval
+        if self.interval is None and self.population:
+            return Fraction(19, 20)
+        return cast("Fraction | None", self.interval)  # the word auto was replaced
 
     @property
     def curved(self) -> bool:
@@ -491,13 +493,14 @@ class Quantiles(GaussianReady):
         microseconds for dates. *Checked by* ``test_planned_widths_are_those_of_draws``.
         """
         half = None if self.spread is None else self.planned_interval(n)
-        if half is None:
+        if half is None or self.spread is None:
             return None
         from scipy.special import ndtri  # noqa: PLC0415 - costs time to import, needed here only
 
         q = np.array([float(order) for order in self.orders])
         ends = ndtri(np.clip(q + half, 0, 1)) - ndtri(np.clip(q - half, 0, 1))
-        deviation = self.spread / MICROSECOND if self.lasting else float(self.spread)
+        own = self.spread
+        deviation = own / MICROSECOND if isinstance(own, dt.timedelta) else float(own)
         return min(float(ends.max()) * deviation, self.width)
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Any, Any]:

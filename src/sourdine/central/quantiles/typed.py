@@ -9,6 +9,7 @@ from sourdine.central.quantiles.methods import METHODS
 from sourdine.errors import ParameterError
 from sourdine.exact import one_of, positive
 from sourdine.question import converters as read
+from sourdine.question.dates import duration
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -50,7 +51,7 @@ def read_spread(x: Number | Duration | None) -> Fraction | dt.timedelta | None:
     """Return the guess of a standard deviation: a number, or how long dates lie apart."""
     if x is None:
         return None
-    lasting = read.duration(x, "spread")
+    lasting = duration(x, "spread")
     return positive(x, "spread") if lasting is None else lasting
 
 
