@@ -66,7 +66,7 @@ COLUMNS = len(BOUNDS) + 1
 def schema() -> Schema:
     """Return the schema of the table."""
     numbers = {name: Number(low, high, step) for name, (low, high, step) in BOUNDS.items()}
-    return Schema.of({**numbers, OUTCOME: Flag()}, epsilon=EPSILON * COLUMNS)
+    return Schema.of({**numbers, OUTCOME: Flag()}, epsilon=EPSILON * COLUMNS, missing="random")
 
 
 def batch(rng: np.random.Generator, rows: int) -> dict[str, NDArray[np.generic]]:

@@ -47,7 +47,7 @@ def main() -> int:
     """Measure, print, and say whether the target is met."""
     person = {name: ANSWERS[name[0]] for name in COLUMNS}
     crowd = {name: [answer] * PEOPLE for name, answer in person.items()}
-    schema = Schema.of(COLUMNS, epsilon=12)
+    schema = Schema.of(COLUMNS, epsilon=12, missing="random")
 
     def drawn(answers: dict[str, Any], form: Schema = schema) -> list[str]:
         return [line for sent in records(form, answers) for line in to_lines(sent)]

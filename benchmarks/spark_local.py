@@ -49,7 +49,7 @@ COLUMNS = {
     "smokes": Flag(),
     "drinks": Flag(),
 }
-SCHEMA = Schema(**COLUMNS, epsilon=108, weights={"batch": 100})
+SCHEMA = Schema(**COLUMNS, epsilon=108, weights={"batch": 100}, missing="random")
 MOST = 3.0
 """How many times as long as one machine Spark may take."""
 HALFWAY = 0.3

@@ -119,6 +119,7 @@ def main() -> None:
         wage=Number(0, 10**6, step=1),
         epsilon=10**9,
         weights={"person": 10**9 - 1, "wage": 1},
+        missing="random",
     )
     with tempfile.TemporaryDirectory() as place, cluster(Path(place)) as url:
         attempts, drawn, written, took = observed(schema, rows, url, Path(place))

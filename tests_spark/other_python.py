@@ -84,7 +84,9 @@ def main(names, remote=""):
         for name, call in CALLS.items()
         if name in names.split(",")
     }
-    schema = Schema(wage=Number(0, 2000, step=1), vote=Choice("yes", "no"), epsilon=4)
+    schema = Schema(
+        wage=Number(0, 2000, step=1), vote=Choice("yes", "no"), epsilon=4, missing="random"
+    )
 
     def sanitised():
         drop = ["who", "big", "text"]

@@ -11,7 +11,7 @@ from sourdine.local import Number, Schema
 from sourdine.tally.reading import Reading
 from sourdine.tally.spark.opening import open_stored
 
-SCHEMA = Schema(id=Number(0, 100, step=1), epsilon=2)
+SCHEMA = Schema(id=Number(0, 100, step=1), epsilon=2, missing="random")
 
 
 @pytest.mark.parametrize("to", ["{file}/clean", "/proc/nowhere/clean", "a:b", "nofs://host/clean"])
