@@ -249,3 +249,13 @@ def test_a_ledger_of_others():
 def test_a_guard_in_memory_is_not_copied():
     with pytest.raises(ParameterTypeError, match="must stay in its process"):
         pickle.dumps(GuardedHoldout(LABELS))
+
+
+def test_a_notebook_shows_a_guard_as_a_table():
+    labels = np.array([0, 1] * 500)
+    guard = GuardedHoldout(labels, baseline=np.zeros(1000, int), error=0.1)
+    guard.confirm(labels)
+    shown = guard._repr_html_()
+    assert "<th>rows</th><td>1000</td>" in shown
+    assert f"{guard.bits:.4g} bits in {len(guard.history)} answers" in shown
+    assert f"{guard.remaining.bits:.4g} bits, or {guard.remaining.answers} answers" in shown

@@ -52,13 +52,14 @@ def require_type(
     bounds: Any = getattr(asked, "bounds", None)
     own = dict(bounds).get(column) if parameter == "of" else bounds
     tries: dict[str, Any] = {}
-    if declared.holds == DATES and sought.is_sought(own):
-        name, must, got = "bounds", f"be two dates for {column!r}, which holds dates", "find"
-        hint = "Only bounds of numbers are found. Choose them from what everybody knows. "
+    dateless = asked.kind in DATELESS
+    if declared.holds == DATES and sought.is_sought(own) and not dateless:
+        name, got = "bounds", "find"
+        must = f"be two dates for {column!r}, which holds dates: only those of numbers are found"
     else:
         what = "single values" if declared.holds == NESTED else need
         name, must = parameter, f"hold {what} for this {asked.kind}"
-        got, hint = f"{column!r} of type {declared.dtype}", ""
+        got = f"{column!r} of type {declared.dtype}"
     if declared.holds == NESTED:
         hint = "Put single values into a column of their own."
     elif declared.holds == WORDS and asked.kind == "proportion":
@@ -66,10 +67,10 @@ def require_type(
     elif declared.holds == WORDS:
         tries = {"read": WRITTEN[need]}
         hint = f"Convert it to {need}; or, if its texts are {need}, type {{read}}."
-    elif own is not None and declared.holds in EXAMPLES and asked.kind not in DATELESS:
+    elif own is not None and declared.holds in EXAMPLES and not dateless:
         example = EXAMPLES[declared.holds]
         tries = {"bounds": {column: example} if parameter == "of" else example}
-        hint += f"Type two {declared.holds}: {{bounds}}."
+        hint = f"Type two {declared.holds}: {{bounds}}."
     else:
         hint = f"Convert it to {need}, or name another column."
     raise ParameterError(name, must, got, hint, **tries)

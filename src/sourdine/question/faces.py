@@ -89,18 +89,22 @@ def _named_instead(
     known = {p.name: p for p in parameters(cls)}
     meant: dict[str, Any] = {}
     for x in given_:
-        pair = isinstance(x, (list, tuple)) and len(x) == 2
-        guesses = (
-            ("column", "columns") if isinstance(x, str) else ("bounds", "q") if pair else ()
-        ) or (("q", "epsilon") if isinstance(x, (int, float)) else ("q", "columns"))
+        guesses: tuple[str, ...] = ("q", "columns")
+        if isinstance(x, str):
+            guesses = ("column", "columns")
+        elif isinstance(x, (int, float)):
+            guesses = ("q", "epsilon")
+        elif isinstance(x, (list, tuple)) and len(x) == 2:
+            guesses = ("bounds", "q")
         free = [name for name in guesses if name in known and name not in {**meant, **typed}]
         if free:
             meant[free[0]] = [x] if free[0] == "columns" and isinstance(x, str) else x
     first = next(iter(meant), "parameters")
-    hint = f"Type {', '.join(f'{{{name}}}' for name in meant)}." if meant else ""
+    hint = f"{cls.kind}() knows {', '.join(sorted(known))}."
+    if meant:
+        hint = f"Type {', '.join(f'{{{name}}}' for name in meant)}."
     got = f"{given(given_[0])} without a name"
-    listed = f" {cls.kind}() knows {', '.join(sorted(known))}."
-    return ParameterTypeError(first, "be given by name", got, hint or listed, **meant)
+    return ParameterTypeError(first, "be given by name", got, hint, **meant)
 
 
 def documented(call: Callable[..., Any], cls: type[Question], first: str) -> Callable[..., Any]:

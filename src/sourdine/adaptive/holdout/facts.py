@@ -10,7 +10,7 @@ from sourdine.adaptive.holdout.labels import NUMBER
 from sourdine.adaptive.holdout.rounding import step_of
 from sourdine.adaptive.holdout.verdict import HEADS, Told
 from sourdine.adaptive.ledger import Remaining, Spent
-from sourdine.release import History
+from sourdine.release import History, Sheet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,6 +101,16 @@ class GuardFacts:
             for line, bits in zip(lines, before, strict=False)
         ]
         return History(told, HEADS)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the rows, what was told, and what can still be told."""
+        left = self.remaining
+        told = f"{self.bits:.4g} bits in {len(self.ledger.history)} answers"
+        notes = [("rows", f"{self.n}"), ("loss", self.loss), ("told", told)]
+        if left is not None:
+            notes.append(("left", f"{left.bits:.4g} bits, or {left.answers} answers of yes or no"))
+        notes.append(("open", "no: the final answer was given" if self.closed else "yes"))
+        return Sheet(title="GuardedHoldout", notes=notes).html()
 
     @property
     def path(self) -> Path | None:

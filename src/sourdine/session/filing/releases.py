@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sourdine.central import Table
 from sourdine.central.groups import PRINTED, ByGroup
 from sourdine.privacy.printing import percent, shown
 from sourdine.release.columns import label
@@ -88,9 +87,6 @@ def _table(release: Release) -> TextTable:
     """Return the table of a release, with intervals wherever there are some, cut where long."""
     sheet = release.sheet()
     heads, rows = sheet.heads, list(sheet.lines)
-    if isinstance(release.mechanism, Table):  # prints its intervals elsewhere
-        heads, cells = release.columns().cells()
-        rows = [tuple("" if cell == "None" else cell for cell in row) for row in cells]
     left = _lines(release, len(rows)) - MOST_ROWS
     if left > 0:
         more = f"and {left} more, in the ledger and in the JSON"
