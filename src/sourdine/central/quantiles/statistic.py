@@ -34,6 +34,7 @@ from sourdine.central.quantiles.typed import (
     read_spread,
 )
 from sourdine.central.stages import finished
+from sourdine.central.statistic import CHECK
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import given
 from sourdine.mechanisms import Laplace
@@ -577,7 +578,9 @@ class Quantiles(GaussianReady):
             return ()
         more, without = words.subject("epsilon"), words.typed("interval", None)
         few = "An interval is the whole range: there are too few records for this epsilon."
-        return (f"{few} Type a larger {more}; or {without}, to spend all of it on the values.",)
+        typed = f"Type a larger {more}; or {without}, to spend all of it on the values."
+        unread = f"If there are many records, the column may not be readable: {CHECK}."
+        return (f"{few} {typed} {unread}",)
 
     def labels(self, release: Release) -> dict[str, Sequence[float]]:
         """Return the order of each quantile."""
