@@ -42,6 +42,7 @@ COMPUTED = {
     ("adaptive/robust/wrapper.py", "must"),
     ("privacy/accounting/lists.py", "must"),
     ("privacy/budget.py", "hint"),
+    ("survey/device_form.py", "must"),
     ("audit/discovery.py", "hint"),
     ("cli/label_files.py", "hint"),
     ("local/table/sanitizing/blocks.py", "hint"),

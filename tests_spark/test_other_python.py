@@ -79,7 +79,7 @@ def test_an_interpreter_without_numpy_is_named(remote, pythons):
     assert found["mean"][0] == found["mean"][1]
     version = ".".join(map(str, sys.version_info[:2]))
     told = (
-        f"PYSPARK_PYTHON must be a Python {version} with numpy and pyarrow on Spark's executors, "
+        f"the Python of Spark's executors must be Python {version} with numpy and pyarrow, "
         f"got {pythons['bare']} without numpy and pyarrow. "
     )
     typed = (

@@ -29,17 +29,17 @@ class Hostile:
      ("2", 2), ("x", 0), ([1, 2], 0), ({}, 0), (1j, 0), (Hostile(), 0), (True, 1), (10**400, 3)],
 )  # fmt: skip
 def test_every_value_has_a_cell(value, code):
-    assert Universe.read(4).codes([value]).tolist() == [code]
+    assert Universe.read(4).codes([value, 1]).tolist() == [code, 1]
     column = Universe.read({"a": [0, 1, 2, 3]})
-    assert column.codes({"a": [value]}).tolist() == [code]
+    assert column.codes({"a": [value, 1]}).tolist() == [code, 1]
 
 
 @pytest.mark.parametrize(
     ("value", "code"), [("b", 1), ("a", 0), ("c", 2), (None, 2), (1, 2), ([], 2), (Hostile(), 2)]
 )
 def test_every_word_has_a_cell(value, code):
-    assert Universe.read({"a": ["a", "b"]}).codes({"a": [value]}).tolist() == [code]
-    assert Universe.read({"a": ["a", "b", None]}).codes({"a": [value]}).tolist() == [code]
+    assert Universe.read({"a": ["a", "b"]}).codes({"a": [value, "b"]}).tolist() == [code, 1]
+    assert Universe.read({"a": ["a", "b", None]}).codes({"a": [value, "b"]}).tolist() == [code, 1]
 
 
 def test_a_word_that_is_not_listed_is_none_of_them():

@@ -58,6 +58,11 @@ def test_what_is_charged_is_drawn(name):
 
 
 def test_a_description_says_which_epsilon_is_enough():
-    with pytest.raises(ParameterError, match="epsilon must be larger for a description of") as no:
-        sd.describe(PEOPLE, epsilon="0.001")
-    assert sd.describe(PEOPLE, epsilon=no.value.tries["epsilon"]).value
+    """Of one column before the columns are known, then of all of them."""
+    epsilon = "0.001"
+    for columns in (1, 6):
+        refused = f"epsilon must be larger for a description of {columns} column"
+        with pytest.raises(ParameterError, match=refused) as no:
+            sd.describe(PEOPLE, epsilon=epsilon)
+        epsilon = no.value.tries["epsilon"]
+    assert sd.describe(PEOPLE, epsilon=epsilon).value

@@ -461,9 +461,7 @@ def test_schemas_of_rounds_are_kept(tmp_path):
     assert pickle.loads(pickle.dumps(schema.round(3))) == schema.round(3)  # noqa: S301
     assert len({schema.fingerprint, schema.round(1).fingerprint, schema.round(2).fingerprint}) == 3
     assert "rounds=9" in repr(schema)
-    plain = Schema(
-        age=Number(0, 120, step=1), vote=Choice("yes", "no"), epsilon=2, missing="random"
-    )
+    plain = Schema(age=Number(0, 120, step=1), vote=Choice("yes", "no"), epsilon=2)
     assert plain.fingerprint.startswith("13f65405556760ca")
 
 

@@ -206,7 +206,7 @@ THIRD = Guarantee(Fraction(1, 3))
             "",
             BudgetExceededError,
             "delta must be at most 0, what is left of 0, got 1e-06. The total holds no delta: "
-            "ask what needs none, or begin with a total that has some.",
+            "begin a total with delta=1e-06 and reserve=1e-06, or ask what needs none.",
         ),
         (
             Budget(1),

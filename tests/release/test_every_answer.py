@@ -40,10 +40,11 @@ def estimates():
         age=Number(0, 100, step=1),
         income=Number(0, 100, step=1, missing=True),
         vote=Choice("yes", "no", "none"),
-        epsilon=12,
+        left=Choice("yes", "no", missing=True),
+        epsilon=16,
         missing="random",
     )
-    clean = schema.sanitize({"age": AGES, "income": AGES, "vote": VOTE})
+    clean = schema.sanitize({"age": AGES, "income": AGES, "vote": VOTE, "left": VOTE})
     return schema.estimate(clean, pairs=[("age", "vote")])
 
 
@@ -77,6 +78,7 @@ KINDS = {
     "pair of columns": lambda: estimates().pair("age", "vote", bins=2),
     "shares within rows": lambda: estimates().within("age", "vote", bins=2),
     "column": lambda: estimates()["vote"],
+    "shares of answers": lambda: within(estimates().shares("left", of="answered")),
     "table": lambda: sd.table(
         TABLE, of={"age": ["mean", "quartiles"], "*": ["count"]}, bounds={"age": (0, 100)},
         steps={"age": 1}, epsilon=4,
@@ -348,9 +350,16 @@ def few_reports():
         age=Number(0, 100, step=1),
         income=Number(0, 100, step=1, missing=True),
         vote=Choice("yes", "no", "none", "other", "unknown"),
+        left=Choice("yes", "no", missing=True),
         epsilon=2,
+        missing="random",
     )
-    some = {"age": [0, 100] * 6, "income": [0, None] * 6, "vote": ["yes"] * 12}
+    some = {
+        "age": [0, 100] * 6,
+        "income": [0, None] * 6,
+        "vote": ["yes"] * 12,
+        "left": ["yes", None] * 6,
+    }
     tables = ({name: column[:m] for name, column in some.items()} for m in (1, 2, 4, 12, 12, 12))
     return [schema.estimate(schema.sanitize(t), pairs=[("age", "vote")]) for t in tables]
 
@@ -366,7 +375,8 @@ FEW_REPORTS = {
     "quantiles of answers": lambda e: [within(e.quantiles("income", [0.5]))],
     "pair of columns": lambda e: [e.pair("age", "vote", bins=2)],
     "shares within rows": lambda e: [e.within("age", "vote", bins=2)],
-    "column": lambda e: [e["vote"], e["age"], e["income"]],
+    "column": lambda e: [e["vote"], e["age"], e["income"], e["left"]],
+    "shares of answers": lambda e: [within(e.shares("left", of="answered"))],
 }
 
 

@@ -35,10 +35,11 @@ def estimates():
         EVIL: Choice(HELD, OTHER),
         "age" + OTHER: Number(0, 99, step=1),
         "income" + OTHER: Number(0, 99, step=1, missing=True),
+        "left" + OTHER: Choice(HELD, OTHER, missing=True),
     }
-    schema = Schema.of(columns, epsilon=12, missing="random")
+    schema = Schema.of(columns, epsilon=16, missing="random")
     held = [HELD, OTHER] * (N // 2)
-    clean = schema.sanitize(dict(zip(columns, (held, AGES, AGES), strict=True)))
+    clean = schema.sanitize(dict(zip(columns, (held, AGES, AGES, held), strict=True)))
     return schema.estimate(clean, pairs=[(EVIL, "age" + OTHER)])
 
 
@@ -70,6 +71,7 @@ ANSWERS = {
     "pair of columns": lambda: estimates().pair(EVIL, "age" + OTHER, bins=2),
     "shares within rows": lambda: estimates().within("age" + OTHER, EVIL, bins=2),
     "column": lambda: estimates()[EVIL],
+    "shares of answers": lambda: within(estimates().shares("left" + OTHER, of="answered")),
     "table": lambda: sd.table(
         TABLE, of={OF["column"]: ["mean", "median"]}, bounds={OF["column"]: GRID["bounds"]},
         epsilon=4, **BY,

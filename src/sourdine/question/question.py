@@ -14,6 +14,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import cache, lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import attrs
@@ -73,6 +74,8 @@ class Question(Drawer):
     """Parameters that must be typed."""
     unlisted: ClassVar[tuple[str, ...]] = ()
     """Parameters that no face lists."""
+    unwritten: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    """What JSON that leaves a parameter out meant, where that is not today's default."""
     examples: ClassVar[tuple[str, str]] = ("", "")
     """How it is typed in a shell after its name: to release, and to plan."""
 
@@ -89,6 +92,7 @@ class Question(Drawer):
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
         """Return the question that `to_dict` wrote."""
         said = {name: value for name, value in facts.items() if name != "statistic"}
+        said = {**cls.unwritten, **said}
         _require_known(cls, said)
         return _read(cls, said)
 

@@ -141,10 +141,15 @@ def require_small_answer(cls: type[Statistic], said: Mapping[str, Any]) -> None:
     }
     most = {"q": MOST_QUANTILES, "bins": MOST_BINS}
     for name, size in sizes.items():
-        if size > most.get(name, MOST_NUMBERS):
-            words = {"q": "have at most {} orders", "bins": "be at most {}"}
-            must = words.get(name, "have at most {} entries").format(most.get(name, MOST_NUMBERS))
-            raise ParameterError(name, must, f"{size:.6g}", "Ask for fewer.")
+        limit = most.get(name, MOST_NUMBERS)
+        if size > limit:
+            counted = {"q": f"have at most {limit} orders", "bins": f"be at most {limit}"}
+            raise ParameterError(
+                name,
+                counted.get(name) or f"have at most {limit} entries",
+                f"{size:.6g}",
+                "Ask for fewer.",
+            )
     each = QUANTILE if cls.kind in ("quantiles", "quantile", "median") else 1
     if prod(sizes.values()) * each > MOST_NUMBERS:
         raise ParameterError(

@@ -334,7 +334,9 @@ def test_numbers_that_no_float_holds_are_refused(q, name):
     people = {"x": [1, 2, 3], "who": [1, 2, 3]}
     given = {"epsilon": 1, "rows": 1, "column": "x", "unit": "who", **GRID}
     for value in ("1e400", "1e308") if name == "epsilon" else (10**400, 10**308):
-        with pytest.raises(ParameterError, match=f"{name} must be from .* to 1e\\+30"):
+        with pytest.raises(
+            ParameterError, match=f"{name} must be (from .* to 1e\\+30|at most 1e300)"
+        ):
             sd.quantiles(people, q, **{**given, name: value})
     with pytest.raises(ParameterError, match="epsilon must be from 1e-30 to"):
         sd.quantiles(people, q, **{**given, "epsilon": "1e-400"})

@@ -17,7 +17,7 @@ from sourdine.central.statistic import Statistic
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
 from sourdine.privacy import Part
-from sourdine.question import DATA, PRIVACY, WHAT, converters, kinds, says
+from sourdine.question import DATA, PRIVACY, WHAT, converters, kinds, says, sought
 from sourdine.question.question import plain_parameter
 from sourdine.release import Columns, Release
 from sourdine.release.release import holding, read_confidence
@@ -151,23 +151,31 @@ class Describe(Statistic):
 
     def _require_enough(self, columns: int) -> None:
         """Refuse an epsilon so small that the noise on one of so many columns cannot be drawn."""
-        if not self._is_enough(self.epsilon, columns):
+        try:
+            self._check_parts(self.epsilon, columns)
+        except ParameterError:
             tenfold = (self.epsilon * 10**k for k in range(1, 400))
+            enough = next((x for x in tenfold if self._is_enough(x, columns)), None)
+            if enough is None:  # something else is wrong
+                raise
             raise ParameterError(
                 "epsilon",
                 f"be larger for a description of {columns} column{'s' * (columns > 1)}",
                 given(plain_parameter(self.epsilon)),
                 "Type {epsilon} or more" + (", or name fewer columns." if columns > 1 else "."),
-                epsilon=next(x for x in tenfold if self._is_enough(x, columns)),
-            )
+                epsilon=enough,
+            ) from None
 
     def _is_enough(self, epsilon: Fraction, columns: int) -> bool:
         try:
-            self.part("value", None, columns, 1, epsilon).check()
-            Count(epsilon=epsilon * ROWS, **self.common)
+            self._check_parts(epsilon, columns)
         except ParameterError:
             return False
         return True
+
+    def _check_parts(self, epsilon: Fraction, columns: int) -> None:
+        self.part("value", None, columns, 1, epsilon).check()
+        Count(epsilon=epsilon * ROWS, **self.common)
 
     def as_read(self, reading: Reading) -> Self:
         """Return the question with its text read like this."""
@@ -230,7 +238,8 @@ class Describe(Statistic):
         """Refuse columns that are not there, or whose type cannot hold what is declared."""
         super().require_columns(data)
         declared, names = dict(self.declared), self._described(data)
-        self._require_enough(len(names))
+        if not sought.is_sought(self.rows):  # else once they are found
+            self._require_enough(len(names))
         for name in dict.fromkeys((*names, *declared)):
             need = NUMBERS if declared.get(name) in {NUMBER, WHOLE} else TEXTS
             self.require_column(data, name, need, "columns")

@@ -6,6 +6,7 @@ import datetime as dt
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, log, sqrt
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from sourdine.central.stages import Stages
     from sourdine.errors import PythonWording
     from sourdine.privacy import Part
-    from sourdine.release import Drawer, Release
+    from sourdine.release import Release
     from sourdine.tally import Frame
 
 __all__ = ["Quantiles"]
@@ -104,6 +105,7 @@ class Quantiles(GaussianReady):
     required: ClassVar[tuple[str, ...]] = ("q", "bounds")
     of_dates: ClassVar[bool] = True
     searches: ClassVar[bool] = False
+    unwritten: ClassVar[Mapping[str, Any]] = MappingProxyType({"interval": None})
     text: ClassVar[str] = "Quantiles of a column: medians, quartiles, deciles, or any orders."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv -c salary --bounds 0 500000 --step 1 --deciles --epsilon 1",
@@ -165,11 +167,6 @@ class Quantiles(GaussianReady):
     def to_dict(self) -> dict[str, Any]:
         """Return the question as JSON knows it; the interval is always there."""
         return {**super().to_dict(), "interval": plain_parameter(self.interval)}
-
-    @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Drawer:  # type: ignore[override]
-        """Return what drew the answer; where no interval is written, none was paid for."""
-        return super().from_dict({"interval": None, **facts})
 
     def check(self) -> None:
         """Refuse parameters that do not go together."""

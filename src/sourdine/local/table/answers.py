@@ -44,7 +44,7 @@ def demand_answers(schema: Schema, answers: Mapping[str, Any], whose: str = "") 
     >>> demand_answers(schema, {"vote": "yes"})
     >>> demand_answers(schema, {"age": "old"})
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: the answer to 'vote' must be one of 'yes', 'no', got none. Answer it; a question that may be left unanswered is declared with missing= in the schema.
+    sourdine.errors.ParameterError: the answer to 'vote' must be one of 'yes', 'no', got none. Answer it; the schema declares which questions may be left unanswered.
     """  # noqa: E501
     for name in schema.undeclared:
         question, answer = schema.columns[name], answers.get(name)
@@ -53,8 +53,7 @@ def demand_answers(schema: Schema, answers: Mapping[str, Any], whose: str = "") 
                 f"the answer to {name!r}{whose}",
                 f"be {wanted(question)}",
                 "none" if answer is None or answer == "" else "something else",
-                "Answer it; a question that may be left unanswered is declared with missing= in "
-                "the schema.",
+                "Answer it; the schema declares which questions may be left unanswered.",
             )
 
 

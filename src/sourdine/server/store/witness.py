@@ -110,7 +110,7 @@ class Witness:
                 "be a file that is there",
                 f"{self.path} (no such file)",
                 "Mount its disk, or copy the file to this path if it was moved. For a store that "
-                f"never had one, type: sourdine serve add-witness {self.path}",
+                f"never had one, type sourdine serve add-witness {self.path}.",
             ) from None
 
     def _read(self) -> dict[str, str]:

@@ -44,7 +44,8 @@ def drawn(release: Release, name: str, alt: str) -> Picture | None:
         What it is a picture of.
     """
     columns = release.columns()
-    fits = columns.printed is not None or bool(columns.by)  # a curve, or a panel for each group
+    panels = 0 < len(columns.by) < len(columns.labels)  # several numbers of each group
+    fits = columns.printed is not None or panels
     if not (len(columns.values) >= FEWEST and (len(columns.values) <= MOST or fits)):
         return None
     drawing = StringIO()

@@ -149,10 +149,10 @@ def _refusal(
     elif lacks:
         hint = f"On every executor, type {python} -m pip install {' '.join(lacks)}."
     else:
-        hint = f"Set it where Spark is started, e.g. {_PYTHON}=python{version}."
+        hint = f"Set {_PYTHON} to python{version} where Spark is started."
     return ParameterError(
-        _PYTHON,
-        f"be a Python {version} with {' and '.join(_COMPILED)} on Spark's executors",
+        "the Python of Spark's executors",
+        f"be Python {version} with {' and '.join(_COMPILED)}",
         found,
         hint,
     )

@@ -185,7 +185,7 @@ class Estimates(Shown, Mapping[str, "Release"]):
                 what,
                 "be of a column that declares missing answers",
                 f"{name!r}, which does not",
-                f"Declare it with missing= in the schema, or ask for all: shares({name!r})."
+                f"Declare it in the schema, or ask for shares of all people: shares({name!r})."
                 if not isinstance(column, Number)
                 else "Type Number(..., missing=True) in the schema.",
             )
