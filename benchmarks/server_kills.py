@@ -120,6 +120,7 @@ class Trial:
     def make(self) -> None:
         """Make the store."""
         store = ServerStore.create(self.address)
+        store.add_witness(self.witness)
         terms = Terms(total=Guarantee(1), name="ages.csv")
         store.datasets.add(Dataset(name="ages", terms=terms, source="ages.csv"))
         for name in ANALYSTS:
