@@ -372,7 +372,6 @@ def test_hints_are_in_the_words_of_the_command_line(tries, typed):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["median", *AGE], "type --interval 0.95 for shorter ones"),
         (["describe"], "--epsilon must be given, got none. Type --epsilon 1."),
         (["describe", "-e", "1", "--kinds", "age:integer"], "got 'integer'. Type --kinds"),
         (

@@ -342,8 +342,10 @@ def test_from_afar_a_board_is_what_it_is_here(site):
         assert "client" in [one["name"] for one in anna.guards]
         with pytest.raises(ParameterError, match="be one for each of 2000 labels, got 2"):
             board.submit([1, 0])
+        guarded(site.store, site.path, "scarce", submissions=1)
+        assert anna.guard("scarce").submit(model(0.7))
         with pytest.raises(BudgetExceededError, match="as anna was granted"):
-            anna.guard("few").submit(model(0.7))
+            anna.guard("scarce").submit(model(0.8))
 
 
 def test_a_file_of_predictions_from_afar(site, tmp_path):

@@ -156,9 +156,10 @@ def test_texts_that_are_stored_end_where_they_seem_to():
                         if "pattern" in part:
                             stored[cls.__name__, field[0]] = part["pattern"]
     assert len(stored) >= 8
-    for pattern in stored.values():
+    for (_, name), pattern in stored.items():
         assert re.search(pattern, "abc")
-        for text in ("abc\n", "\nabc", "a\nbc", "abc\r", "abc\x85", "abc\u2028"):
+        broken = () if name == "description" else ("abc\n", "\nabc", "a\nbc")  # it has lines
+        for text in (*broken, "abc\r", "abc\x85", "abc\u2028"):
             assert not re.search(pattern, text), pattern
 
 

@@ -21,7 +21,6 @@ from sourdine.plan import Plan
 from sourdine.privacy import SUBSTITUTE, Guarantee
 from sourdine.question import converters
 from sourdine.release import Release
-from sourdine.server.reading import WITH_INTERVALS
 from sourdine.server.store import Dataset
 from sourdine.session import Session, Terms
 from sourdine.session.totals import read_budget
@@ -56,18 +55,12 @@ def session(place):
     return opened
 
 
-def with_intervals(kind, parameters):
-    """Return parameters as the server asks them: quantiles have intervals."""
-    return {"interval": 0.95, **parameters} if kind in WITH_INTERVALS else parameters
-
-
 @pytest.mark.parametrize("shape", [{}, {"relation": "substitute"}, {"unit": "who", "rows": 2}])
 def test_methods_release_what_the_functions_release(session, place, shape):
     mine = session(epsilon=20, **shape)
     for kind, parameters in CALLS:
         release = getattr(mine, kind)(**parameters, epsilon=0.5)
-        own = with_intervals(kind, parameters)
-        yours = getattr(central, kind)(str(place[1]), **own, **shape, epsilon=0.5)
+        yours = getattr(central, kind)(str(place[1]), **parameters, **shape, epsilon=0.5)
         assert type(release) is type(yours)
         assert release.mechanism == yours.mechanism
         assert release.cost == yours.cost

@@ -316,7 +316,7 @@ def test_nobody_writes_down_that_somebody_answered(polls, capfd):
     opened(polls, "quiet")
     capfd.readouterr()
     assert httpx.get(f"{polls.url}/s/quiet/").is_success
-    assert send(polls.url, "quiet", records(polls, "quiet", 1, {})).is_success
+    assert send(polls.url, "quiet", records(polls, "quiet", 1, {"smokes": "true"})).is_success
     assert httpx.get(f"{polls.url}/s/quiet/results").is_success
     routes = {json.loads(line)["route"] for line in capfd.readouterr().err.splitlines()}
     assert "/api/v1/surveys/{survey}" in routes  # the document was read

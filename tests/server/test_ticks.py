@@ -22,7 +22,7 @@ from sourdine.server.routes import API
 from sourdine.session import Session, Terms
 
 PATIENCE = 60
-PLACES = {"dataset": "people", "guard": "eval", "number": "1"}
+PLACES = {"dataset": "people", "guard": "eval", "number": "1", "format": "json"}
 OTHERS = ("{survey}", "{mark}", "{sha256}")
 """Places that no release and no submission concerns."""
 ANYTIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.\d]*(\+00:00)?")

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const device = pathToFileURL(process.argv[2]);
-const { METHODS, read, record } = await import(device), { remember, again } = await import(new URL("rounds.mjs", device));
+const { METHODS, demand, read, record } = await import(device), { remember, again } = await import(new URL("rounds.mjs", device));
 const { forms, first } = JSON.parse(readFileSync(0, "utf8"));
 const MOST_WAYS = 100, MOST_PATHS = 4_000, MOST_DRAWS = 5_000, SLACK = 1 + 1e-9;
 
@@ -138,12 +138,20 @@ function answersTo({ kind, answers, last }) {
   return [null, ...answers];
 }
 
-/** The answers to all columns: those of the first, and the ends of the others. */
+/** The answers to all columns that a device takes: those of the first, and the ends of the others. */
 function persons(form) {
+  const taken = (answers) => {
+    try {
+      demand(form, answers);
+      return true;
+    } catch {
+      return false; // an answer is needed: nothing is drawn
+    }
+  };
   return form.columns.reduce((all, column, i) => {
     const given = answersTo(column), some = i ? [given[0], given[given.length - 1]] : given;
     return all.flatMap((one) => some.map((answer) => ({ ...one, [column.name]: answer })));
-  }, [{}]);
+  }, [{}]).filter(taken);
 }
 
 const reports = (line) => ((said) => `${said.c} ${said.a}`)(JSON.parse(line));

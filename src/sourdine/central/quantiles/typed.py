@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from sourdine.central.quantiles.algorithm import is_one, read_orders
 from sourdine.central.quantiles.methods import METHODS
@@ -40,7 +40,7 @@ def read_method(x: str) -> str:
     return one_of(x, "method", *METHODS)
 
 
-def read_interval(x: Number | str | None) -> Fraction | str | None:
+def read_interval(x: Number | Literal["auto", "none"] | None) -> Fraction | str | None:
     """Return the confidence of intervals that are paid for, None without, or the word auto."""
     if x is None or (isinstance(x, str) and x == AUTO):
         return x
