@@ -143,12 +143,9 @@ def require_small_answer(cls: type[Statistic], said: Mapping[str, Any]) -> None:
     for name, size in sizes.items():
         limit = most.get(name, MOST_NUMBERS)
         if size > limit:
-            counted = {"q": f"have at most {limit} orders", "bins": f"be at most {limit}"}
+            what = {"q": "orders", "bins": "bins"}.get(name, "entries")
             raise ParameterError(
-                name,
-                counted.get(name) or f"have at most {limit} entries",
-                f"{size:.6g}",
-                "Ask for fewer.",
+                name, f"have at most {limit} {what}", f"{size:.6g}", "Ask for fewer."
             )
     each = QUANTILE if cls.kind in ("quantiles", "quantile", "median") else 1
     if prod(sizes.values()) * each > MOST_NUMBERS:
