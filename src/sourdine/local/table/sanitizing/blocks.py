@@ -118,7 +118,7 @@ def demand_missing(schema: Schema) -> None:
             "be declared for every column of a table, whose cells may be empty",
             f"none for {name!r}",
             f"To estimate how many did not answer type {_declared(schema.columns[name])} in the "
-            "schema; to replace each by a random answer, which biases estimates, type {{missing}} in "
+            "schema; to replace each by a random answer, which biases estimates, type {missing} in "
             "the schema.",
             missing="random",
         )

@@ -192,8 +192,9 @@ def _demand_table(schema: Schema) -> None:
                 "be False in a table of the method 'sample'",
                 f"True for {name!r}",
                 "A blank would mean two things. Send reports, type {method}, or leave it out of "
-                "the column and type missing='random' in the schema.",
+                "the column and type {missing} in the schema.",
                 method="split",
+                missing="random",
             )
         if column.kind != "number" and column.method not in {None, "auto", "response"}:
             raise ParameterError(
