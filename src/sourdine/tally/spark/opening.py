@@ -82,6 +82,8 @@ def _opened(open_: Callable[[], Any], what: str, name: str, encoding: str | None
     frame, error = guarded(found)
     if error is None:
         return frame
+    if isinstance(error, ParameterError):
+        raise error
     condition = str(condition_of(error))
     if condition.startswith("INVALID_PARAMETER_VALUE.CHARSET"):
         raise ParameterError(
