@@ -126,7 +126,8 @@ class Brackets(JointFree):
     def windows(self, n: int) -> list[tuple[int, int]]:
         """Return the ranks that a draw mostly needs."""
         orders, offsets = self.lattice.orders, self.lattice.offsets
-        distance = first_reach(len(orders)) / self.c
+        # Offsets move aims between totals, so that a draw looks further than without brackets.
+        distance = 1.25 * first_reach(len(orders)) / self.c
         out = []
         for q, offset in zip(orders, offsets, strict=True):
             middle, half = round(q * n) + offset, int(max(q, 1 - q) * distance) + 8
