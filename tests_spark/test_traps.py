@@ -44,7 +44,7 @@ def test_names_with_dots_backticks_and_quotes(people):
 
 
 def test_a_name_twice_is_refused(people):
-    with pytest.raises(ParameterError, match="have different names, got 'a' twice"):
+    with pytest.raises(ParameterError, match="have columns with different names, got 'a' twice"):
         Frame(people.selectExpr("age as a", "id as a"))
 
 
