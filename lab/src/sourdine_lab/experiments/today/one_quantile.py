@@ -70,7 +70,7 @@ def compute(part: Part) -> Iterator[Row]:
         for x in samples:
             told = quantiles(
                 x, FIRST_QUARTILE, **common, step=Fraction(top, cells), delta=delta, method=name,
-                source=source,
+                interval=None, source=source,
             ).value  # fmt: skip
             off = float(told) - float(sample_quantiles(x, [FIRST_QUARTILE])[0])
             risks.append(off**2)

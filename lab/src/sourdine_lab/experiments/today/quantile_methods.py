@@ -83,7 +83,7 @@ def released(  # noqa: PLR0913 - the terms of a call
         return np.asarray(grid.values(search.release(grid.ticks(x), source=source).value), float)
     release = quantiles(
         x, list(q), bounds=bounds, step=step, epsilon=epsilon, relation="substitute", n=len(x),
-        method=METHODS.get(method, method), source=source,
+        method=METHODS.get(method, method), interval=None, source=source,
     )  # fmt: skip
     return np.asarray(release.value, float)
 
