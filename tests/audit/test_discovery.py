@@ -203,8 +203,9 @@ def test_weaker_copies_than_usual_are_few_and_explained():
 
 def test_who_is_asked_what_does_not_depend_on_the_answers():
     schema = local.Schema(
-        a=local.Number(0, 9, step=1), b=local.Choice("yes", "no"), epsilon=1, method="sample"
-    )
+        a=local.Number(0, 9, step=1), b=local.Choice("yes", "no"), epsilon=1, method="sample",
+        missing="random",
+    )  # fmt: skip
     rows = [{"a": [x] * 500, "b": [y] * 500} for x, y in ((0, "yes"), (9, "no"))]
     one, two = (next(schema.randomised(r, use="table", source=SeededSource(3))) for r in rows)
     assert one.asked.tolist() == two.asked.tolist()

@@ -66,7 +66,11 @@ def test_shares_are_unbiased(survey):
 
 def test_intervals_cover_in_surveys(survey):
     _, _, truth, releases = survey
-    every = replace(releases[0], drawn={"support": [r.drawn["support"] for r in releases]})
+    every = replace(
+        releases[0],
+        value=np.array([r.value for r in releases]),
+        drawn={"support": [r.drawn["support"] for r in releases]},
+    )
     least = 0.9 - 6.1 * np.sqrt(0.09 / len(releases))
     for of in ("sample", "population"):
         low, high = every.interval(0.9, of=of)

@@ -270,7 +270,9 @@ def test_bad_parameters():
         frame.bound("who", 0)
     with pytest.raises(ParameterTypeError, match="rows must be a whole number"):
         frame.bound("who", 1.5)
-    with pytest.raises(ParameterError, match=r"got 'whom'. The columns are: 'who', 'x'"):
+    with pytest.raises(
+        ParameterError, match=r"got 'whom'. Did you mean 'who'\? The columns are: 'who', 'x'"
+    ):
         frame.bound("whom", 1)
 
 
