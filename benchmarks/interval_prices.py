@@ -1,4 +1,4 @@
-"""What the default interval of a median and of deciles costs in accuracy, beside none.
+"""What the default interval of a median and of deciles costs in accuracy, compared with none.
 
 For each number of records and each epsilon: the rank error that 95 of 100 answers stay within,
 with `interval=None` and with the default interval, and the half width of that interval, all in

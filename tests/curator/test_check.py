@@ -158,7 +158,7 @@ def test_mixed_units_are_not_declared():
     people = {"height": ["170 cm", "1.80 m", "165 cm", "1.60 m"] * 50, "heat": ["36 °C"] * 200}
     found = sd.check(people)
     assert found.reading.symbols == ("°C",)
-    assert "in height, numbers stand beside 'cm', 'm'." in " ".join(str(found).split())
+    assert "in height, numbers come with 'cm', 'm'." in " ".join(str(found).split())
     assert "units" not in str(sd.check({"height": ["170 cm", "165 CM", "180"] * 50}))
 
 

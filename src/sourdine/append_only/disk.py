@@ -63,7 +63,7 @@ def open_locked(path: Path, rights: int, patience: float) -> FileIO:
     """Return a file that is locked until it is closed; it is made if it is not there.
 
     Whoever may open a file may lock it, and stop everybody who waits for it: so its rights are
-    those that are asked for, whatever they were.
+    those that are asked for.
     """
     file = open(path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, rights))  # noqa: SIM115 - the caller closes it
     try:

@@ -177,7 +177,7 @@ def shape(open_: Open) -> None:
 
 @_covers("declared")
 def types(open_: Open) -> None:
-    """Check that what is declared of a column is true, and the same whatever its rows are."""
+    """Check that what is declared of a column is true, and does not depend on its rows."""
     table = hostile()
     frame, empty = open_(table), open_(table.slice(0, 0))
     for name in table.column_names:

@@ -86,7 +86,7 @@ def _open(
         print(f"{_place(found)}#ticket={code}")  # noqa: T201 - the answer
     say(f"Opened {found.name}, survey {found.fingerprint}")
     if urlsplit(found.send_to).hostname in LOOPBACK:
-        say("Its page sends to this machine alone: nobody else can answer.")
+        say("The page sends answers to this machine, so it can only be used on this machine.")
     say(f"Now: sourdine survey serve {made.shown}")
 
 

@@ -215,11 +215,11 @@ def _opened(data: object, source: str | None, reading: Reading) -> Frame:
 
 
 def _mixed(name: str, cells: ColumnTexts) -> tuple[str, str]:
-    """Return a remark on numbers beside several symbols."""
+    """Return a remark on numbers with several symbols."""
     symbols = cells.mixed()
     listed = ", ".join(map(repr, map(printable, symbols[:_SHAPES])))
     return "units", (
-        f"in {printable(name)}, numbers stand beside {listed}. If these are units, convert all "
+        f"in {printable(name)}, numbers come with {listed}. If these are units, convert all "
         "numbers to one of them: read together they would be added up as they are."
     )
 

@@ -214,7 +214,7 @@ class SharedDatabase:
         self._tell(notes)
 
     def _tell(self, notes: Mapping[str, str]) -> None:
-        """Tell the witness what was noted; whoever waits hears nothing if that fails."""
+        """Tell the witness what was noted; if that fails, no waiting request is answered."""
         if self.witness is not None and notes:
             self.witness(notes)
 

@@ -134,7 +134,7 @@ class Plan(Shown):
 
     @property
     def width(self) -> Any:  # noqa: ANN401 - a number or a duration
-        """How wide the widest interval will be, in the column's units; None if nobody can know.
+        """How wide the widest interval will be, in the column's units; None if it is not known.
 
         It is known for quantiles of about n records with a public guess of their ``spread``.
         """

@@ -32,9 +32,9 @@ __all__ = ["FEW", "SERIES", "DrawnGroup", "Panels", "beside_lines", "groups_of",
 SERIES = (BLUE, RED, "#3d8361", "#b7892b", "#7d5ba6", "#66727e")
 """The colours of groups that share axes."""
 FEW = len(SERIES)
-"""Up to so many groups share axes."""
+"""Up to this number of groups share axes."""
 MOST = 60
-"""So many panels are drawn; nobody looks at more."""
+"""The largest number of panels in a picture."""
 MANY_PANELS = 9
 """Of more panels, four stand side by side."""
 

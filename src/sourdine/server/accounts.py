@@ -1,6 +1,6 @@
 """Who can log in: listed and added by owners.
 
-A new person can do harm for long after a stolen session or token has ended, so whoever adds one
+A new account outlives a stolen session or token, so the owner who adds one
 types their own password again; attempts are counted as those to log in are.
 """
 

@@ -99,7 +99,7 @@ def _endpoint(one: Operation) -> Callable[[Request], Awaitable[Response]]:
         answer = await run_in_threadpool(_answer, one, request, data)
         if isinstance(answer, Response):
             return answer
-        # What was drawn is stored on a tick as well: whoever polls the server meanwhile sees
+        # What was drawn is stored on a tick as well: a client that polls the server meanwhile sees
         # nothing change at a time that depends on the data.
         if tick := state.settings.tick:
             await asyncio.sleep(tick - (perf_counter() - began) % tick)

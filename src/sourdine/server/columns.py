@@ -3,7 +3,7 @@
 A question that leaves them out gets them here, before it is read; one that says other ones is
 refused. Columns that the owner did not list cannot be asked, unless none is listed: then analysts
 say bounds and keys themselves, as in a session. That is decided by the question as it was read,
-whatever way its columns were spelled, and the others are not even in the session's data.
+however its columns were spelled, and the others are not even in the session's data.
 
 *Claim*: a column that is not listed is never read. *Checked by*
 ``test_columns_that_are_not_listed_are_never_read``.

@@ -1,7 +1,7 @@
 """What a request may be at most: bytes, letters, numbers, quantiles, bins, groups.
 
 The limits are of the server, not of the privacy: they keep one request from taking a worker. How
-large a question is depends on its parameters as they are parsed, whatever way they were spelled.
+large a question is depends on its parameters as they are parsed, however they were spelled.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def checked_key(key: str | None) -> str:
 
 
 def require_small(asked: Any) -> None:  # noqa: ANN401 - what JSON holds
-    """Refuse texts, numbers and nesting of a size that nobody means."""
+    """Refuse texts, numbers and nesting that are too large."""
     _require_shallow(asked, DEEPEST)
 
 

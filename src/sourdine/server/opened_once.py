@@ -37,7 +37,7 @@ class OpenedOnce(Generic[T]):
         self._found: dict[str, Future[T]] = {}
 
     def get(self, name: str, open_it: Callable[[], T]) -> T:
-        """Return what has a name; open it if nobody did.
+        """Return what has a name; open it if it is not open.
 
         Raises
         ------

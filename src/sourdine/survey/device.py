@@ -34,7 +34,7 @@ __all__ = ["Draw", "code", "demand", "encoded", "hashed", "record", "response", 
 
 HALF = Real.of(Fraction(1, 2))
 NEEDED = ("any", "kept")
-"""What forms say of columns that nobody may leave unanswered."""
+"""The values of ``absent`` for columns that need an answer."""
 DECIMAL = re.compile(r"[-+]?[0-9]{1,40}(?:[.,][0-9]{0,40})?")
 """A number as a person types it."""
 

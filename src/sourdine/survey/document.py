@@ -66,7 +66,7 @@ ADDRESS = re.compile(r"[A-Za-z0-9/:.?=&%~_\[\]-]{1,300}")
 """Letters of an address: none of them ends a policy, an attribute or a word."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 PLACEHOLDER = re.compile(r"(?:.*\.)?(?:example(?:\.com|\.net|\.org)?|invalid)\.?")
-"""Hosts that documentation uses and that nobody owns (RFC 2606): records sent there are lost."""
+"""Host names reserved for documentation (RFC 2606): records sent there are lost."""
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
 TAG = re.compile(r"[a-z]{2,3}")

@@ -79,7 +79,7 @@ class Engine(ABC):
     def declared(self, name: str) -> Declared | None:  # noqa: ARG002
         """Return what the type of a column says; None if it has none, or one that says nothing.
 
-        Values are not looked at: what is refused for its type is refused whatever the rows are.
+        Values are not looked at: a type is refused regardless of the rows.
         """
         return None
 

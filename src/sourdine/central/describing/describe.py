@@ -150,7 +150,7 @@ class Describe(Statistic):
         self._require_enough(len(self.columns_ or "1"))
 
     def _require_enough(self, columns: int) -> None:
-        """Refuse an epsilon so small that the noise on one of so many columns cannot be drawn."""
+        """Refuse an epsilon too small to draw the noise of one of these columns."""
         try:
             self._check_parts(self.epsilon, columns)
         except ParameterError:

@@ -106,7 +106,7 @@ class Described:
         return Histogram(categories="unknown", delta=self.delta, **asked)
 
     def check(self) -> None:
-        """Refuse early what the noise of a part cannot carry, whatever is found on the way."""
+        """Refuse early an epsilon too small for the noise of a part."""
         _ = self.mean, self.count, self.histogram, self.choosing
         asked = self._asked(1 - KIND - MEAN)
         for n in (1, max(1, int(EDGES / asked["epsilon"]))):

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["Brackets"]
 
 USUAL = 0.03
-"""In so many draws at most does a bracket land on the wrong side, where records lie evenly.
+"""The probability that a bracket lands on the wrong side, where records lie evenly.
 
 An interval whose bracket does is as wide as the range: with 0.03 that happens to one median in 200,
 with 0.1 to one in 45, and the others are 14 % narrower.

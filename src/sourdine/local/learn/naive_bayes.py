@@ -91,7 +91,7 @@ class NoisyGaussianNB(GaussianNB):  # type: ignore[misc]
     >>> ill = rng.integers(0, 2, 4000)
     >>> table = {"x": rng.normal(20 + 20 * ill, 8), "ill": ill}
     >>> columns = {"x": Number(0, 120, 1, method="laplace"), "ill": Choice(0, 1)}
-    >>> schema = Schema.of(columns, epsilon=4, missing="random")  # nobody's value is missing
+    >>> schema = Schema.of(columns, epsilon=4, missing="random")  # no value is missing
     >>> noisy = schema.sanitize(table, source=SeededSource(1))
     >>> X, y = np.column_stack([noisy["x"]]), noisy["ill"]
     >>> knows = NoisyGaussianNB(schema=schema, label="ill").fit(X, y)

@@ -214,7 +214,7 @@ def _of_groups(columns: Columns, groups: list[DrawnGroup], wide: int) -> Markup:
 
 
 class _Grid:
-    """Where the panels of groups are: so many side by side, names and ticks at the left."""
+    """Where the panels of groups are, with names and ticks at the left."""
 
     def __init__(self, groups: list[DrawnGroup], wide: int, left: float, plot: float) -> None:
         self.groups, self.left, self.plot = groups[:MOST_PANELS], left, plot

@@ -222,7 +222,7 @@ class KeyedRequest:
 
     @property
     def digest(self) -> str:
-        """The `fingerprint` of all of it, which stands in the ledger beside its charges."""
+        """The `fingerprint` of all of it, which the ledger stores with its charges."""
         return fingerprint(json.dumps([self.analyst, self.key, self.dataset, self.asked]))
 
 

@@ -116,7 +116,7 @@ def _strangers(
 ) -> Iterator[str]:
     """Yield charges whose request is not there, and requests that are not those of their charges.
 
-    A charge that no request was written beside, as of a session on the store itself, is nobody's.
+    A charge without a request, such as one of a session on the store itself, has no analyst.
     """
     missing = {number for number, digest in asked.items() if digest is not None}
     for analyst, key, body, number, count, *_ in rows:

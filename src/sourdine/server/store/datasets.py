@@ -75,7 +75,7 @@ class Datasets:
         return None if found is None else self._dataset(found)
 
     def names(self) -> list[str]:
-        """Return the names of all data sets, whatever is in their ledgers."""
+        """Return the names of all data sets; their ledgers are not read."""
         return [
             name for (name,) in self._database.read(lambda t: t.all("SELECT name FROM datasets"))
         ]

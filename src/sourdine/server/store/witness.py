@@ -33,7 +33,7 @@ __all__ = ["Witness"]
 PATIENCE = 60.0
 """Seconds to wait for another worker that writes."""
 RIGHTS = 0o600
-"""Who may read and write the files: whoever could lock one could stop the server."""
+"""The file mode: another user who could lock a file could stop the server."""
 
 
 class Witness:

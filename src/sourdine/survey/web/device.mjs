@@ -378,7 +378,7 @@ export function code(column, answer) {
   return column.kind === "choices" ? found.reduce((set, v) => set | (1 << v), 0) : found[0];
 }
 
-/** Whether nobody may leave a question unanswered. */
+/** Whether a question needs an answer. */
 export const needed = ({ absent }) => absent === "any" || absent === "kept";
 
 /** Throw if an answer is absent that the form needs: before anything is drawn, whichever is sent. */

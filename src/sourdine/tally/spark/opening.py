@@ -32,7 +32,7 @@ LOCAL = {
 }
 """A Spark on this machine talks to nobody else."""
 _SEPARATORS = 20_000
-"""Of a line of CSV so many separators are read, or twice as many as there are columns."""
+"""The number of separators read from a line of CSV, or twice the number of columns."""
 OPENED: list[Any] = []
 """The sessions that were opened here, whose progress may be asked for."""
 
@@ -135,7 +135,7 @@ def _texts(session: Any, path: str, reading: Reading) -> Any:  # noqa: ANN401
         for first in reader().options(**parsing).csv(path).take(1):
             require_different([name for name in first if name] or [""])  # Spark numbers doubles
     names = reading.header or tuple(reader().options(**parsing, header="true").csv(path).columns)
-    # A separator that nobody can guess, and a quote that is no character: a line is one column.
+    # An unguessable separator, and a quote that is not a character: a line is one column.
     whole = {"sep": token_hex(16), "quote": "\uffff", "escape": "\uffff"}
     lines = reader().options(**whole, header=str(headed).lower()).schema("line string").csv(path)
     f = functions(lines)

@@ -87,7 +87,7 @@ class AnsweredShares(Estimate):
         return ("Of the people who answered.", *self.of_all.caveats[-1:])
 
     def value(self, drawn: Mapping[str, Any]) -> Floats:
-        """Return the ratios, within [0, 1]; equal ones if nobody seems to have answered."""
+        """Return the ratios, within [0, 1]; equal ones if the estimated number of answers is 0."""
         shares = self.of_all.value(drawn)
         there = 1 - float(shares[-1])
         if there <= 0:

@@ -178,7 +178,7 @@ class Estimates(Shown, Mapping[str, "Release"]):
         return self._of(name, found if of == "all" else shares_of_answers(found))
 
     def _demand_missing(self, name: str, what: str) -> None:
-        """Refuse a column in which nobody can be without an answer."""
+        """Refuse a column that does not declare absent answers."""
         column = self._part(name).column
         if isinstance(column, Choices) or not column.missing:
             raise ParameterError(
