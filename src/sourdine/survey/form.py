@@ -118,14 +118,7 @@ def form_for_device(schema: Schema) -> dict[str, Any]:
 
 def _round(schema: Schema) -> dict[str, Any]:
     """Return which round it is, and what the memory of a device belongs to."""
-    every = Schema.of(
-        schema.columns,
-        epsilon=schema.epsilon,
-        method=schema.method,
-        weights=schema.weights,
-        rounds=schema.rounds,
-        once=schema.once,
-    )
+    every = schema.changed(turn=None, missing=schema.missing)
     return {"rounds": schema.rounds, "round": schema.turn, "schema": every.fingerprint}
 
 

@@ -159,15 +159,7 @@ def precision(schema: Schema, n: int, *, confidence: float = SHOWN) -> PagePlan:
     level, planned, turn = float(probability(confidence, "confidence")), schema, schema.turn
     several = schema.rounds is not None
     # everybody answers here, so what would become of absent answers does not matter
-    schema = Schema.of(
-        schema.columns,
-        epsilon=schema.epsilon,
-        method=schema.method,
-        weights=schema.weights,
-        rounds=schema.rounds,
-        once=schema.once,
-        missing="random",
-    )
+    schema = schema.changed(turn=None, missing="random")
     asked = schema.round(turn or 1) if several else schema
     total = Aggregator(asked, remember="none")
     rng = np.random.default_rng(1)

@@ -226,10 +226,12 @@ class Schema(Shown):
                 "Type {round}, or make a schema with more rounds.",
                 round=1,
             )
+        return self.changed(turn=turn, missing=self.missing)
+
+    def changed(self, *, turn: int | None, missing: Missing | None) -> Schema:
+        """Return the schema of a round (None for all rounds), with this meaning of absence."""
         asked = (self.rounds, self.once, turn)
-        return Schema._again(
-            self.columns, self.epsilon, self.method, self.weights, asked, self.missing
-        )
+        return Schema._again(self.columns, self.epsilon, self.method, self.weights, asked, missing)
 
     def costs(self, rounds: int | None = None) -> RoundCosts:
         """Return what so many rounds cost, all if left out; see `sourdine.local.rounds.costs`."""
