@@ -39,10 +39,10 @@ def column_types(frame: Frame, source: str) -> dict[str, str | None]:
     if not (Path(source).is_file() and source.lower().endswith(CSV)):
         return stated
     head = header(source, frame.reading)
-    first = islice(records(source, head.layout), 0 if head.declared else 1, _FIRST)
-    columns = zip(*first, strict=True)
-    looks = {
-        name: _look(cells, frame.reading) for name, cells in zip(head.names, columns, strict=False)
+    first = list(islice(records(source, head.layout), 0 if head.declared else 1, _FIRST))
+    looks = {  # a record may have more cells than the header, or fewer
+        name: _look([record[i] for record in first if i < len(record)], frame.reading)
+        for i, name in enumerate(head.names)
     }
     return {**stated, **looks}
 
