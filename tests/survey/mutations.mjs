@@ -149,7 +149,7 @@ function persons(form) {
     }
   };
   return form.columns.reduce((all, column, i) => {
-    const given = answersTo(column), some = i ? [given[0], given[given.length - 1]] : given;
+    const given = answersTo(column), some = i ? [given[0], given[1], given[given.length - 1]] : given; // none, the first and the last
     return all.flatMap((one) => some.map((answer) => ({ ...one, [column.name]: answer })));
   }, [{}]).filter(taken);
 }
