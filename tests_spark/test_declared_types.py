@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 import sourdine as sd
+from sourdine.cli.engines import records
 from sourdine.errors import ParameterError
+from sourdine.local.table import Number, Schema
 from sourdine.tally.spark.opening import open_stored
 
 HOLDS = {
@@ -37,3 +39,21 @@ def test_text_that_spark_parses_has_no_types(spark, tmp_path):
     path.write_text("x,y,x\n1,2,3\n", encoding="utf-8")
     with pytest.raises(ParameterError, match="different names"):
         open_stored(str(path))
+
+
+def test_a_table_is_sanitised_by_the_types_that_it_declares(spark, tmp_path):
+    schema = Schema(age=Number(0, 120, step=1, missing=True), epsilon=1)
+    texts = spark.sql("SELECT '31' AS age")
+    with pytest.raises(ParameterError, match="frame must hold numbers in 'age'") as refusal:
+        schema.sanitize(texts, to=tmp_path / "refused")
+    assert not (tmp_path / "refused").exists()
+    assert schema.sanitize(texts, to=tmp_path / "clean", **refusal.value.tries).count() == 1
+
+
+def test_a_folder_of_csv_declares_no_types(spark, tmp_path):
+    del spark
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "rows" / "a.csv").write_text("age\n31\n?\n", encoding="utf-8")
+    frame, reading = records(str(tmp_path / "rows"), {"engine": "spark"}, None)
+    schema = Schema(age=Number(0, 120, step=1, missing=True), epsilon=1)
+    assert schema.sanitize(frame, to=tmp_path / "clean", read=reading).count() == 2

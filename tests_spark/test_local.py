@@ -181,7 +181,8 @@ def test_names_and_texts_of_any_kind(each_spark, settings, tmp_path):
         [("7", True, "x", 1), ("nonsense", None, "?", 2)],
         "`a.b` string, c boolean, e string, i int",
     ).toDF("a.b", "c `d`", "é, f", "id")
-    clean = schema.sanitize(rows, to=tmp_path / "clean", drop="id")
+    written = {"decimal": "."}
+    clean = schema.sanitize(rows, to=tmp_path / "clean", drop="id", read=written)
     assert clean.columns == list(names)
     assert any(tuple(row) == (7, True, "x") for row in clean.collect())
     assert schema.estimate(clean).counts == dict.fromkeys(names, 2)

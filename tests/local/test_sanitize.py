@@ -24,7 +24,7 @@ from sourdine.audit import ALPHA, p_value, replay
 from sourdine.errors import ParameterError
 from sourdine.grid import Grid
 from sourdine.local import density
-from sourdine.local.table import Choice, Flag, Number, Schema
+from sourdine.local.table import Choice, Choices, Flag, Number, Schema
 from sourdine.local.table.sanitizing import crew as crews
 from sourdine.local.table.sanitizing.blocks import shown_block
 from sourdine.local.table.sanitizing.progress import counted_rows
@@ -544,3 +544,65 @@ def test_what_is_read_is_not_overwritten(tmp_path):
     with pytest.raises(ParameterError, match="another file"):
         schema.sanitize(str(tmp_path / "*.csv"), to=tmp_path / "a.csv")
     assert (tmp_path / "a.csv").read_text() == "age\n3\n"
+
+
+def typed_frames(tmp_path, **columns):
+    """Yield a table with declared types in each kind of frame."""
+    table = pa.table(columns)
+    pq.write_table(table, tmp_path / "typed.parquet")
+    yield pl.from_arrow(table)
+    yield pl.from_arrow(table).lazy()
+    yield table
+    yield duckdb.from_arrow(table)
+    yield tmp_path / "typed.parquet"
+
+
+AGES = Schema(age=Number(0, 120, step=1, missing=True), epsilon=1)
+
+
+def test_a_column_is_refused_by_its_declared_type(tmp_path):
+    days = pa.array([0], pa.date32())
+    wrong = {
+        "text for a number": (Number(0, 120, step=1, missing=True), pa.array(["31"])),
+        "dates for a number": (Number(0, 120, step=1, missing=True), days),
+        "dates for a flag": (Flag(missing=True), days),
+        "a list for a choice": (Choice("a", "b", missing="none"), pa.array([["a"]])),
+        "a list for choices": (Choices("a", "b"), pa.array([["a"]])),
+    }
+    for what, (column, values) in wrong.items():
+        schema = Schema(x=column, epsilon=1, missing="random")
+        for i, frame in enumerate(typed_frames(tmp_path, x=values)):
+            out = tmp_path / f"{what}-{i}.parquet"
+            with pytest.raises(ParameterError, match=r"frame must hold .* in 'x', a ") as refusal:
+                schema.sanitize(frame, to=out)
+            assert not out.exists(), what
+            assert "31" not in str(refusal.value)
+            with pytest.raises(ParameterError, match=r"frame must hold .* in 'x', a "):
+                next(iter(schema.randomised(frame)))
+
+
+def test_texts_are_numbers_where_it_is_declared_how_they_are_written(tmp_path):
+    frame = pl.DataFrame({"age": ["31", "?", None] * 40})
+    with pytest.raises(ParameterError, match=r"type read=.*decimal") as refusal:
+        AGES.sanitize(frame)
+    assert len(AGES.sanitize(frame, **refusal.value.tries)) == 120
+    (tmp_path / "ages.csv").write_text("age\n31\n?\n")  # declares no type
+    AGES.sanitize(tmp_path / "ages.csv", to=tmp_path / "clean.csv")
+    pandas = pd.DataFrame({"age": pd.Series(["31"], dtype="object")})  # neither does this
+    assert len(AGES.sanitize(pandas)) == 1
+    with pytest.raises(ParameterError, match="'age', a Number of the schema, got type str"):
+        AGES.sanitize(pd.DataFrame({"age": pd.Series(["31"], dtype="string")}))
+
+
+def test_types_that_hold_the_answers_are_taken(tmp_path):
+    schema = Schema(
+        age=Number(0, 120, step=1, missing=True),
+        vote=Choice("yes", "no", missing="none"),
+        kids=Choice(0, 1, missing="none"),
+        smokes=Flag(missing=True),
+        epsilon=4,
+    )
+    table = {"age": [31.0], "vote": ["yes"], "kids": [1]}
+    for i, smokes in enumerate((["yes"], [True], [1])):
+        for j, frame in enumerate(typed_frames(tmp_path, **table, smokes=smokes)):
+            schema.sanitize(frame, to=tmp_path / f"{i}-{j}.parquet")

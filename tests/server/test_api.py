@@ -91,6 +91,24 @@ def test_every_answer_has_the_interval_that_the_command_line_prints(place, anna,
     assert Release.from_json(charge.answer) == release
 
 
+def test_a_cost_is_exact_and_decimal_as_on_the_command_line(anna):
+    facts = anna.release(MEAN).json()
+    (answer,) = facts["answers"]
+    exact = {"epsilon": "1/100", "delta": "0", "relation": "add_remove"}
+    whole = {**exact, "decimal": {"epsilon": 0.01, "delta": 0.0}}
+    assert answer["cost"] == whole
+    listed = anna.get("/datasets/people/releases").json()["charges"][-1]
+    assert listed["answer"]["cost"] == whole
+    release = Release.from_dict(answer)
+    assert release == Release.from_dict({**answer, "cost": exact})  # as it is stored
+    assert release.to_dict()["cost"] == exact
+    schema = anna.get("/openapi.json").json()
+    shape = {"$ref": "#/components/schemas/Cost", "components": schema["components"]}
+    jsonschema.validate(answer["cost"], shape)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(exact, shape)
+
+
 def test_what_the_owner_says_of_columns_is_filled_in(anna):
     asked = anna.release({**MEAN, "by": "sex"}).json()["answers"][0]["question"]
     assert asked["bounds"] == [0, 120]

@@ -166,7 +166,12 @@ def test_a_release_can_be_downloaded(tab, site):
     assert picture.locator("svg .dot").count() == 2
     assert "var(" not in saved["SVG"]
     picture.close()
-    for path in ("1/png", "1/html", "2/csv", "x/csv"):
+    pytest.importorskip("matplotlib")
+    with page.expect_download() as found:
+        page.get_by_role("link", name="as PNG").click()
+    assert found.value.suggested_filename == "saved-1.png"
+    assert Path(found.value.path()).read_bytes().startswith(b"\x89PNG")
+    for path in ("1/pdf", "1/html", "2/csv", "x/csv"):
         assert page.goto(f"{site.url}/data/saved/releases/{path}").status == 404
 
 

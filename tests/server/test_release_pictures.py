@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from xml.etree import ElementTree as ET
 
 import pytest
 
 import sourdine as sd
+from sourdine.questions import STATISTICS
+from sourdine.server.pages import downloads
+from sourdine.server.pages.downloads import as_png, formats
 from sourdine.server.pages.release_pictures import release_picture
+from sourdine.server.problems import RefusedError
 
 ORDERS = [i / 10 for i in range(1, 10)]
 LONG = "Wholesale and retail trade; repair of motor vehicles <b>&"
@@ -101,3 +106,60 @@ def test_of_very_many_groups_the_first_have_a_panel():
     root = ET.fromstring(str(release_picture(release, 900)))  # noqa: S314 - our own
     assert [part.text for part in root][-1] == "and 10 groups more"
     assert sum((part.text or "").startswith("Wholesale") for part in root) == 60
+
+
+PNG = b"\x89PNG"
+NUMBERS = {"column": "v", "bounds": (0, 9), "step": 1}
+OF_KINDS = {
+    "count": {},
+    "histogram": {"column": "v", "bins": [0, 3, 9]},
+    "proportion": {"column": "g", "category": "$a"},
+    "distinct": {"column": "g"},
+    "mode": {"column": "g", "categories": ["$a", "$"]},
+    "quantiles": {**NUMBERS, "q": [0.25, 0.5]},
+    "quantile": {**NUMBERS, "q": 0.5},
+    "cdf": NUMBERS,
+    "table": {"of": {"v": ["mean"]}, "bounds": {"v": (0, 9)}, "steps": {"v": 1}},
+}
+
+
+@pytest.mark.parametrize("rows", [0, 1, 80])
+@pytest.mark.parametrize("kind", STATISTICS)
+def test_a_release_has_a_png_where_it_has_an_svg(kind, rows):
+    pytest.importorskip("matplotlib")
+    table = {"v": [1, 2] * rows or [None], "g": ["$a", "$"] * rows or [None]}
+    release = getattr(sd, kind)(table, **OF_KINDS.get(kind, NUMBERS), epsilon=1)
+    drawn = bool(release_picture(release, 900))
+    assert as_png(release).startswith(PNG) == drawn
+    assert ("png" in formats(release, drawn=drawn)) == drawn
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_png_of_groups(kind):
+    pytest.importorskip("matplotlib")
+    assert as_png(by_group(2, kind)).startswith(PNG)
+
+
+def test_pictures_that_take_long_have_no_png():
+    release = by_group(downloads.MOST_GROUPS_DRAWN + 1, "bins")
+    assert formats(release, drawn=True) == ["csv", "svg", "json"]
+    assert as_png(release) == b""
+
+
+def test_without_matplotlib_there_is_no_png(monkeypatch):
+    release = sd.count(["a"] * 9, epsilon=1)
+    monkeypatch.setattr(downloads, "find_spec", lambda _: None)
+    assert formats(release, drawn=True) == ["csv", "svg", "json"]
+    assert as_png(release) == b""
+
+
+def test_one_thread_draws_at_a_time(monkeypatch):
+    pytest.importorskip("matplotlib")
+    release = sd.mean({"v": [1, 2] * 40, "g": ["$a_", "$b^"] * 40}, **NUMBERS, by="g",
+                      keys=["$a_", "$b^"], epsilon=1)  # fmt: skip
+    with ThreadPoolExecutor(4) as threads:
+        drawn = list(threads.map(lambda _: as_png(release), range(8)))
+    assert len(set(drawn)) == 1
+    monkeypatch.setattr(downloads, "PATIENCE", 0.01)
+    with downloads.DRAWING, pytest.raises(RefusedError, match="in a moment"):
+        as_png(release)

@@ -182,7 +182,7 @@ def test_tickets_are_shown_once(tab, site):
     editor(page, site)
     pasted(page, SKELETON.replace('"commute"', '"invited"'))
     page.get_by_text("What 1000 people will tell you").wait_for()
-    page.get_by_label("who has a ticket").check()
+    page.get_by_label("people with a ticket").check()
     page.get_by_label("tickets", exact=True).fill("2")
     page.get_by_role("button", name="Open the survey").click()
     page.locator("#links li").first.wait_for()

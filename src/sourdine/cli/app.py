@@ -157,7 +157,8 @@ def plot(
 @app.command()
 def audit(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Mechanisms to audit; all of them if left out.")
+        list[str] | None,
+        typer.Argument(help="Mechanisms to audit; all of them if left out.", metavar="NAMES"),
     ] = None,
 ) -> None:
     """Check every mechanism: exact worst case over all neighbours, and draws against the law.

@@ -25,7 +25,10 @@ RELEASED = (
     "The file never leaves this machine. What is printed may be published: one person's data "
     "changes the odds of any answer by a factor of at most e^epsilon."
 )
-PLANNED = "Nothing is spent and no data is read: give --epsilon or --error and read the other."
+PLANNED = (
+    "Nothing is spent and no data is read: give --epsilon or --error and read the other. With "
+    "--ledger and neither of them, the plan is for everything that is left."
+)
 
 
 RELEASING = (
@@ -51,8 +54,10 @@ def add_statistics(app: typer.Typer) -> None:
 def add_plans(app: typer.Typer) -> None:
     """Add a command that plans each statistic."""
     for name, cls in STATISTICS.items():
-        examples = (f"sourdine plan {name} {cls.examples[1]}",)
-        _add(app, cls, PLANNED, (*_declared(cls), *PLANNING), examples, _lazily("plan", cls))
+        example = f"sourdine plan {name} {cls.examples[1]}"
+        examples = (example, f"{example} --ledger people.ledger")
+        options = (*_declared(cls), o.PLANNED_LEDGER, *PLANNING)
+        _add(app, cls, PLANNED, options, examples, _lazily("plan", cls))
 
 
 def _declared(cls: type[Statistic]) -> tuple[Option, ...]:

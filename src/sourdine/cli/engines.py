@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -28,13 +29,19 @@ def opened(file: str, asked: Mapping[str, Any], read: Reading | None) -> str | F
     return Frame(open_stored(file, asked.get("master"), read or Reading()))
 
 
-def records(file: str, asked: Mapping[str, Any], read: Reading | None) -> Any:  # noqa: ANN401
-    """Return the path itself, or the data frame of Spark's where that was asked for."""
+def records(
+    file: str, asked: Mapping[str, Any], read: Reading | None
+) -> tuple[Any, Reading | None]:
+    """Return the path itself, or the data frame of Spark's; and how its text is read."""
     if not by_spark(file, asked):
-        return file
-    from sourdine.tally.spark.opening import stored_frame  # noqa: PLC0415 - commands load late
+        return file, read
+    from sourdine.tally.spark.opening import is_text, stored_frame  # noqa: PLC0415 - late
 
-    return stored_frame(file, asked.get("master"), read or Reading())
+    reading = read or Reading()
+    frame = stored_frame(file, asked.get("master"), reading)
+    if is_text(file):  # its types are Spark's, not the file's: any text may be a number
+        reading = replace(reading, decimal=reading.point)
+    return frame, reading
 
 
 def by_spark(file: str, asked: Mapping[str, Any]) -> bool:

@@ -122,6 +122,13 @@ LEDGER = _text(
     metavar="PATH",
     text="Charge this ledger before anything is drawn; what would pass its total is refused.",
 )
+PLANNED_LEDGER = _text(
+    "ledger",
+    panel=PRIVACY,
+    metavar="PATH",
+    text="Also say what this ledger has left, before and after, and whether the release would be "
+    "refused; nothing is charged.",
+)
 TOTAL = _text(
     "total_epsilon",
     "--total",

@@ -190,11 +190,7 @@ def _session(
 
 
 def _facts(release: Release, session: Session | None) -> dict[str, Any]:
-    facts = release.to_dict()
-    facts["cost"] |= {"decimal": release.cost.decimal}
-    interval = release.printed_interval()
-    if interval is not None:
-        facts["interval"] = interval
+    facts = {**release.to_dict(), **release.derived()}
     if session is not None:
         facts["ledger"] = {"remaining": session.remaining.to_dict()}
     return facts

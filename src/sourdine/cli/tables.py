@@ -85,8 +85,8 @@ def sanitize(given: dict[str, Any]) -> None:
     try:
         spark = by_spark(given["file"], engine)
         with patience(given["file"], spark=True) if spark else nullcontext():
-            data = records(given["file"], engine, declared)
-            plan.sanitize(data, to=out, drop=drop, read=declared, overwrite=given["overwrite"])
+            data, read = records(given["file"], engine, declared)
+            plan.sanitize(data, to=out, drop=drop, read=read, overwrite=given["overwrite"])
     except SourdineError as error:
         raise error.renamed(to="out", frame="file") from None
     console = Terminal(stderr=True)

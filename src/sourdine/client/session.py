@@ -87,6 +87,8 @@ class RemoteSession(Spending):
 
     def _charge(self, row: dict[str, Any]) -> Charge:
         answer = row.pop("answer")
+        if answer is not None:
+            answer["cost"].pop("decimal", None)  # as it is stored, exact numbers alone
         text = None if answer is None else json.dumps(answer, ensure_ascii=False)
         return replace(read_charge(row, self._terms), answer=text)
 

@@ -358,6 +358,21 @@ class Release(Answer):
         confidence = self.mechanism.shown
         return {"confidence": confidence, "ends": plain(self.interval(confidence))}
 
+    def derived(self) -> dict[str, Any]:
+        """Return what is answered beside `to_dict`: the cost in decimals, the printed interval.
+
+        Both follow from the release, so they are not stored with it.
+
+        Examples
+        --------
+        >>> from sourdine.mechanisms import Laplace
+        >>> Laplace(epsilon=0.05).release(1000).derived()["cost"]["decimal"]
+        {'epsilon': 0.05, 'delta': 0.0}
+        """
+        facts: dict[str, Any] = {"cost": self.cost.to_dict() | {"decimal": self.cost.decimal}}
+        interval = self.printed_interval()
+        return facts if interval is None else {**facts, "interval": interval}
+
     def difference(self, first: object, second: object) -> Release:
         """Return how far the first of two groups is above the second; it costs nothing more."""
         return self.mechanism.difference(self, first, second)

@@ -201,9 +201,12 @@ def _answers() -> dict[str, Any]:
         "FileColumns": "FileColumn",
         "Surveys": "Survey",
     }
+    decimal = {"epsilon": {"type": ["number", "null"]}, "delta": {"type": "number"}}
+    cost = {"epsilon": EXACT, "delta": EXACT, "relation": TEXT, "decimal": _ref("Decimal")}
+    shapes |= {"Cost": cost, "Decimal": decimal}
     answer: dict[str, Any] = {
         "value": {},
-        "cost": {"type": "object"},
+        "cost": _ref("Cost"),
         "mechanism": TEXT,
         "question": {"type": "object"},
         "drawn": {"type": "object"},

@@ -13,6 +13,7 @@ import msgspec
 
 from sourdine.answers import Release
 from sourdine.presentation.texts import json_text
+from sourdine.privacy import Guarantee
 from sourdine.server.incoming import Operation, reply
 from sourdine.server.limits import MOST_QUESTIONS, checked_key
 from sourdine.server.reading import asked_of, listed
@@ -63,18 +64,24 @@ def _stored(stored: StoredRelease) -> dict[str, Any]:
         "state": stored.state,
         "line": stored.line,
         "head": stored.head,
-        "answers": [msgspec.Raw(with_interval(answer).encode()) for answer in stored.answers],
+        "answers": [msgspec.Raw(with_derived(answer).encode()) for answer in stored.answers],
     }
 
 
-def with_interval(answer: str) -> str:
-    """Return a stored answer as JSON with the interval that is printed, if it has one.
+def with_derived(answer: str) -> str:
+    """Return a stored answer as JSON with the decimals of its cost and the printed interval.
 
-    It follows from what is stored: every reply to a request has the same one.
+    They follow from what is stored: every reply to a request has the same ones.
     """
     facts = json.loads(answer)
-    interval = Release.from_dict(facts).printed_interval()
-    return answer if interval is None else json_text({**facts, "interval": interval})
+    return json_text({**facts, **Release.from_dict(facts).derived()})
+
+
+def _with_decimals(answer: str) -> str:
+    """Return a stored answer as JSON with the decimals of its cost; no interval is computed."""
+    facts = json.loads(answer)
+    decimal = Guarantee.from_dict(facts["cost"]).decimal
+    return json_text({**facts, "cost": {**facts["cost"], "decimal": decimal}})
 
 
 def history(call: Incoming) -> Response:
@@ -97,7 +104,9 @@ def _line(
         return {**row, "analyst": None, "state": "unknown", "answer": None}
     stored, i = found
     own = call.who.sees_all or stored.request.analyst == call.who.name
-    answer = msgspec.Raw(stored.answers[i].encode()) if own and stored.answers else None
+    answer = (
+        msgspec.Raw(_with_decimals(stored.answers[i]).encode()) if own and stored.answers else None
+    )
     return {**row, "analyst": stored.request.analyst, "state": stored.state, "answer": answer}
 
 

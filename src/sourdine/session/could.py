@@ -54,14 +54,21 @@ class Could(Shown):
             return None
 
     @property
+    def refusal(self) -> BudgetExceededError | None:
+        """The error that asking would raise; None if the question is admitted."""
+        try:
+            self.account.after(self.question.cost, self.question.parts)
+        except BudgetExceededError as refusal:
+            return too_much(self.question, self.account) or refusal
+        return None
+
+    @property
     def reason(self) -> str:
         """What would be left, or why the question is refused."""
         what = f"{self.question.name} at epsilon {shown(self.question.epsilon)}"
-        try:
-            after = self.account.after(self.question.cost, self.question.parts)
-        except BudgetExceededError as refusal:
-            told = too_much(self.question, self.account)
-            return f"{what}: {told or refusal}"
+        after = self.after
+        if after is None:
+            return f"{what}: {self.refusal}"
         if isinstance(after, FilterAccount):
             left = f"{percent(after.filter.remaining)} of {after.filter.whole}"
             return f"{what}: {left} would be left"

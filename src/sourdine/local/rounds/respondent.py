@@ -19,7 +19,7 @@ from sourdine.local.reports import Records, form_of, to_lines
 from sourdine.local.rounds.costs import several
 from sourdine.local.rounds.memoised import KeptResponses
 from sourdine.local.table.answers import demand_answers
-from sourdine.local.table.sanitizing.blocks import ROWS, demand_missing, matched
+from sourdine.local.table.sanitizing.blocks import ROWS, demand_missing, demand_types, matched
 from sourdine.noise import SYSTEM
 from sourdine.tally import Frame
 
@@ -113,6 +113,7 @@ class Panel:
         form = form_of(schema.round(turn))
         parts = schema.parts("report")
         data = matched(schema, Frame(frame), drop=None)
+        demand_types(schema, data, readable=False)
         blocks = list(data.codes(*(part.cell for part in parts.values()), chunk=ROWS))
         slots = [np.concatenate(column) for column in zip(*blocks, strict=True)]
         if len(slots[0]) != self.people:

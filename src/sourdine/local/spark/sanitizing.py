@@ -11,7 +11,7 @@ from sourdine.local.spark.drawing import Randomise
 from sourdine.local.spark.placing import settled
 from sourdine.local.spark.reported import Reported
 from sourdine.local.table.carried import KEY, mark
-from sourdine.local.table.sanitizing.blocks import matched
+from sourdine.local.table.sanitizing.blocks import demand_types, matched
 from sourdine.noise.keyed import KEY_BYTES
 from sourdine.tally import Frame
 from sourdine.tally.spark.cells import Expressions
@@ -75,6 +75,7 @@ def sanitize_frame(  # noqa: PLR0913 - one call does it
     folder = _folder(to, overwrite=overwrite)
     data = Frame(frame, read=read)
     matched(schema, data, drop=drop)
+    demand_types(schema, data)
     names = tuple(name for name in data.columns if name in schema.columns)
     _demand_case(frame, names)
     cells = [(name, part.cell) for name, part in schema.parts().items()]

@@ -6,7 +6,7 @@
 ``rendering``         templates, scripts and styles
 ``fields``            the desk's form, from the schema of questions
 ``desk``              data sets, the desk, releases, tokens
-``downloads``         a release as CSV, SVG and JSON
+``downloads``         a release as CSV, SVG, PNG and JSON
 ``oversight``         the pages of owners and auditors
 ``holdouts``          guards: where teams submit, and the leaderboard (``board_picture``)
 ``plan_pictures``     the gauge and the curve; ``release_pictures`` what was released

@@ -13,7 +13,7 @@ from sourdine.server import datasets, people, planning, releasing, surveys
 from sourdine.server.columns import stored_columns
 from sourdine.server.limits import MOST_QUESTIONS
 from sourdine.server.pages.copying import as_command, as_python
-from sourdine.server.pages.downloads import TYPES
+from sourdine.server.pages.downloads import formats
 from sourdine.server.pages.fields import FORM, column_kinds, fields_under, kinds
 from sourdine.server.pages.plan_pictures import CurvePicture, gauge
 from sourdine.server.pages.release_pictures import release_picture
@@ -262,7 +262,7 @@ def _shown(visit: Visit, one: Release, number: int) -> dict[str, Any]:
         "rows": rows,
         "labels": len(one.columns().labels),
         "picture": picture,
-        "formats": [form for form in TYPES if form != "svg" or picture],
+        "formats": formats(one, drawn=bool(picture)),
         "notes": one.sheet().notes,
         **_copies(visit, left),
     }

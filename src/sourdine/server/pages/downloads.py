@@ -1,20 +1,24 @@
-"""A release as a file: its numbers as CSV, its picture as SVG, everything public as JSON."""
+"""A release as a file: its numbers as CSV, its picture as SVG or PNG, everything public as JSON."""
 
 from __future__ import annotations
 
 import csv
 import re
-from io import StringIO
+from importlib.util import find_spec
+from io import BytesIO, StringIO
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
 from sourdine.answers import Release
+from sourdine.presentation.small_multiples import groups_of
 from sourdine.presentation.texts import json_text
 from sourdine.release.answer import plain
 from sourdine.server import releasing
 from sourdine.server.pages.release_pictures import release_picture
 from sourdine.server.pages.rendering import stylesheet
+from sourdine.server.problems import RefusedError
 from sourdine.server.store import NotGrantedError
 from sourdine.session.filing.pictures import COLOURS
 
@@ -23,9 +27,20 @@ if TYPE_CHECKING:
 
     from sourdine.server.pages.visiting import Visit
 
-__all__ = ["TYPES", "as_csv", "as_svg", "download"]
+__all__ = ["as_csv", "as_png", "as_svg", "download", "formats"]
 
-TYPES = {"csv": "text/csv", "svg": "image/svg+xml", "json": "application/json"}
+TYPES = {
+    "csv": "text/csv",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "json": "application/json",
+}
+MOST_GROUPS_DRAWN, MOST_NUMBERS_DRAWN = 24, 1000
+"""What is larger has no PNG: matplotlib would keep a thread for many seconds."""
+PATIENCE = 5.0
+"""Seconds to wait for other threads that draw."""
+DRAWING = Lock()
+"""matplotlib's settings are those of the process: one thread draws at a time."""
 WIDE = 720
 RULE = re.compile(r"^([^@{}]+?) *\{([^{}]*)\}$", re.MULTILINE)
 CLASS = re.compile(r"\.([\w-]+)")
@@ -36,11 +51,13 @@ def download(visit: Visit) -> Response:
     number, form = visit.call.path["number"], visit.call.path["format"]
     first = releasing.first_number(visit.call, number)
     stored = visit.at(number=first).ask(releasing.one_release)
-    text = ""
+    text: str | bytes = ""
     if stored["answers"]:
         facts = stored["answers"][int(number) - stored["number"]]
         release = Release.from_dict(facts)
         match form:
+            case "png":
+                text = as_png(release)
             case "csv":
                 text = as_csv(release)
             case "svg":
@@ -53,6 +70,12 @@ def download(visit: Visit) -> Response:
     return Response(
         text, 200, {"content-disposition": f'attachment; filename="{name}"'}, TYPES[form]
     )
+
+
+def formats(release: Release, *, drawn: bool) -> list[str]:
+    """Return the formats that a release can be downloaded in; ``drawn`` if it has a picture."""
+    pictures = {"svg", *(["png"] if _quickly_drawn(release) else [])} if drawn else set()
+    return [form for form in TYPES if form in {"csv", "json", *pictures}]
 
 
 def as_csv(release: Release) -> str:
@@ -85,6 +108,41 @@ def as_svg(release: Release) -> str:
         ">", f"><style>{_style(picture)}</style>{paper}", 1
     )
     return f"{head}{inside}\n"
+
+
+def as_png(release: Release) -> bytes:
+    """Return the picture that `Release.plot` draws; empty where there is none, or no matplotlib.
+
+    Raises
+    ------
+    RefusedError
+        Other threads are still drawing: 503, to be sent again.
+    """
+    if not _quickly_drawn(release) or not release_picture(release, WIDE):
+        return b""
+    if not DRAWING.acquire(timeout=PATIENCE):
+        raise RefusedError(
+            503,
+            "the picture",
+            "be drawn",
+            "a server that is drawing others",
+            "Send the same request again in a moment; nothing is charged for it.",
+            wait=5,
+        )
+    try:
+        page = BytesIO()
+        release.plot().savefig(page, format="png")
+    finally:
+        DRAWING.release()
+    return page.getvalue()
+
+
+def _quickly_drawn(release: Release) -> bool:
+    """Whether matplotlib is there, and draws a release in a second or two."""
+    columns = release.columns()
+    few = len(columns.values) <= MOST_NUMBERS_DRAWN
+    few = few and (not columns.by or len(groups_of(columns)) <= MOST_GROUPS_DRAWN)
+    return few and find_spec("matplotlib") is not None
 
 
 def _style(picture: str) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sourdine.tally.reading import Reading
 
-__all__ = ["TABLE", "open_stored", "progress", "stored_frame"]
+__all__ = ["TABLE", "is_text", "open_stored", "progress", "stored_frame"]
 
 TABLE = "spark:"
 """What stands before the name of a table."""
@@ -52,7 +52,7 @@ def open_stored(path: str, master: str | None = None, reading: Reading = STANDAR
     """
     engine = Spark(stored_frame(path, master, reading))
     engine.reading = reading
-    engine.parsed = not path.startswith(TABLE) and _is_text(path)
+    engine.parsed = is_text(path)
     return engine
 
 
@@ -62,7 +62,7 @@ def stored_frame(path: str, master: str | None = None, reading: Reading = STANDA
     if path.startswith(TABLE):
         name = path.removeprefix(TABLE)
         return _opened(lambda: session.table(name), "the table", name)
-    if _is_text(path):
+    if is_text(path):
         return _opened(lambda: _texts(session, path, reading), "the file", path, reading.encoding)
     return _opened(lambda: session.read.parquet(path), "the file", path)
 
@@ -105,8 +105,10 @@ def _opened(open_: Callable[[], Any], what: str, name: str, encoding: str | None
     )
 
 
-def _is_text(path: str) -> bool:
+def is_text(path: str) -> bool:
     """Return whether a path is of CSV: by its end, or by the files in the folder."""
+    if path.startswith(TABLE):
+        return False
     if path.lower().endswith(CSV):
         return True
     folder = Path(path)

@@ -14,6 +14,8 @@ from sourdine.grid import MISSING
 from sourdine.local.table.answers import demand_answers
 from sourdine.tally import Frame
 from sourdine.tally.absent import listed_columns
+from sourdine.tally.column import DATES, NUMBERS, WORDS
+from sourdine.tally.types import NESTED, OTHER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,6 +33,7 @@ __all__ = [
     "ROWS",
     "Block",
     "demand_missing",
+    "demand_types",
     "matched",
     "randomised",
     "randomised_block",
@@ -96,6 +99,7 @@ def randomised(schema: Schema, frame: object, *, use: Use, source: Source) -> It
     else:
         demand_missing(schema)
     data = matched(schema, Frame(frame), drop=None)
+    demand_types(schema, data, readable=False)
     parts = schema.parts(use)
     for slots in data.codes(*(part.cell for part in parts.values()), chunk=ROWS):
         yield randomised_block(schema, parts, slots, source)
@@ -121,6 +125,45 @@ def demand_missing(schema: Schema) -> None:
             "schema; to replace each by a random answer, which biases estimates, type {missing} in "
             "the schema.",
             missing="random",
+        )
+
+
+def demand_types(schema: Schema, data: Frame, *, readable: bool = True) -> None:
+    """Refuse a table with a column whose declared type cannot hold what the schema says.
+
+    Types are public; what declares none, such as a text file, is read value by value.
+
+    Parameters
+    ----------
+    schema
+        The columns.
+    data
+        A table that has them.
+    readable
+        Whether the caller has a parameter that says how text is read.
+    """
+    for name, column in schema.columns.items():
+        declared = data.declared(name)
+        if declared is None:
+            continue
+        if column.kind == "number":
+            what, fits = "numbers", declared.fits(NUMBERS, data.reading)
+        elif column.kind == "flag":
+            what, fits = "true or false", declared.holds not in {DATES, NESTED, OTHER}
+        else:
+            several = column.kind == "choices"
+            what = "texts such as 'a;b'" if several else "single values"
+            fits = declared.holds != NESTED
+        if fits:
+            continue
+        written = readable and declared.holds == WORDS
+        otherwise = f"; or, if its texts are {what}, type {{read}}" if written else ""
+        raise ParameterError(
+            "frame",
+            f"hold {what} in {name!r}, a {type(column).__name__} of the schema",
+            f"type {declared.dtype}",
+            f"Convert the column to {what}{otherwise}.",
+            **({"read": {"decimal": "."}} if written else {}),
         )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from sourdine.errors import ParameterError
 from sourdine.exact import flag, kind
 from sourdine.local.table.carried import KEY, mark
-from sourdine.local.table.sanitizing.blocks import ROWS, demand_missing, matched
+from sourdine.local.table.sanitizing.blocks import ROWS, demand_missing, demand_types, matched
 from sourdine.local.table.sanitizing.crew import shown_blocks
 from sourdine.local.table.sanitizing.outputs import assembled
 from sourdine.local.table.sanitizing.progress import counted_rows
@@ -60,7 +60,8 @@ def sanitize(  # noqa: PLR0913 - one call does it
     frame
         A frame of pandas, Polars or Arrow, a dict of columns, a DuckDB relation, or the path of a
         CSV or Parquet file, which is read and written as a stream; or a Spark frame, which is
-        randomised where it is (`sourdine.local.spark`).
+        randomised where it is (`sourdine.local.spark`). A column is refused if its declared type,
+        which is public, cannot hold what the schema says, such as text for a `Number`.
     to
         The file to write; needed if ``frame`` is one. For a Spark frame a folder, which is new.
     drop
@@ -95,6 +96,7 @@ def sanitize(  # noqa: PLR0913 - one call does it
     demand_missing(schema)
     path = _target(frame, to, overwrite=replaced)
     data = matched(schema, Frame(frame, read=read), drop=drop)
+    demand_types(schema, data)
     _demand_table(schema)
     names = [name for name in data.columns if name in schema.columns]
     parts = schema.parts()
